@@ -67,53 +67,57 @@ export interface EngineWorker {
 
 type StepCounts = { [outcome in StepOutcome]?: number };
 
-export type WorkerNews =
+export type WorkerEvent =
   /**
    * `store`: destination of files, as the user wrote it; omitted if the worker downloads none. `files`: how many at
    * once.
    */
-  | { is: 'started'; worker: string; account: string; service: string; server: string; store?: string; files: number }
-  | { is: 'listening'; port: number }
+  | {
+      event: 'started';
+      worker: string;
+      account: string;
+      service: string;
+      server: string;
+      store?: string;
+      files: number;
+    }
+  | { event: 'listening'; port: number }
   /** The worker's store does not exist yet; the worker starts as soon as it does. */
-  | { is: 'no store'; why: string }
+  | { event: 'no-store'; why: string }
   /**
    * The worker now leads the account. `waitMs`: delay before it looks up or resends create requests of the previous
    * leader; 0: none.
    */
-  | { is: 'head'; epoch: number; runs: number; waitMs: number }
+  | { event: 'leader'; epoch: number; runs: number; waitMs: number }
   /** The worker no longer leads the account. `handed over`: it was asked to end. */
-  | { is: 'head left'; why: 'no run is open' | 'handed over' | 'taken over' }
-  | { is: 'not for it'; why: NotForIt }
-  | { is: 'server away'; error: string }
-  | { is: 'server back' }
+  | { event: 'leader-left'; why: 'no run is open' | 'handed over' | 'taken over' }
+  | { event: 'not-runnable'; why: NotRunnable }
+  | { event: 'server-away'; error: string }
+  | { event: 'server-back' }
   /** The leader cannot carry out this run now, and continues with the others. */
-  | { is: 'put aside'; campaign: string; run: string; error: string; againAfterMs: number }
-  | { is: 'run started'; campaign: string; run: string; steps: number }
-  | { is: 'run ended'; campaign: string; run: string; exit: number; credits: number; outcomes: StepCounts }
-  | { is: 'step failed'; campaign: string; run: string; address: string; outcome: StepOutcome; error: string }
+  | { event: 'run-deferred'; campaign: string; run: string; error: string; againAfterMs: number }
+  | { event: 'run-started'; campaign: string; run: string; steps: number }
+  | { event: 'run-ended'; campaign: string; run: string; exit: number; credits: number; outcomes: StepCounts }
+  | { event: 'step-failed'; campaign: string; run: string; address: string; outcome: StepOutcome; error: string }
   /** The leader or a download worker cannot write files: nothing more is bought for the run. */
-  | { is: 'store full'; campaign: string; run: string; error: string }
-  | { is: 'failed'; error: string; againAfterMs: number }
+  | { event: 'store-full'; campaign: string; run: string; error: string }
+  | { event: 'failed'; error: string; againAfterMs: number }
   /** The worker was asked to end, and waits for the answers to create requests in flight. */
-  | { is: 'leaving'; because: string; creates: number }
+  | { event: 'leaving'; because: string; creates: number }
   /** The worker was asked to end as soon as no run of the account is open. */
-  | { is: 'draining'; because: string }
+  | { event: 'draining'; because: string }
   /** The worker ends because of a signal, or because nothing is left to do. */
-  | { is: 'ending'; because: string };
-
-export function newsName(is: WorkerNews['is']): string {
-  return is.replaceAll(' ', '-');
-}
+  | { event: 'ending'; because: string };
 
 /**
  * Why a worker cannot work on a run. `account`: another API key or service. `protocol`: another version of mediabatch
  * submitted it. `store`: its files go to another store, or this worker has none.
  */
-export type NotForIt = 'account' | 'protocol' | 'store';
+export type NotRunnable = 'account' | 'protocol' | 'store';
 
 type Place = Pick<EngineRun, 'account' | 'protocol' | 'store'>;
 
-export function whyNot(run: Place, worker: Place): NotForIt | undefined {
+export function whyNot(run: Place, worker: Place): NotRunnable | undefined {
   if (run.account !== worker.account) return 'account';
   if (run.protocol !== worker.protocol) return 'protocol';
   return run.store === null || run.store === worker.store ? undefined : 'store';

@@ -1,10 +1,10 @@
-import { type NotForIt, newsName, type WorkerNews } from '../contract/engine-state.ts';
+import type { NotRunnable, WorkerEvent } from '../contract/engine-state.ts';
 import { failedOutcomes } from '../contract/event.ts';
 import { countOf, spanText } from './numbers.ts';
 import { safeJson, safeText } from './safe-text.ts';
 import type { Style } from './style.ts';
 
-export function workerLine(news: WorkerNews, { style, now }: { style: Style; now: number }): string {
+export function workerLine(news: WorkerEvent, { style, now }: { style: Style; now: number }): string {
   const [word, text] = wordsOf(news);
   const paint = { info: style.green, warn: style.yellow, error: style.red }[levelOf(news)];
   const time = new Date(now).toISOString().replace(/\.\d+/, '');
@@ -13,69 +13,67 @@ export function workerLine(news: WorkerNews, { style, now }: { style: Style; now
 
 type Level = 'info' | 'warn' | 'error';
 
-const levels: Partial<Record<WorkerNews['is'], Level>> = {
-  'not for it': 'warn',
-  'no store': 'warn',
-  'server away': 'warn',
-  'put aside': 'error',
-  'step failed': 'warn',
-  'store full': 'error',
+const levels: Partial<Record<WorkerEvent['event'], Level>> = {
+  'not-runnable': 'warn',
+  'no-store': 'warn',
+  'server-away': 'warn',
+  'run-deferred': 'error',
+  'step-failed': 'warn',
+  'store-full': 'error',
   failed: 'error',
 };
 
-function levelOf({ is }: WorkerNews): Level {
-  return levels[is] ?? 'info';
+function levelOf({ event }: WorkerEvent): Level {
+  return levels[event] ?? 'info';
 }
 
-export function workerJsonLine(news: WorkerNews, { now }: { now: number }): string {
-  const { is, ...facts } = news;
-  const line = { at: new Date(now).toISOString(), level: levelOf(news), event: newsName(is), ...facts };
-  return `${safeJson(line)}\n`;
+export function workerJsonLine(news: WorkerEvent, { now }: { now: number }): string {
+  return `${safeJson({ at: new Date(now).toISOString(), level: levelOf(news), ...news })}\n`;
 }
 
 /** Returns the first word of a line, and its text. The words of warnings and errors are those of their level. */
-function wordsOf(news: WorkerNews): [word: string, text: string] {
-  switch (news.is) {
+function wordsOf(news: WorkerEvent): [word: string, text: string] {
+  switch (news.event) {
     case 'started':
       return ['worker', startText(news)];
     case 'listening':
       return ['worker', `serves /healthz and /readyz on port ${news.port}`];
-    case 'head': {
+    case 'leader': {
       const { epoch, runs, waitMs } = news;
       const waits =
         waitMs > 0 ? `; unanswered creates of the last leader are searched in ${spanText(waitMs + 999)}` : '';
       return ['leader', `of the account (epoch ${epoch}), ${countOf(runs, 'open run')}${waits}`];
     }
-    case 'head left':
+    case 'leader-left':
       return ['leader', `no longer: ${leftTexts[news.why]}`];
-    case 'not for it':
-      return ['notice', `open runs are not for this worker: ${notForItTexts[news.why]}`];
-    case 'no store':
+    case 'not-runnable':
+      return ['notice', `this worker cannot execute open runs: ${notRunnableTexts[news.why]}`];
+    case 'no-store':
       return ['notice', `${errorText(news.why)}: the worker starts when there is one`];
-    case 'server away':
+    case 'server-away':
       return ['notice', `the engine does not answer (${errorText(news.error)}): nothing is bought until it does`];
-    case 'server back':
+    case 'server-back':
       return ['worker', 'the engine answers again'];
-    case 'put aside':
+    case 'run-deferred':
       return [
         'error',
-        `${runText(news)} was set aside: ${errorText(news.error)}; next attempt in ${spanText(news.againAfterMs)}`,
+        `${runText(news)} was deferred: ${errorText(news.error)}; next attempt in ${spanText(news.againAfterMs)}`,
       ];
-    case 'run started':
+    case 'run-started':
       return ['leader', `${runText(news)} started, ${countOf(news.steps, 'step')}`];
-    case 'run ended': {
+    case 'run-ended': {
       const count = failedOutcomes.reduce((sum, outcome) => sum + (news.outcomes[outcome] ?? 0), 0);
       const failed = count === 0 ? '' : `, ${count} failed`;
       return ['leader', `${runText(news)} ended (exit ${news.exit}), ${countOf(news.credits, 'credit')}${failed}`];
     }
-    case 'step failed': {
+    case 'step-failed': {
       const why = news.error === '' ? '' : `: ${errorText(news.error)}`;
       return [
         'notice',
         `${runText(news)}: ${news.address} ${news.outcome === 'running' ? 'not saved' : news.outcome}${why}`,
       ];
     }
-    case 'store full':
+    case 'store-full':
       return ['error', `${runText(news)}: nothing more is bought: ${errorText(news.error)}`];
     case 'failed':
       return ['error', `${errorText(news.error)}; next attempt in ${spanText(news.againAfterMs)}`];
@@ -107,12 +105,14 @@ const leftTexts = {
   'taken over': 'another worker leads, or can take over. This worker sends nothing',
 };
 
-function startText({ worker, account, service, server, store, files }: Extract<WorkerNews, { is: 'started' }>): string {
-  const hands = store === undefined ? 'fetches no files (no --store)' : `fetches files into ${store}, ${files} at once`;
-  return `${worker} works on ${server} for account ${account.slice(0, 8)} at ${service}; ${hands}`;
+function startText(news: Extract<WorkerEvent, { event: 'started' }>): string {
+  const { worker, account, service, server, store, files } = news;
+  const fetches =
+    store === undefined ? 'fetches no files (no --store)' : `fetches files into ${store}, ${files} at once`;
+  return `${worker} works on ${server} for account ${account.slice(0, 8)} at ${service}; ${fetches}`;
 }
 
-const notForItTexts: { [why in NotForIt]: string } = {
+const notRunnableTexts: { [why in NotRunnable]: string } = {
   account: 'they have another MEDIABATCH_API_KEY or MEDIABATCH_BASE_URL',
   protocol: 'submitted by another version of mediabatch, which needs workers of that version',
   store: 'files go to a store that is not its --store',

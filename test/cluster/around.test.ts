@@ -87,7 +87,7 @@ test.concurrent('an older copy of the database is put back: nothing is bought be
   const known = place.judge.ledger.length;
   place.worker();
   const asideText = "SELECT id FROM mediabatch.run WHERE error LIKE '%restored from an older copy%'";
-  await until('the run is put aside', async () => (await place.server.ask(asideText)).length > 0);
+  await until('the run is deferred', async () => (await place.server.ask(asideText)).length > 0);
   it(place.judge.ledger.length).toBe(known);
   const attached = await applied(place.submit(['--store', place.store]));
   it(place.judge.wrong, attached.err).toEqual([]);

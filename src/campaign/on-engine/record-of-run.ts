@@ -67,7 +67,7 @@ export function hasNews(lock: Lock, known: Lock): boolean {
 
 /**
  * Sends the purchases that only the local lock has to an open run. The engine lacks them if its database was restored
- * from an older copy, or if they came here by git. A run that was put aside after an error gets all lines, and is tried
+ * from an older copy, or if they came here by git. A run that was deferred after an error gets all lines, and is tried
  * again.
  */
 export async function giveBackLost(

@@ -10,7 +10,7 @@ import {
 } from '../../campaign/on-engine/engine-run.ts';
 import { ownVersion } from '../../campaign/own-version.ts';
 import { systemClock } from '../../contract/clock.ts';
-import type { EngineRun, WorkerNews } from '../../contract/engine-state.ts';
+import type { EngineRun, WorkerEvent } from '../../contract/engine-state.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { jsonOf } from '../../report/document.ts';
 import { clockText } from '../../report/numbers.ts';
@@ -41,7 +41,7 @@ export async function worker(options: WorkerOptions, { err, style }: Terminal): 
     drain: drain?.signal,
     version: ownVersion(),
     signal: interruption.signal,
-    tell: (news: WorkerNews) => err(lineOf(news, { style, now: systemClock.now() })),
+    tell: (news: WorkerEvent) => err(lineOf(news, { style, now: systemClock.now() })),
     onSize: fitHeap,
   }).then(() => exitCodes.done);
   try {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock } from '../../contract/clock.ts';
-import type { WorkerNews } from '../../contract/engine-state.ts';
+import type { WorkerEvent } from '../../contract/engine-state.ts';
 import { failedOutcomes, type RunEvent, type RunFact } from '../../contract/event.ts';
 import type { Downloads, LockFile, RequestBodies, Service } from '../../contract/ports.ts';
 import { type CarriedOut, carryOut, type SharedAccount } from '../../engine/carry-out.ts';
@@ -44,7 +44,7 @@ export interface HeadRunGround {
   own: (OwnHand & { marks: Marks }) | undefined;
   /** Receives the number of steps of a run before they are read from the database. */
   onSize(known: { steps: number }): void;
-  tell(news: WorkerNews): void;
+  tell(news: WorkerEvent): void;
   /** Returns the digest of a create request's id and the credential. */
   accountOf(send: string): string | undefined;
   /** Whether the service replays the same job for the same idempotency key, with this credential. */
@@ -245,7 +245,7 @@ export class HeadRun {
     const { outcome, error = '', unsaved } = end;
     const { campaign, id: run } = this.#record;
     if (failedOutcomes.includes(outcome) || unsaved)
-      this.#ground.tell({ is: 'step failed', campaign, run, address: order.address, outcome, error });
+      this.#ground.tell({ event: 'step-failed', campaign, run, address: order.address, outcome, error });
     this.#tell(stepFinished(order, end, this.#ground.clock.now()), reported);
   }
 

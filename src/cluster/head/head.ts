@@ -44,7 +44,7 @@ const places = 64;
 
 /**
  * Drives all open runs of an account. They share one service with its poller, one gate, and one search for lost create
- * requests. Budget, lock lines and step ends are per run, in `HeadRun`. A run that cannot be driven is put aside, and
+ * requests. Budget, lock lines and step ends are per run, in `HeadRun`. A run that cannot be driven is deferred, and
  * the others continue.
  */
 export class Head implements HeadOfRuns {
@@ -180,7 +180,7 @@ export class Head implements HeadOfRuns {
       const text = redact(messageOf(error));
       this.#aside.set(record.id, { run, error, againAt: clock.now() + againAfterMs });
       await noteRunError(db, term, text);
-      tell({ is: 'put aside', campaign: record.campaign, run: record.id, error: text, againAfterMs });
+      tell({ event: 'run-deferred', campaign: record.campaign, run: record.id, error: text, againAfterMs });
     }
   }
 

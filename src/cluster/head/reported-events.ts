@@ -1,4 +1,4 @@
-import type { WorkerNews } from '../../contract/engine-state.ts';
+import type { WorkerEvent } from '../../contract/engine-state.ts';
 import type { RunEvent, RunFact, StopReason } from '../../contract/event.ts';
 import type { Lock } from '../../lock/record.ts';
 import { orderId, type Plan, type StepOrder } from '../../plan/plan.ts';
@@ -82,14 +82,14 @@ function add(names: Set<string>, name: string): boolean {
   return isNews;
 }
 
-export function newsOf(fact: RunFact, of: { campaign: string; run: string }): WorkerNews | undefined {
+export function newsOf(fact: RunFact, of: { campaign: string; run: string }): WorkerEvent | undefined {
   switch (fact.event) {
     case 'run-started':
-      return { is: 'run started', ...of, steps: fact.steps };
+      return { event: 'run-started', ...of, steps: fact.steps };
     case 'spending-stopped':
-      return fact.because === 'disk' ? { is: 'store full', ...of, error: fact.detail } : undefined;
+      return fact.because === 'disk' ? { event: 'store-full', ...of, error: fact.detail } : undefined;
     case 'run-ended':
-      return { is: 'run ended', ...of, exit: fact.exit, credits: fact.spentNow, outcomes: fact.outcomes };
+      return { event: 'run-ended', ...of, exit: fact.exit, credits: fact.spentNow, outcomes: fact.outcomes };
     default:
       return undefined;
   }

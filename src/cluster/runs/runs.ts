@@ -141,7 +141,7 @@ async function takeFromHead(sql: Sql, id: string): Promise<{ account: string; ep
 }
 
 /**
- * Restores lost lines of an open run. The next leader reads all records again, and continues a run that was put aside.
+ * Restores lost lines of an open run. The next leader reads all records again, and continues a run that was deferred.
  * `server`: identity of the database in which the record is complete; null when unknown.
  */
 export function giveBack(

@@ -25,7 +25,7 @@ interface RunWatcher {
 }
 
 /**
- * Follows a run from its start. Resolves with its record when it ends or is put aside, with 'left' after an abort, and
+ * Follows a run from its start. Resolves with its record when it ends or is deferred, with 'left' after an abort, and
  * with `undefined` for an unknown run.
  */
 export async function watchRun(

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
 import type { Clock } from '../../contract/clock.ts';
-import type { WorkerNews } from '../../contract/engine-state.ts';
+import type { WorkerEvent } from '../../contract/engine-state.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import type { SpendingLimits } from '../../contract/spending.ts';
 import { Places } from '../../ground/places.ts';
@@ -33,7 +33,7 @@ export interface StartWorkerOptions {
   exitWhenIdle: boolean;
   /** When aborted, the worker ends as soon as no run of the account is open. */
   drain?: AbortSignal | undefined;
-  tell(news: WorkerNews): void;
+  tell(news: WorkerEvent): void;
   onSize(known: { steps: number }): void;
   accountOf(send: string): string | undefined;
   store: string | undefined;
@@ -48,11 +48,11 @@ export interface StartWorkerOptions {
 export async function startWorker(options: StartWorkerOptions): Promise<void> {
   const port = options.port && (await openOperatorPort(options.port));
   if (port === undefined) return workThere(options, undefined);
-  const tell = (news: WorkerNews) => {
+  const tell = (news: WorkerEvent) => {
     port.note(news);
     options.tell(news);
   };
-  tell({ is: 'listening', port: port.port });
+  tell({ event: 'listening', port: port.port });
   try {
     await workThere({ ...options, tell }, port);
   } finally {
@@ -67,8 +67,8 @@ async function workThere(options: StartWorkerOptions, port: OperatorPort | undef
   const redact = makeRedact(access.token);
   const db = await openDatabase(engine, {
     name: 'mediabatch worker',
-    onAway: (error) => tell({ is: 'server away', error: error.message }),
-    onBack: () => tell({ is: 'server back' }),
+    onAway: (error) => tell({ event: 'server-away', error: error.message }),
+    onBack: () => tell({ event: 'server-back' }),
   });
   try {
     await migrate(db);
@@ -80,7 +80,7 @@ async function workThere(options: StartWorkerOptions, port: OperatorPort | undef
     const server = showEngine(engine);
     const files = store === undefined ? 0 : options.files;
     tell({
-      is: 'started',
+      event: 'started',
       worker: id,
       account,
       service: access.baseUrl,
@@ -144,11 +144,11 @@ async function waitForStore(
       return await openStore(name, { makes: false });
     } catch (error) {
       if (!(error instanceof StoreMissingError) || exitWhenIdle) throw error;
-      if (!isReported) tell({ is: 'no store', why: error.message });
+      if (!isReported) tell({ event: 'no-store', why: error.message });
       await clock.sleep(storeLookMs, signal);
     }
   }
-  tell({ is: 'ending', because: reasonOf(signal) });
+  tell({ event: 'ending', because: reasonOf(signal) });
   return 'left';
 }
 
@@ -240,7 +240,7 @@ const idleQueues = `SELECT account.id, queue.name FROM mediabatch_queue.queue
 
 interface OperatorPort {
   port: number;
-  note(news: WorkerNews): void;
+  note(news: WorkerEvent): void;
   watch(worker: Watched): void;
   close(): Promise<void>;
 }
@@ -294,13 +294,13 @@ function answer(response: ServerResponse, status: number, text: string): void {
 }
 
 /** Returns why a worker is not ready after an event; undefined if it is ready. */
-function readinessAfter(news: WorkerNews, before: string | undefined): string | undefined {
-  switch (news.is) {
+function readinessAfter(news: WorkerEvent, before: string | undefined): string | undefined {
+  switch (news.event) {
     case 'started':
-    case 'no store':
-    case 'server back':
+    case 'no-store':
+    case 'server-back':
       return undefined;
-    case 'server away':
+    case 'server-away':
       return `the engine is away: ${news.error}`;
     case 'leaving':
     case 'ending':

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { hostname } from 'node:os';
 import type { Clock } from '../../contract/clock.ts';
-import { type EngineRun, type NotForIt, type WorkerNews, whyNot } from '../../contract/engine-state.ts';
+import { type EngineRun, type NotRunnable, type WorkerEvent, whyNot } from '../../contract/engine-state.ts';
 import { HeadLostError } from '../../contract/errors.ts';
 import type { SpendingLimits } from '../../contract/spending.ts';
 import type { Json } from '../../ground/json.ts';
@@ -34,7 +34,7 @@ export interface WorkerOptions extends Registered {
   exitWhenIdle: boolean;
   drain?: AbortSignal | undefined;
   redact(text: string): string;
-  tell(news: WorkerNews): void;
+  tell(news: WorkerEvent): void;
   makeHead(seat: Seat, signal: AbortSignal): HeadOfRuns;
   serveFiles?: ((signal: AbortSignal, isQuiet: () => boolean) => Promise<void>) | undefined;
   keepHouse?: ((signal: AbortSignal, isQuiet: () => boolean) => Promise<void>) | undefined;
@@ -62,17 +62,17 @@ export async function work(options: WorkerOptions): Promise<void> {
   for (const part of [registered, serving]) part.catch(() => ending.abort());
   const onSignal = () => {
     const creates = state.creates();
-    if (creates > 0) tell({ is: 'leaving', because: reasonOf(signal), creates });
+    if (creates > 0) tell({ event: 'leaving', because: reasonOf(signal), creates });
   };
   const onDrain = () => {
-    tell({ is: 'draining', because: reasonOf(options.drain) });
+    tell({ event: 'draining', because: reasonOf(options.drain) });
     wakeUp.wake();
   };
   signal.addEventListener('abort', onSignal, { once: true });
   options.drain?.addEventListener('abort', onDrain, { once: true });
   try {
     await lookForWork(options, { signal: either, wakeUp, state });
-    if (signal.aborted) tell({ is: 'ending', because: reasonOf(signal) });
+    if (signal.aborted) tell({ event: 'ending', because: reasonOf(signal) });
   } finally {
     signal.removeEventListener('abort', onSignal);
     options.drain?.removeEventListener('abort', onDrain);
@@ -110,7 +110,7 @@ async function lookForWork(options: WorkerOptions, { signal, wakeUp, state }: Wo
       .reduce((sum, some) => sum + some.runs, 0);
     state.runs = runs;
     if (runs === 0 && (options.exitWhenIdle || options.drain?.aborted))
-      return tell({ is: 'ending', because: 'no run is open' });
+      return tell({ event: 'ending', because: 'no run is open' });
     const take = async () => {
       if (looks % offerEvery === 0) await offerHead(options);
       return takeSeat({ ...options, worker: options.id });
@@ -124,7 +124,7 @@ async function lookForWork(options: WorkerOptions, { signal, wakeUp, state }: Wo
     failures = error === undefined ? 0 : failures + 1;
     if (error === undefined) continue;
     const againAfterMs = failurePauses[Math.min(failures, failurePauses.length) - 1] ?? 0;
-    tell({ is: 'failed', error, againAfterMs });
+    tell({ event: 'failed', error, againAfterMs });
     await clock.sleep(againAfterMs, signal);
   }
 }
@@ -164,22 +164,22 @@ async function sit(seat: Seat, { options, runs, signal, state }: Sitting): Promi
   const leave = AbortSignal.any([signal, tired.signal, lease.lost]);
   const beats = lease.keep(() => seat.beat(), { signal: left.signal, sleep: (ms, until) => clock.sleep(ms, until) });
   beats.catch(() => {});
-  tell({ is: 'head', epoch, runs, waitMs: Math.ceil(seat.waitMs()) });
+  tell({ event: 'leader', epoch, runs, waitMs: Math.ceil(seat.waitMs()) });
   try {
     const head = options.makeHead(seat, leave);
     state.creates = () => head.creates?.() ?? 0;
     await head.run();
     if (lease.lost.aborted) throw new HeadLostError();
-    tell({ is: 'head left', why: await seat.leave({ isClean: true }) });
+    tell({ event: 'leader-left', why: await seat.leave({ isClean: true }) });
     return undefined;
   } catch (error) {
     if (error instanceof HeadLostError || lease.lost.aborted) {
       lease.lose();
-      tell({ is: 'head left', why: 'taken over' });
+      tell({ event: 'leader-left', why: 'taken over' });
       return undefined;
     }
     const text = options.redact(messageOf(error));
-    tell({ is: 'head left', why: await seat.leave({ isClean: false, error: text }) });
+    tell({ event: 'leader-left', why: await seat.leave({ isClean: false, error: text }) });
     return text;
   } finally {
     clearTimeout(limit);
@@ -200,19 +200,19 @@ function readOpenRuns(db: Database): Promise<OpenRuns[]> {
   );
 }
 
-function whyNotFor(open: OpenRuns, { account, protocol = ownProtocol, store }: Taker): NotForIt | undefined {
+function whyNotFor(open: OpenRuns, { account, protocol = ownProtocol, store }: Taker): NotRunnable | undefined {
   return whyNot(open, { account, protocol, store: store ?? null });
 }
 
 /**
  * Makes a reporter of the reasons why this worker cannot execute open runs. It reports again when the reasons change.
  */
-function makeTeller(taker: Taker & { tell(news: WorkerNews): void }) {
+function makeTeller(taker: Taker & { tell(news: WorkerEvent): void }) {
   let reported = '';
   return (open: readonly OpenRuns[]) => {
     const whys = new Set(open.flatMap((some) => whyNotFor(some, taker) ?? []));
     const now = [...whys].sort().join();
-    if (now !== reported) for (const why of whys) taker.tell({ is: 'not for it', why });
+    if (now !== reported) for (const why of whys) taker.tell({ event: 'not-runnable', why });
     reported = now;
   };
 }

@@ -39,7 +39,7 @@ function runsTable(runs: readonly EngineRun[]): Block {
 }
 
 function stateCell({ state, exit, endedMs, error, cancelled, paused }: EngineRun): Text {
-  if (error !== undefined && state !== 'ended') return bad('set aside');
+  if (error !== undefined && state !== 'ended') return bad('deferred');
   if (state !== 'ended') {
     const act = cancelled ?? paused;
     const who = act === undefined || act.by === '' ? '' : `${act.by}, `;
@@ -86,7 +86,7 @@ export function troublesOf({ runs, accounts }: EngineState): { is: 'error' | 'no
   }
   for (const { id, campaign, error, state } of runs) {
     if (error === undefined || state === 'ended') continue;
-    const text = `run ${id.slice(0, 8)} of ${campaign} was set aside, and is retried each minute: ${error}`;
+    const text = `run ${id.slice(0, 8)} of ${campaign} was deferred and is retried each minute: ${error}`;
     troubles.push({ is: 'error', text: safeText(text, 400) });
   }
   for (const { lacks, ...run } of runs) {

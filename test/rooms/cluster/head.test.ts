@@ -10,7 +10,7 @@ import { watchRun } from '../../../src/cluster/runs/watch-run.ts';
 import { accountOf, makeSeal } from '../../../src/cluster/seal.ts';
 import { keepHouse } from '../../../src/cluster/worker/start-worker.ts';
 import { systemClock } from '../../../src/contract/clock.ts';
-import type { WorkerNews } from '../../../src/contract/engine-state.ts';
+import type { WorkerEvent } from '../../../src/contract/engine-state.ts';
 import { makeTrial } from '../../rig/trial.ts';
 import { engineHere, headHere, submission } from './engine-here.ts';
 
@@ -30,7 +30,7 @@ function empty(campaign: string): Submission {
 }
 
 async function headOf(engine: Engine) {
-  const news: WorkerNews[] = [];
+  const news: WorkerEvent[] = [];
   let minutes = 0;
   const { seat, running } = await headHere(engine, {
     account,
@@ -44,7 +44,7 @@ async function headOf(engine: Engine) {
   return { seat, news, running, pass };
 }
 
-/** Follows a run until it has ended or was put aside. */
+/** Follows a run until it has ended or was deferred. */
 const outcomeOf = ({ db }: Engine, id: string) =>
   watchRun(db, id, { signal: new AbortController().signal, onLines: async () => 0, onEvents: () => {} });
 
@@ -58,7 +58,7 @@ const timeoutOf = async ({ db }: Engine, seat: Seat) =>
 test.each([
   ['a damaged lock', (run: Submission) => ({ ...run, lines: ['{"step":"secret\n'] })],
   ['a header that nobody can read', (run: Submission) => ({ ...run, header: {} as RunHeader })],
-])('a run with %s is put aside, and the others go on', async (_name, damage) => {
+])('a run with %s is deferred, and the others go on', async (_name, damage) => {
   const engine = await engineHere();
   const bad = await submitRun(engine.db, engine.boss, damage(empty('bad')));
   const good = await submitRun(engine.db, engine.boss, empty('good'));
@@ -67,8 +67,8 @@ test.each([
   const seen = await outcomeOf(engine, bad.id);
   expect(seen).toMatchObject({ state: 'open', error: expect.any(String) });
   expect(JSON.stringify(seen)).not.toContain('secret');
-  expect(news.filter(({ is }) => is === 'put aside')).toEqual([
-    expect.objectContaining({ is: 'put aside', campaign: 'bad', run: bad.id }),
+  expect(news.filter(({ event }) => event === 'run-deferred')).toEqual([
+    expect.objectContaining({ event: 'run-deferred', campaign: 'bad', run: bad.id }),
   ]);
   const { runs } = await readEngineState(engine.db);
   expect(runs.find(({ id }) => id === bad.id)).toMatchObject({ state: 'open', error: expect.any(String) });
@@ -77,7 +77,7 @@ test.each([
   expect(await outcomeOf(engine, later.id)).toMatchObject({ state: 'ended', result: { exit: 0 } });
 });
 
-test('a run that was put aside is tried again after a while, and goes on when it can', async () => {
+test('a run that was deferred is tried again after a while, and goes on when it can', async () => {
   const engine = await engineHere();
   const run = empty('bad');
   const { id } = await submitRun(engine.db, engine.boss, { ...run, header: {} as RunHeader });
@@ -308,7 +308,7 @@ tasks:
     const { MEDIABATCH_BASE_URL: baseUrl = '', MEDIABATCH_API_KEY: token = '' } = trial.sandbox.env;
     const account = accountOf({ baseUrl, token });
     const run = (...args: string[]) => trial.run(args, { apart: true, env: { MEDIABATCH_ENGINE: url } });
-    const news: WorkerNews[] = [];
+    const news: WorkerEvent[] = [];
     /** The next head of the account. */
     const head = async () => {
       // Whoever was the head before is not waited for.
@@ -362,7 +362,7 @@ tasks:
     expect(code, err).toBe(0);
     expect(bought()).toBe(6);
     // Whoever operates the workers has no screen of the run.
-    expect(news.map(({ is }) => is)).toEqual(['run started', 'run ended']);
+    expect(news.map(({ event }) => event)).toEqual(['run-started', 'run-ended']);
     expect(news.at(-1)).toMatchObject({ campaign: 'lamp', exit: 0, credits: 12, outcomes: { done: 6 } });
     expect(err).toMatch(/the run is paused by .*mediabatch resume/);
     expect(err).toContain('the run continues');

@@ -6,7 +6,7 @@ import { openStore } from '../../../src/cluster/store/store.ts';
 import { makeWakeUp } from '../../../src/cluster/wake-up.ts';
 import { startWorker } from '../../../src/cluster/worker/start-worker.ts';
 import { systemClock } from '../../../src/contract/clock.ts';
-import type { WorkerNews } from '../../../src/contract/engine-state.ts';
+import type { WorkerEvent } from '../../../src/contract/engine-state.ts';
 import type { Service } from '../../../src/contract/ports.ts';
 import { makeFolder } from '../../rig/folder.ts';
 import { settled } from '../../rig/held.ts';
@@ -164,7 +164,7 @@ test('what is told of another one wakes nobody; after a connection that broke an
 test('a worker that is started before its store is made waits for it, says so once, and writes nothing there', async () => {
   const store = makeFolder();
   const ending = new AbortController();
-  const news: WorkerNews[] = [];
+  const news: WorkerEvent[] = [];
   let looks = 0;
   const clock = {
     ...systemClock,
@@ -187,11 +187,11 @@ test('a worker that is started before its store is made waits for it, says so on
     files: 2,
   });
   while (looks < 3) await wait(5);
-  expect(news.map(({ is }) => is)).toEqual(['no store']);
+  expect(news.map(({ event }) => event)).toEqual(['no-store']);
   expect(readdirSync(store)).toEqual([]);
   await openStore(store, { makes: true });
-  while (!news.some(({ is }) => is === 'started')) await wait(5);
-  expect(news.find(({ is }) => is === 'started')).toMatchObject({ store, files: 2 });
+  while (!news.some(({ event }) => event === 'started')) await wait(5);
+  expect(news.find(({ event }) => event === 'started')).toMatchObject({ store, files: 2 });
   ending.abort('SIGTERM');
   await working;
 });

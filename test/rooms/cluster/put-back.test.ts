@@ -70,7 +70,7 @@ async function drive({ db, boss }: Awaited<ReturnType<typeof engineHere>>, marks
   await headHere({ db, boss }, { account, own });
 }
 
-test('I46 a run whose record lacks what its store has seen is put aside until a lock gives it back', async () => {
+test('I46 a run whose record lacks what its store has seen is deferred until a lock gives it back', async () => {
   const engine = await engineHere();
   const { db, boss } = engine;
   const { id } = await submitRun(db, boss, withTwoJobs());

@@ -182,7 +182,7 @@ describe('a file for a bucket', () => {
     ]);
   });
 
-  it('does not come where the one that it replaces cannot be put aside', async () => {
+  it('does not come where the one that it replaces cannot be deferred', async () => {
     const { bucket, files, at } = await openFiles();
     await files.save(target({ save: 'hero', media: 'image' }), { body: chunks(png) });
     bucket.trouble = ({ url }) => (url.includes('changed-') ? { status: 403, code: 'QuotaExceeded' } : undefined);

@@ -87,7 +87,7 @@ test.each([
   await expect(ordersOf(db, id)).rejects.toMatchObject(isChanged);
 });
 
-test('I50 a run whose orders are missing is put aside', async () => {
+test('I50 a run whose orders are missing is deferred', async () => {
   const { db, boss } = await engineHere();
   const { id } = await submitRun(db, boss, withOrders('spring'));
   await db.query('DELETE FROM mediabatch.part WHERE no = 1');

@@ -91,7 +91,7 @@ test.each(['nobody', 'git'])(
   },
 );
 
-test('an attached command prints why a run was put aside; what it has bought is in the lock, and the note stays', async () => {
+test('an attached command prints why a run was deferred; what it has bought is in the lock, and the note stays', async () => {
   const error = 'the orders are damaged';
   const before = ({ db, id }: { db: Database; id: string }) =>
     db.query('UPDATE mediabatch.run SET error = $2 WHERE id = $1', [id, error]);

@@ -7,7 +7,7 @@ import { endRun, submitRun } from '../../../src/cluster/runs/runs.ts';
 import { openOperatorPort } from '../../../src/cluster/worker/start-worker.ts';
 import { type WorkerOptions, work } from '../../../src/cluster/worker/worker.ts';
 import { systemClock } from '../../../src/contract/clock.ts';
-import type { WorkerNews } from '../../../src/contract/engine-state.ts';
+import type { WorkerEvent } from '../../../src/contract/engine-state.ts';
 import { HeadLostError } from '../../../src/contract/errors.ts';
 import type { Notice } from '../../../src/contract/notice.ts';
 import { engineHere, submission } from './engine-here.ts';
@@ -18,7 +18,7 @@ type Engine = Awaited<ReturnType<typeof engineHere>>;
 /** A worker whose head does what the test says; it ends with the test. */
 function startWorker({ db, boss }: Engine, id: string, more: Partial<WorkerOptions> = {}) {
   const end = new AbortController();
-  const news: WorkerNews[] = [];
+  const news: WorkerEvent[] = [];
   const seats: { seat: Seat; signal: AbortSignal; finish: () => void; fail: (error: Error) => void }[] = [];
   const changes: (() => void)[] = [];
   const changed = () => {
@@ -81,8 +81,8 @@ test('of two workers one is the head; asked to end it hands over, and the other 
   const second = workers.find((worker) => worker !== first);
   if (first === undefined || second === undefined) throw new Error('no head');
   await first.stop();
-  expect(first.news.map(({ is }) => is)).toEqual(['head', 'head left', 'ending']);
-  expect(first.news).toContainEqual({ is: 'head left', why: 'handed over' });
+  expect(first.news.map(({ event }) => event)).toEqual(['leader', 'leader-left', 'ending']);
+  expect(first.news).toContainEqual({ event: 'leader-left', why: 'handed over' });
   const { seat } = await seatOf(second);
   expect(seat.waitMs()).toBe(0);
 });
@@ -94,8 +94,8 @@ test('what is submitted while nobody is the head wakes a worker, and with the la
   const { seat, finish } = await seatOf(worker);
   await endRun(engine.db, { account, epoch: seat.epoch, run: id }, { exit: 0, outcomes: {} });
   finish();
-  await worker.until(() => worker.news.some(({ is }) => is === 'head left'));
-  expect(worker.news.at(-1)).toEqual({ is: 'head left', why: 'no run is open' });
+  await worker.until(() => worker.news.some(({ event }) => event === 'leader-left'));
+  expect(worker.news.at(-1)).toEqual({ event: 'leader-left', why: 'no run is open' });
 });
 
 test('a head that another has taken over becomes a worker like any other, and its lease is never fresh again', async () => {
@@ -110,7 +110,7 @@ test('a head that another has taken over becomes a worker like any other, and it
   const again = await seatOf(worker, 1);
   expect(seat.lease.isFresh()).toBe(false);
   expect(again.seat.epoch).toBeGreaterThan(seat.epoch + 1);
-  expect(worker.news).toContainEqual({ is: 'head left', why: 'taken over' });
+  expect(worker.news).toContainEqual({ event: 'leader-left', why: 'taken over' });
   await endRun(engine.db, { account, epoch: again.seat.epoch, run: id }, { exit: 0, outcomes: {} });
 });
 
@@ -130,7 +130,7 @@ test.each(['before', 'after'])('a worker that is told to end %s its server goes 
   const stopped = worker.stop();
   awaySince = 1;
   await stopped;
-  expect(worker.news).toEqual([{ is: 'ending', because: 'SIGTERM' }]);
+  expect(worker.news).toEqual([{ event: 'ending', because: 'SIGTERM' }]);
 });
 
 test('a head that fails says so without secrets, gives the seat back, and is tried again', async () => {
@@ -141,8 +141,8 @@ test('a head that fails says so without secrets, gives the seat back, and is tri
   });
   const { fail } = await seatOf(worker);
   fail(new Error('it broke with secret'));
-  await worker.until(() => worker.news.some(({ is }) => is === 'failed'));
-  expect(worker.news).toContainEqual({ is: 'failed', error: 'it broke with [key]', againAfterMs: 2000 });
+  await worker.until(() => worker.news.some(({ event }) => event === 'failed'));
+  expect(worker.news).toContainEqual({ event: 'failed', error: 'it broke with [key]', againAfterMs: 2000 });
   expect((await readEngineState(engine.db)).accounts).toMatchObject([{ error: 'it broke with [key]' }]);
   const { seat } = await seatOf(worker, 1);
   // It may have left something on its way.
@@ -162,8 +162,8 @@ test.each([
   await worker.stop();
   expect(worker.seats).toEqual([]);
   expect(worker.news).toEqual([
-    { is: 'not for it', why },
-    { is: 'ending', because: 'SIGTERM' },
+    { event: 'not-runnable', why },
+    { event: 'ending', because: 'SIGTERM' },
   ]);
 });
 
@@ -175,7 +175,7 @@ test('ends by itself when no run is open, if it is told to', async () => {
   await endRun(engine.db, { account, epoch: seat.epoch, run: id }, { exit: 0, outcomes: {} });
   finish();
   await worker.ended;
-  expect(worker.news.at(-1)).toEqual({ is: 'ending', because: 'no run is open' });
+  expect(worker.news.at(-1)).toEqual({ event: 'ending', because: 'no run is open' });
   expect((await readEngineState(engine.db)).workers).toEqual([]);
 });
 
@@ -186,12 +186,12 @@ test('a worker that drains goes on until no run is open', async () => {
   const worker = startWorker(engine, 'one', { drain: drain.signal });
   const { seat, signal, finish } = await seatOf(worker);
   drain.abort('SIGTERM');
-  await worker.until(() => worker.news.some(({ is }) => is === 'draining'));
+  await worker.until(() => worker.news.some(({ event }) => event === 'draining'));
   expect(signal.aborted).toBe(false);
   await endRun(engine.db, { account, epoch: seat.epoch, run: id }, { exit: 0, outcomes: {} });
   finish();
   await worker.ended;
-  expect(worker.news.at(-1)).toEqual({ is: 'ending', because: 'no run is open' });
+  expect(worker.news.at(-1)).toEqual({ event: 'ending', because: 'no run is open' });
 });
 
 test('a head that is asked to end says what it waits for, and is shown until then', async () => {
@@ -204,11 +204,11 @@ test('a head that is asked to end says what it waits for, and is shown until the
   const worker = startWorker(engine, 'one', {
     makeHead: () => ({ creates: () => 3, run: () => answered }),
   });
-  await worker.until(() => worker.news.some(({ is }) => is === 'head'));
+  await worker.until(() => worker.news.some(({ event }) => event === 'leader'));
   await expect.poll(async () => (await readEngineState(engine.db)).workers).toHaveLength(1);
   const stopped = worker.stop();
-  await worker.until(() => worker.news.some(({ is }) => is === 'leaving'));
-  expect(worker.news.at(-1)).toEqual({ is: 'leaving', because: 'SIGTERM', creates: 3 });
+  await worker.until(() => worker.news.some(({ event }) => event === 'leaving'));
+  expect(worker.news.at(-1)).toEqual({ event: 'leaving', because: 'SIGTERM', creates: 3 });
   expect((await readEngineState(engine.db)).workers).toMatchObject([{ id: 'one', isHead: true }]);
   answer();
   await stopped;
@@ -300,21 +300,21 @@ async function opened() {
   return { port, get };
 }
 
-const started = { is: 'started', worker: 'w', account, service: 's', server: 'db', files: 8 } as const;
+const started = { event: 'started', worker: 'w', account, service: 's', server: 'db', files: 8 } as const;
 
 test('a worker lives at once, and is ready while it works and its server answers', async () => {
   const { port, get } = await opened();
   expect([(await get('/healthz')).status, (await get('/readyz')).status]).toEqual([200, 503]);
   // A new installation has no store before its first `apply`.
-  port.note({ is: 'no store', why: 'no marker' });
+  port.note({ event: 'no-store', why: 'no marker' });
   expect((await get('/readyz')).status).toBe(200);
   port.note(started);
   expect((await get('/readyz')).status).toBe(200);
-  port.note({ is: 'server away', error: 'refused' });
+  port.note({ event: 'server-away', error: 'refused' });
   expect(await get('/readyz')).toEqual({ status: 503, text: 'the engine is away: refused\n' });
-  port.note({ is: 'server back' });
+  port.note({ event: 'server-back' });
   expect((await get('/readyz')).status).toBe(200);
-  port.note({ is: 'ending', because: 'SIGTERM' });
+  port.note({ event: 'ending', because: 'SIGTERM' });
   expect([(await get('/readyz')).status, (await get('/healthz')).status]).toEqual([503, 200]);
   expect((await get('/other')).status).toBe(404);
 });

@@ -451,21 +451,21 @@ const run: EngineRun = {
   files: { wanted: 0, saved: 0, failed: 0 },
 };
 
-test('a run that its head has put aside says so, with what is wrong and that it is tried again', () => {
+test('a run that its head has deferred says so, with what is wrong and that it is tried again', () => {
   const text = textOf(workersView({ runs: [run], accounts: [], workers: [] }), 140);
-  expect(text).toContain('set aside');
-  expect(text).toContain(`error run 12345678 of spring was set aside, and is retried each minute: ${error}\n`);
+  expect(text).toContain('deferred');
+  expect(text).toContain(`error run 12345678 of spring was deferred and is retried each minute: ${error}\n`);
 });
 
-test('a worker says in its log what it has put aside, as words or as JSON', () => {
-  const news = { is: 'put aside', campaign: 'spring', run: run.id, error, againAfterMs: 60_000 } as const;
+test('a worker says in its log what it has deferred, as words or as JSON', () => {
+  const news = { event: 'run-deferred', campaign: 'spring', run: run.id, error, againAfterMs: 60_000 } as const;
   expect(workerLine(news, { style: noColor, now: 0 })).toBe(
-    `1970-01-01T00:00:00Z error run 12345678 of spring was set aside: ${error}; next attempt in 1 min\n`,
+    `1970-01-01T00:00:00Z error run 12345678 of spring was deferred: ${error}; next attempt in 1 min\n`,
   );
   const written = { campaign: 'spring', run: run.id, error, againAfterMs: 60_000 };
   expect(JSON.parse(workerJsonLine(news, { now: 0 }))).toMatchObject({
     level: 'error',
-    event: 'put-aside',
+    event: 'run-deferred',
     ...written,
   });
 });
