@@ -1,43 +1,35 @@
-import { join } from 'node:path';
+import { setMaxListeners } from 'node:events';
 import { systemClock } from '../contract/clock.ts';
 import { BrokenRunError } from '../contract/errors.ts';
+import type { RunFact } from '../contract/event.ts';
+import { exitCodes } from '../contract/exit.ts';
 import { CampaignError } from '../contract/failure.ts';
 import type { Downloads, Service } from '../contract/ports.ts';
 import { keepDurations, readKeptDurations } from '../disk/state/caches.ts';
 import { openPurchases } from '../disk/state/purchase-journal.ts';
 import { createRequestBodies } from '../disk/state/request-bodies.ts';
-import { fetchHere } from '../engine/carry-out.ts';
+import { type CarriedOut, type CarryOutOptions, carryOut, fetchHere } from '../engine/carry-out.ts';
+import { reportSkipped } from '../engine/drive.ts';
+import { endOfRun } from '../engine/end-of-run.ts';
 import { lookUpTimes } from '../engine/lost-creates.ts';
-import { findReferences } from '../graph/render/fingerprint.ts';
-import { call, way } from '../ground/advice.ts';
+import type { GraphOutline } from '../graph/graph.ts';
 import type { Scope } from '../ground/scope.ts';
-import { defined, type JsonMap } from '../ground/values.ts';
-import { requireKind } from '../kinds/index.ts';
-import { listPrice } from '../kinds/list-price.ts';
-import type { Lock } from '../lock/record.ts';
-import { isSpending, isWork } from '../plan/actions.ts';
+import { defined, messageOf } from '../ground/values.ts';
+import { countForRun, isWork } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
-import { countOf } from '../report/numbers.ts';
+import { withoutUnneeded } from '../plan/rows/block.ts';
+import { partsOnRecord } from '../plan/situation/parts.ts';
 import { Durations } from '../service/polling/durations.ts';
-import { embedSandbox, type RunningSandbox, sandboxKey } from './embed-sandbox.ts';
+import { sandboxKey } from './embed-sandbox.ts';
 import { type Access, requireAccess, requireService } from './environment.ts';
 import { LiveRun } from './live-run.ts';
 import { outputFilesOf } from './look-at-outputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
-import { settle } from './option-table.ts';
-import { shownPath } from './paths.ts';
-import { openRunLock } from './read-lock.ts';
+import { type RunSettings, settle } from './option-table.ts';
+import { type LoadedLock, openRunLock, settleLock } from './read-lock.ts';
+import { rehearse } from './rehearse.ts';
 import { nameOfPurchases } from './restore-purchases.ts';
-import {
-  type ApplyTerms,
-  type Carrier,
-  type Held,
-  type Running,
-  type RunResult,
-  runPlan,
-  type Watching,
-} from './run.ts';
-import { readKeptListings } from './service-facts.ts';
+import type { ApplyTerms, Carrier, Held, Running, RunResult, Watching } from './run.ts';
 
 const noService: Service & Downloads = {
   replays: () => false,
@@ -60,20 +52,39 @@ export function carryHere(campaign: OpenCampaign, options: ApplyTerms, scope: Sc
     async start(plan, held) {
       // Without work and without gates there is nothing to review.
       const reviewed = plan.rows.some(isWork) || plan.gates !== undefined ? held.live : undefined;
-      const live = reviewed && new LiveRun({ ...reviewed, agreed: plan });
-      const waits = live !== undefined && plan.rows.some(({ later }) => later !== undefined);
+      const judge = reviewed && new LiveRun({ ...reviewed, agreed: plan });
+      const waits = judge !== undefined && plan.rows.some(({ later }) => later !== undefined);
       const needsService = waits || plan.rows.some(isWork);
-      const access = needsService ? await openService(campaign, { options, held, waits, scope }) : undefined;
-      return runningHere(plan, campaign, { options, held, access, judge: live });
+      const access = needsService ? await openAccess(campaign, { options, held, waits, scope }) : undefined;
+      return runningHere(plan, campaign, { options, held, access, judge });
     },
   };
+}
+
+/** Returns the access to the service. `waits`: decisions during the run can need more requests than the plan has. */
+async function openAccess(
+  campaign: OpenCampaign,
+  { options, held, waits, scope }: { options: ApplyTerms; held: Held; waits: boolean; scope: Scope },
+): Promise<Access> {
+  const { sandbox, environment, tell } = campaign;
+  if (sandbox) {
+    const { made, loaded } = held;
+    const embedded = await rehearse(made, campaign, { lock: loaded.lock, waits, ...options.rehearsal });
+    scope.add(() => embedded.close());
+    return { baseUrl: embedded.url, token: sandboxKey };
+  }
+  const access = requireAccess(environment);
+  if (waits || held.made.rows.some((row) => isWork(row) && row.action !== 'move')) {
+    await requireService(access, { clock: systemClock, tell });
+  }
+  return access;
 }
 
 interface Here {
   options: ApplyTerms;
   held: Pick<Held, 'outline' | 'loaded' | 'guard' | 'facts'>;
   access: Access | undefined;
-  judge?: Running['judge'];
+  judge?: LiveRun | undefined;
 }
 
 export function runningHere(plan: Plan, campaign: OpenCampaign, here: Here): Running {
@@ -172,91 +183,153 @@ async function openHttp(
   });
 }
 
-/** Opens the service client. `waits`: decisions during the run can need more requests than the plan has. */
-async function openService(
-  campaign: OpenCampaign,
-  { options, held, waits, scope }: { options: ApplyTerms; held: Held; waits: boolean; scope: Scope },
-): Promise<Access> {
-  const { sandbox, environment, tell } = campaign;
-  if (sandbox) {
-    const embedded = await rehearse(campaign, { options, held, waits });
-    scope.add(() => embedded.close());
-    return { baseUrl: embedded.url, token: sandboxKey };
-  }
-  const access = requireAccess(environment);
-  if (waits || held.made.rows.some((row) => isWork(row) && row.action !== 'move')) {
-    await requireService(access, { clock: systemClock, tell });
-  }
-  return access;
+type Resumed = Pick<CarryOutOptions, 'ends' | 'learned' | 'onEnd'>;
+type RunPorts = Omit<CarryOutOptions, 'emit' | 'signal' | 'account' | 'goesOn' | keyof RunSettings | keyof Resumed>;
+
+interface RunOptions extends RunSettings, Watching {
+  outline: GraphOutline;
+  loaded: Pick<LoadedLock, 'needsRewrite'>;
+  live?: LiveRun | undefined;
+  resumed?: Resumed | undefined;
 }
 
-const mostForOne = 100;
-/** Credits of a new sandbox. Users know this number. */
-const leastBalance = 1000;
-const defaultSpeed = 5;
+/**
+ * Carries a plan out in this process. `result` resolves when the run has ended and the lock is settled, or when
+ * `leave` has ended it at once.
+ */
+export function runPlan(
+  plan: Plan,
+  ports: RunPorts,
+  options: RunOptions,
+): { carried: CarriedOut; result: Promise<RunResult> } {
+  const { outline, live, on, resumed } = options;
+  const run: RunUnderWay = { startedAt: ports.clock.now(), isLeft: false };
+  const emit = (fact: RunFact) => {
+    if (run.isLeft) return;
+    const event = { at: new Date(ports.clock.now()).toISOString(), ...fact };
+    on(event);
+    live?.note(event);
+  };
+  emit({
+    event: 'run-started',
+    version: 1,
+    campaign: plan.campaign,
+    ...countForRun(plan, outline.tasks),
+    concurrency: plan.concurrency,
+    totals: plan.totals,
+  });
+  const interruption = followSignal(options.signal, {
+    onAbort: (detail) => emit({ event: 'spending-stopped', because: 'signal', detail }),
+    isMet: () => live?.stopWaiting() === true,
+  });
+  const { signal } = interruption;
+  const { onUnknown, onError, creditWaitMs, patienceMs } = settle(options);
+  const goesOn = live && (() => live.goesOn());
+  const means = { ...ports, ...resumed, emit, signal, creditWaitMs, patienceMs, onUnknown, onError, goesOn };
+  const carried = carryOut(plan, means);
+  live?.begin({ ...carried, signal, emit });
+  const result = endRun(plan, carried, { run, ports, options, emit, interruption });
+  return { carried, result: result.finally(() => interruption.stop()) };
+}
 
-/** Starts the embedded service for a run. Its account covers the plan, unless its credits were given. */
-async function rehearse(
-  { paths, rehearsed }: OpenCampaign,
-  { options, held, waits }: { options: ApplyTerms; held: Held; waits: boolean },
-): Promise<RunningSandbox> {
-  const { made, loaded } = held;
-  const dataDir = join(paths.state, 'sandbox');
-  const { credits: given, speed = defaultSpeed, failRate = 0 } = options.rehearsal ?? {};
-  const listings = await readKeptListings({ paths, service: rehearsed });
-  const priceOf = (kind: string, body: JsonMap) => listPrice(requireKind(kind), body, listings)?.likely;
-  const running = await embedSandbox({ dataDir, port: 0, speed, failRate, rehearsal: { priceOf } });
-  try {
-    const gone = neededJobs(made, loaded.lock).filter(([, jobId]) => !running.knows(jobId));
-    if (gone.length > 0) throw sandboxGone(gone, { lock: paths.lock, dataDir });
-    const credits = given ?? Math.max(running.balance(), creditsToCover(made, waits));
-    if (credits !== running.balance()) running.setBalance(credits);
-    return running;
-  } catch (error) {
-    await running.close();
+interface RunUnderWay {
+  startedAt: number;
+  /** Whether `leave` has ended the run. Later events are not reported, because they do not show how it ended. */
+  isLeft: boolean;
+}
+
+async function endRun(
+  plan: Plan,
+  carried: CarriedOut,
+  context: {
+    run: RunUnderWay;
+    ports: RunPorts;
+    options: RunOptions;
+    emit(fact: RunFact): void;
+    interruption: ReturnType<typeof followSignal>;
+  },
+): Promise<RunResult> {
+  const { run, ports, options, emit, interruption } = context;
+  const { outline, loaded, live, on, stray, leave } = options;
+  const { ledger, gate, driven } = carried;
+  const save = async () => {
+    await live?.close();
+    await settleLock(ports.file, { ledger, outline, loaded, emit });
+  };
+  // After any error, the run saves what it knows if the disk allows it.
+  const guarded = driven.ends.catch(async (error: unknown) => {
+    await save().catch(() => {});
     throw error;
+  });
+  guarded.catch(() => {});
+  const broken = stray?.first.then(async () => {
+    const { error } = stray.seen ?? {};
+    gate.stop('error', messageOf(error));
+    interruption.abort();
+    await atMost(settle(options).createTimeoutMs, guarded);
+  });
+  const ends = await Promise.race([guarded, ...(broken ? [broken] : []), ...(leave ? [leave] : [])]);
+  if (stray?.seen !== undefined) {
+    await save().catch(() => {});
+    throw stray.seen.error;
   }
+  if (!(ends instanceof Map)) {
+    // Requests in flight are on record as sent.
+    run.isLeft = true;
+    return { exit: exitCodes.interrupted, outcomes: new Map() };
+  }
+  await save();
+  // Steps that waited for consent may have become unneeded meanwhile.
+  const known = withoutUnneeded((await live?.end()) ?? plan, partsOnRecord(ledger.lock));
+  for (const row of known.unneeded) reportSkipped(row, { emit });
+  const { exit, outcomes, end } = endOfRun({
+    plan: known.plan,
+    ends,
+    carried,
+    interrupted: interruption.signal.aborted,
+    needsPeople: live?.needsPeople === true,
+    held: plan.totals.held,
+    elapsedMs: ports.clock.now() - run.startedAt,
+  });
+  const ended = { at: new Date(ports.clock.now()).toISOString(), ...end };
+  on(ended);
+  live?.note(ended);
+  const unneeded = known.unneeded.map(({ address }) => [address, 'unneeded'] as const);
+  return { exit, outcomes: new Map([...outcomes, ...unneeded]), end: ended };
 }
 
-function creditsToCover({ rows, totals }: Plan, withPicks: boolean): number {
-  let most = 0;
-  for (const { action, order, later, wouldCost } of rows) {
-    if (later !== undefined && withPicks) most += (1 + (later.retries ?? 0)) * (wouldCost ?? mostForOne);
-    if (order === undefined) continue;
-    const purchases = (isSpending(action) ? 1 : 0) + (order.retries?.left ?? 0);
-    most += purchases * (order.price.credits ?? mostForOne);
-  }
-  return Math.max(leastBalance, totals.budgetLeft ?? 0, most);
+/**
+ * Makes a signal that follows `outer` and that the run itself can abort, too. `isMet`: the run has already ended as
+ * requested, so the signal is not aborted.
+ */
+function followSignal(
+  outer: AbortSignal | undefined,
+  { onAbort, isMet }: { onAbort(reason: string): void; isMet(): boolean },
+) {
+  const controller = new AbortController();
+  // Each sleep and each request adds a listener, so their number grows with the jobs and is no leak.
+  setMaxListeners(0, controller.signal);
+  const abort = () => {
+    if (controller.signal.aborted || isMet()) return;
+    controller.abort();
+    onAbort(typeof outer?.reason === 'string' ? outer.reason : 'aborted');
+  };
+  if (outer?.aborted) abort();
+  outer?.addEventListener('abort', abort, { once: true });
+  return {
+    signal: controller.signal,
+    abort: () => controller.abort(),
+    stop: () => outer?.removeEventListener('abort', abort),
+  };
 }
 
-type NeededJob = readonly [address: string, jobId: string];
-
-function neededJobs({ rows }: Plan, lock: Lock): NeededJob[] {
-  const needed = new Map<string, string>();
-  const spending = new Set(rows.filter(({ action }) => isSpending(action)).map(({ address }) => address));
-  for (const { address, action, order } of rows) {
-    if (order === undefined) continue;
-    // The files of a move are on this disk.
-    if (order.jobId !== undefined && action !== 'move') needed.set(address, order.jobId);
-    if (!isSpending(action)) continue;
-    for (const used of findReferences(order.request)) {
-      const purchases = lock.steps.get(used)?.purchases ?? [];
-      const jobId = purchases.find(({ state }) => state === 'done' || state === 'running')?.jobId;
-      if (jobId !== undefined && !spending.has(used)) needed.set(used, jobId);
-    }
-  }
-  return [...needed];
-}
-
-const mostNamed = 20;
-
-/** Error for jobs that the sandbox no longer has, because a run would poll each of them until it gives up. */
-function sandboxGone(gone: readonly NeededJob[], { lock, dataDir }: { lock: string; dataDir: string }): CampaignError {
-  const names = gone.length > mostNamed ? ['*'] : gone.map(([address]) => address);
-  return new CampaignError({
-    code: 'MB3404',
-    message: `${shownPath(lock)} belongs to a sandbox that no longer exists: ${shownPath(dataDir)} does not have ${countOf(gone.length, 'job')} that this run needs (it was deleted, or the lock is from another machine)`,
-    hint: way('only sandbox credits are lost; create them again', call('forget', ...names, '--force')),
-    lock: shownPath(lock),
+function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    const done = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    work.then(done, done);
   });
 }

@@ -48,8 +48,11 @@ export async function startSandbox({
   };
 }
 
+let document: Promise<Json> | undefined;
+
 export function sandboxDocument(): Promise<Json> {
-  return sandboxAnswer('/openapi.json');
+  document ??= sandboxAnswer('/openapi.json');
+  return document;
 }
 
 export async function sandboxAnswer(path: string): Promise<Json> {

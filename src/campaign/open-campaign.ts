@@ -3,7 +3,6 @@ import { StatCache } from '../disk/outputs/stat-cache.ts';
 import { KeptMeasures } from '../disk/state/caches.ts';
 import { accountDigest, type Environment, replaysOf, withHiddenKey } from './environment.ts';
 import { type CampaignPaths, campaignPaths, knownService } from './paths.ts';
-import type { ReadDocuments } from './service-facts.ts';
 
 /** A campaign whose files are not read yet: its paths, options and service. */
 export interface OpenCampaign {
@@ -28,7 +27,6 @@ export interface OpenCampaign {
   accountOf(send: string): string | undefined;
   seen: StatCache;
   measures: KeptMeasures;
-  documents: ReadDocuments;
   /** Whether request fields that neither this version nor the service lists are errors instead of warnings. */
   strict: boolean;
   tell: Tell;
@@ -68,7 +66,6 @@ export async function openCampaign(file: string, options: OpenOptions = {}): Pro
     strict: options.strict === true,
     seen: await StatCache.open(paths.state, paths.lock),
     measures: new KeptMeasures(paths.state),
-    documents: {},
     tell,
     onSize,
   };

@@ -19,8 +19,10 @@ import { type PriceHints, plausiblePrices, pricesFrom } from '../plan/prices/pri
 import type { Match } from '../plan/situation/find-purchases.ts';
 import { heldPurchases } from '../plan/sum-up.ts';
 import type { CreateRoute, CreateRoutes } from '../service/create.ts';
+import { sandboxDocument } from './embed-sandbox.ts';
 import type { Access } from './environment.ts';
 import { readOtherLocks } from './find-locks.ts';
+import type { OpenCampaign } from './open-campaign.ts';
 import type { CampaignPaths } from './paths.ts';
 
 export interface ServiceFacts {
@@ -33,25 +35,9 @@ export interface ServiceFacts {
 
 export const noServiceFacts: ServiceFacts = { createRoutes: {} };
 
-/** Documents that an open campaign has read. Repeated plans share one, so that its schemas are compiled once. */
-export interface ReadDocuments {
-  last?: { text: string; from: Source; facts: ServiceFacts };
-  ofSandbox?: ServiceDocument;
-}
-
 type Source = 'service' | 'kept' | 'sandbox';
 
-interface ReadFor {
-  paths: CampaignPaths;
-  service: string | undefined;
-  documents: ReadDocuments;
-}
-
-type RehearsedFor = Omit<ReadFor, 'service'> & {
-  rehearsed: string | undefined;
-};
-
-type Campaign = ReadFor & RehearsedFor & { sandbox: boolean };
+type OfService = Pick<OpenCampaign, 'paths' | 'service'>;
 
 export function needsDocument(graph: Graph): boolean {
   return graph.tasks.some(({ kind }) => isUndocumented(kind));
@@ -65,21 +51,19 @@ function isUndocumented(kind: string): boolean {
   return kinds[kind]?.create.documented === false;
 }
 
-export async function readKeptFacts({ paths, service, documents }: ReadFor): Promise<ServiceFacts> {
+export async function readKeptFacts({ paths, service }: OfService): Promise<ServiceFacts> {
   const kept = await readAnswer(paths.state, service, 'document');
-  return kept === undefined ? noServiceFacts : factsOf(documents, kept, 'kept');
+  return kept === undefined ? noServiceFacts : factsOf(kept, 'kept');
 }
 
 /**
  * Reads the document of a rehearsal: the stored document of the rehearsed service with the paths of the sandbox, or
- * else the sandbox's own document, made in this process. The latter only leads to warnings, because another service
- * has other rules.
+ * else the sandbox's own document. The latter only leads to warnings, because another service has other rules.
  */
-export async function readSandboxFacts({ paths, rehearsed, documents }: RehearsedFor): Promise<ServiceFacts> {
-  const kept = await readKeptFacts({ paths, service: rehearsed, documents });
+export async function readSandboxFacts({ paths, rehearsed }: OpenCampaign): Promise<ServiceFacts> {
+  const kept = await readKeptFacts({ paths, service: rehearsed });
   if (kept.document !== undefined) return { ...kept, createRoutes: {} };
-  const { sandboxDocument } = await import('./embed-sandbox.ts');
-  return factsOf(documents, await sandboxDocument(), 'sandbox');
+  return factsOf(await sandboxDocument(), 'sandbox');
 }
 
 /**
@@ -87,10 +71,10 @@ export async function readSandboxFacts({ paths, rehearsed, documents }: Rehearse
  * reached, the stored document is used, because a missing document must never prevent a run.
  */
 export async function fetchFacts(
-  campaign: ReadFor & { tell?: Tell },
+  campaign: OfService & { tell?: Tell },
   { access, withCatalog }: { access: Access; withCatalog: boolean },
 ): Promise<ServiceFacts> {
-  const { paths, service, documents } = campaign;
+  const { paths, service } = campaign;
   // Loaded on demand, because the HTTP client is large.
   const { createLibrary, ServiceError } = await import('../service/library.ts');
   const library = createLibrary({ ...access, clock: systemClock, requestTimeoutMs: 10_000 });
@@ -111,7 +95,7 @@ export async function fetchFacts(
       ? [(await readKeptServiceDocument(paths, service))?.listing, await readKeptListing(paths, service)]
       : [];
     const document = await ask('document', () => library.document());
-    const facts = await (document === undefined ? readKeptFacts(campaign) : factsOf(documents, document, 'service'));
+    const facts = await (document === undefined ? readKeptFacts(campaign) : factsOf(document, 'service'));
     if (!withCatalog) return facts;
     const answer = await ask('catalog', () => library.catalog());
     const catalog = answer === undefined ? await readKeptListing(paths, service) : readCatalogListing(answer, kinds);
@@ -130,29 +114,23 @@ export async function fetchFacts(
 }
 
 export async function readListings(
-  { sandbox, paths, service, rehearsed, documents }: Campaign,
+  { sandbox, paths, service, rehearsed }: OpenCampaign,
   facts: ServiceFacts = noServiceFacts,
 ): Promise<Listing[]> {
   if (!sandbox) return readKeptListings({ paths, service }, facts);
   const kept = await readKeptListings({ paths, service: rehearsed });
   if (kept.length > 0) return kept;
-  const { listing } = await readSandboxDocument(documents);
+  const { listing } = readServiceDocument(await sandboxDocument(), kinds);
   return [Object.fromEntries(Object.entries(listing).map(([kind, listed]) => [kind, { ...listed, isSandbox: true }]))];
 }
 
 export async function readKeptListings(
-  { paths, service }: Pick<ReadFor, 'paths' | 'service'>,
+  { paths, service }: OfService,
   facts: ServiceFacts = noServiceFacts,
 ): Promise<Listing[]> {
   const document = facts.document ?? (await readKeptServiceDocument(paths, service));
   const catalog = facts.catalog ?? (await readKeptListing(paths, service));
   return [document?.listing, catalog].filter((one) => one !== undefined);
-}
-
-async function readSandboxDocument(documents: ReadDocuments): Promise<ServiceDocument> {
-  const { sandboxDocument } = await import('./embed-sandbox.ts');
-  documents.ofSandbox ??= readServiceDocument(await sandboxDocument(), kinds);
-  return documents.ofSandbox;
 }
 
 export async function readKeptServiceDocument(
@@ -168,16 +146,7 @@ async function readKeptListing({ state }: CampaignPaths, service: string | undef
   return kept === undefined ? undefined : readCatalogListing(kept, kinds);
 }
 
-async function factsOf(documents: ReadDocuments, json: Json, from: Source): Promise<ServiceFacts> {
-  const text = JSON.stringify(json);
-  const { last } = documents;
-  if (last?.text === text && last.from === from) return last.facts;
-  const facts = await readFacts(json, from);
-  documents.last = { text, from, facts };
-  return facts;
-}
-
-async function readFacts(json: Json, from: Source): Promise<ServiceFacts> {
+async function factsOf(json: Json, from: Source): Promise<ServiceFacts> {
   const document = readServiceDocument(json, kinds);
   const compile = await loadSchemaCompiler(() => performance.now());
   return {
@@ -212,7 +181,7 @@ function keptRoutes({ creates }: ServiceDocument): CreateRoutes {
  * the working tree, and the service's lists. Sends no request; reads nothing when no price is needed.
  */
 export async function findPriceHints(
-  campaign: Campaign,
+  campaign: OpenCampaign,
   of: {
     graph: Graph;
     lock: Lock;

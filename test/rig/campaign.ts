@@ -1,5 +1,5 @@
+import { runPlan } from '../../src/campaign/carry-here.ts';
 import { LiveRun } from '../../src/campaign/live-run.ts';
-import { runPlan } from '../../src/campaign/run.ts';
 import type { RunEvent, RunFact, StepOutcome } from '../../src/contract/event.ts';
 import type { PurchaseJournal } from '../../src/contract/ports.ts';
 import { fetchHere } from '../../src/engine/carry-out.ts';

@@ -9,7 +9,6 @@ import { campaignPaths } from '../../../src/campaign/paths.ts';
 import { requireLock } from '../../../src/campaign/read-lock.ts';
 import { findFinishedJobs } from '../../../src/campaign/runs.ts';
 import { keepIndex } from '../../../src/campaign/save-outputs-list.ts';
-import { readSandboxFacts } from '../../../src/campaign/service-facts.ts';
 import type { RunEvent } from '../../../src/contract/event.ts';
 import { KeptMeasures } from '../../../src/disk/state/caches.ts';
 import { call, way } from '../../../src/ground/advice.ts';
@@ -145,18 +144,3 @@ test.each(['all.csv', 'all.json', 'all.jsonl'])(
     expect(told).toHaveLength(1);
   },
 );
-
-test('two campaigns in one process share nothing of what they have read; each reads it once', async () => {
-  const path = makeFolder();
-  const [one, other] = await Promise.all(
-    ['a.yaml', 'b.yaml'].map((file) => openCampaign(join(path, file), { sandbox: true })),
-  );
-  if (one === undefined || other === undefined) throw new Error('not open');
-  const facts = await readSandboxFacts(one);
-  expect(await readSandboxFacts(one)).toBe(facts);
-  const quiet = { ...one, tell: () => {} };
-  expect(await readSandboxFacts(quiet)).toBe(facts);
-  expect(await readSandboxFacts(other)).not.toBe(facts);
-  expect(await readSandboxFacts(other)).toEqual(await readSandboxFacts(other));
-  expect(await readSandboxFacts(one)).toBe(facts);
-});

@@ -1,0 +1,95 @@
+import { join } from 'node:path';
+import { CampaignError } from '../contract/failure.ts';
+import { findReferences } from '../graph/render/fingerprint.ts';
+import { call, way } from '../ground/advice.ts';
+import type { JsonMap } from '../ground/values.ts';
+import { requireKind } from '../kinds/index.ts';
+import { listPrice } from '../kinds/list-price.ts';
+import type { Lock } from '../lock/record.ts';
+import { isSpending } from '../plan/actions.ts';
+import type { Plan } from '../plan/plan.ts';
+import { countOf } from '../report/numbers.ts';
+import { embedSandbox, type RunningSandbox } from './embed-sandbox.ts';
+import type { OpenCampaign } from './open-campaign.ts';
+import type { RehearsalOptions } from './option-table.ts';
+import { shownPath } from './paths.ts';
+import { readKeptListings } from './service-facts.ts';
+
+const mostForOne = 100;
+/** Credits of a new sandbox. Users know this number. */
+const leastBalance = 1000;
+const defaultSpeed = 5;
+
+/**
+ * Starts the embedded service for a run. Its account covers the plan, unless `credits` is given. `waits`: decisions
+ * during the run can release the steps that wait for them.
+ */
+export async function rehearse(
+  plan: Plan,
+  { paths, rehearsed }: OpenCampaign,
+  {
+    lock,
+    waits,
+    credits: given,
+    speed = defaultSpeed,
+    failRate = 0,
+  }: RehearsalOptions & { lock: Lock; waits: boolean },
+): Promise<RunningSandbox> {
+  const dataDir = join(paths.state, 'sandbox');
+  const listings = await readKeptListings({ paths, service: rehearsed });
+  const priceOf = (kind: string, body: JsonMap) => listPrice(requireKind(kind), body, listings)?.likely;
+  const running = await embedSandbox({ dataDir, port: 0, speed, failRate, rehearsal: { priceOf } });
+  try {
+    const gone = neededJobs(plan, lock).filter(([, jobId]) => !running.knows(jobId));
+    if (gone.length > 0) throw sandboxGone(gone, { lock: paths.lock, dataDir });
+    const credits = given ?? Math.max(running.balance(), creditsToCover(plan, waits));
+    if (credits !== running.balance()) running.setBalance(credits);
+    return running;
+  } catch (error) {
+    await running.close();
+    throw error;
+  }
+}
+
+function creditsToCover({ rows, totals }: Plan, withPicks: boolean): number {
+  let most = 0;
+  for (const { action, order, later, wouldCost } of rows) {
+    if (later !== undefined && withPicks) most += (1 + (later.retries ?? 0)) * (wouldCost ?? mostForOne);
+    if (order === undefined) continue;
+    const purchases = (isSpending(action) ? 1 : 0) + (order.retries?.left ?? 0);
+    most += purchases * (order.price.credits ?? mostForOne);
+  }
+  return Math.max(leastBalance, totals.budgetLeft ?? 0, most);
+}
+
+type NeededJob = readonly [address: string, jobId: string];
+
+function neededJobs({ rows }: Plan, lock: Lock): NeededJob[] {
+  const needed = new Map<string, string>();
+  const spending = new Set(rows.filter(({ action }) => isSpending(action)).map(({ address }) => address));
+  for (const { address, action, order } of rows) {
+    if (order === undefined) continue;
+    // The files of a move are on this disk.
+    if (order.jobId !== undefined && action !== 'move') needed.set(address, order.jobId);
+    if (!isSpending(action)) continue;
+    for (const used of findReferences(order.request)) {
+      const purchases = lock.steps.get(used)?.purchases ?? [];
+      const jobId = purchases.find(({ state }) => state === 'done' || state === 'running')?.jobId;
+      if (jobId !== undefined && !spending.has(used)) needed.set(used, jobId);
+    }
+  }
+  return [...needed];
+}
+
+const mostNamed = 20;
+
+/** Error for jobs that the sandbox no longer has, because a run would poll each of them until it gives up. */
+function sandboxGone(gone: readonly NeededJob[], { lock, dataDir }: { lock: string; dataDir: string }): CampaignError {
+  const names = gone.length > mostNamed ? ['*'] : gone.map(([address]) => address);
+  return new CampaignError({
+    code: 'MB3404',
+    message: `${shownPath(lock)} belongs to a sandbox that no longer exists: ${shownPath(dataDir)} does not have ${countOf(gone.length, 'job')} that this run needs (it was deleted, or the lock is from another machine)`,
+    hint: way('only sandbox credits are lost; create them again', call('forget', ...names, '--force')),
+    lock: shownPath(lock),
+  });
+}
