@@ -1,4 +1,4 @@
-import { join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { CampaignError } from '../contract/failure.ts';
 import { isOpenFolder, listFolder } from '../disk/fs/folders.ts';
 import { repositoryOf } from '../disk/fs/own-tree.ts';
@@ -20,24 +20,26 @@ const lockName = /\.lock\.jsonl$/;
 const sandboxLockName = /\.sandbox\.lock\.jsonl$/;
 export const longestLock = 256 * 1024 ** 2;
 
-/**
- * Finds the locks of a folder and of its subfolders, one level down. Locks of sandbox runs are never mixed with real
- * ones.
- */
+/** Finds the locks of a folder and its subfolders, one level down, either of sandbox runs or of real runs. */
 export async function findLocks(folder: string, options: { sandbox: boolean }): Promise<FoundLock[]> {
-  const isWanted = (name: string) => lockName.test(name) && sandboxLockName.test(name) === options.sandbox;
+  const paths = await listLocks(folder);
+  const wanted = paths.filter((path) => sandboxLockName.test(path) === options.sandbox);
+  const found: FoundLock[] = [];
+  for (const path of wanted) found.push(await read(path, shownPath(path)));
+  return found;
+}
+
+async function listLocks(folder: string): Promise<string[]> {
   const paths: string[] = [];
   const open = [folder];
   for (const place of open) {
     for (const entry of await listFolder(place)) {
       const path = join(place, entry.name);
-      if (entry.isFile() && isWanted(entry.name)) paths.push(path);
+      if (entry.isFile() && lockName.test(entry.name)) paths.push(path);
       if (place === folder && isOpenFolder(entry)) open.push(path);
     }
   }
-  const found: FoundLock[] = [];
-  for (const path of paths.sort()) found.push(await read(path, shownPath(path)));
-  return found;
+  return paths.sort();
 }
 
 /**
@@ -72,47 +74,25 @@ async function read(path: string, shown: string): Promise<FoundLock> {
 }
 
 // Anybody who can commit may have written these files. They are only used as hints, and reading them is cheap.
-const most = { folders: 400, entries: 20_000, depth: 5, locks: 24, bytesOfLock: 8 * 1024 ** 2, bytes: 32 * 1024 ** 2 };
+const most = { locks: 24, bytesOfLock: 8 * 1024 ** 2, bytes: 32 * 1024 ** 2 };
 
 /**
- * Lists locks breadth first from the campaign's folder and from the root of its working tree, or from the working
- * folder if that contains the campaign.
+ * Reads the locks that belong to a service (the digest of its address): of the campaign's folder, then of the folder
+ * above, if that is in the repository or the working folder. Skips locks that are broken, too large, behind a link, or
+ * of several services.
  */
-async function listLocks({ folder, manifest }: CampaignPaths): Promise<Set<string>> {
-  const found = new Set<string>();
-  const seen = new Set<string>();
-  let entries = 0;
-  const root = repositoryOf(manifest) ?? (isAbove(resolve(''), folder) ? resolve('') : folder);
-  const open = [folder, root].map((path) => ({ path, depth: 0 }));
-  for (const { path, depth } of open) {
-    if (seen.size >= most.folders || entries >= most.entries) break;
-    if (seen.has(path)) continue;
-    seen.add(path);
-    const list = (await listFolder(path)).slice(0, most.entries);
-    entries += list.length;
-    for (const entry of list) {
-      if (entry.isFile() && lockName.test(entry.name)) found.add(join(path, entry.name));
-      if (depth < most.depth && isOpenFolder(entry)) open.push({ path: join(path, entry.name), depth: depth + 1 });
-    }
-  }
-  return found;
-}
-
-function isAbove(folder: string, path: string): boolean {
-  const way = relative(folder, path);
-  return way !== '' && !way.startsWith('..');
-}
-
-/**
- * Reads the other locks of the working tree that belong to a service (the digest of its address), those next to the
- * campaign first. Skips locks that are broken, too large, behind a link, or of several services.
- */
-export async function readOtherLocks(paths: CampaignPaths, service: string): Promise<{ shown: string; lock: Lock }[]> {
+export async function readOtherLocks(
+  { folder, manifest, lock: own }: CampaignPaths,
+  service: string,
+): Promise<{ shown: string; lock: Lock }[]> {
+  const above = dirname(folder);
+  const isOurs = !relative(repositoryOf(manifest) ?? resolve(''), above).startsWith('..');
+  const paths = new Set([...(await listLocks(folder)), ...(isOurs ? await listLocks(above) : [])]);
+  paths.delete(own);
   const locks: { shown: string; lock: Lock }[] = [];
   let left = most.bytes;
-  for (const path of await listLocks(paths)) {
+  for (const path of paths) {
     if (locks.length >= most.locks || left <= 0) break;
-    if (resolve(path) === resolve(paths.lock)) continue;
     try {
       const bytes = await readLockBytes(path, Math.min(most.bytesOfLock, left));
       if (bytes === undefined || !bytes.includes(`"service":"${service}"`)) continue;

@@ -172,7 +172,7 @@ test('--refresh names the models that are gone, deprecated or dearer than they w
   expect(await models()).toBeUndefined();
 });
 
-describe('other locks of the working tree', () => {
+describe('other locks of the folder and the folder above', () => {
   const bought = (credits: number, model = 'alpha-2') =>
     record({ kind: 'image', address: 'pic', jobId: 'j', credits, request: { model, prompt: 'p' } });
   const headOf = (service: string) => `{"mediabatch":"lock","version":2,"service":"${service}"}`;
@@ -193,7 +193,7 @@ describe('other locks of the working tree', () => {
     symlinkSync('other/shop.lock.jsonl', join(folder, 'link.lock.jsonl'));
     if (process.platform !== 'win32') symlinkSync('/dev/zero', join(folder, 'endless.lock.jsonl'));
     expect(sourcesOf(parse((await run('--json')).out)).every((source) => source === 'unknown')).toBe(true);
-    lock('deep/er/shop.lock.jsonl', headOf(service), bought(4));
+    lock('deep/shop.lock.jsonl', headOf(service), bought(4));
     lock('absurd.lock.jsonl', headOf(service), bought(9_007_199_254_740_991, 'alpha-pro'));
     const { rows, totals } = parse((await run('--json')).out);
     expect(rows[0]).toMatchObject({ credits: null, price: { source: 'other-lock', likely: 4, high: 4 } });
