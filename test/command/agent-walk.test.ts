@@ -1,12 +1,11 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { ReviewData } from '../../src/contract/review.ts';
 import { bin, temporaryFolder } from '../rig/command.ts';
 import type { Booking } from '../rig/oracle.ts';
+import { pageOf } from '../rig/review/page-of-run.ts';
 import { serviceHere } from '../rig/service-here.ts';
 import { hasTerminals, runOnTerminal } from '../rig/terminal.ts';
 
@@ -81,10 +80,7 @@ async function atTheDesk() {
     const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
     return { child, said, ended };
   };
-  /** What the program has typed and read. */
-  const walked = { calls: 0, characters: 0 };
   return {
-    walked,
     path: (name: string) => join(shop, name),
     write: (name: string, text: string) => writeFileSync(join(folder(), name), text),
     bought: () => (service.ledger() as Booking[]).map(({ kind }) => kind).sort(),
@@ -92,8 +88,6 @@ async function atTheDesk() {
     async program(text: string): Promise<Answer> {
       const { said, ended } = start(text, { ...ofPerson, AI_AGENT: 'x' });
       const code = await ended;
-      walked.calls += 1;
-      walked.characters += said.out.length + said.err.length;
       const document = (said.out.startsWith('{') ? JSON.parse(said.out) : {}) as Partial<Answer>;
       return { next: [], totals: undefined, ...document, code, said: `${said.out}\n${said.err}` };
     },
@@ -106,19 +100,10 @@ async function atTheDesk() {
     /** The person, on the page, who picks the first take of each draft. */
     async picks(text: string): Promise<void> {
       const { child, said, ended } = start(`${text} --no-open`, ofPerson);
-      let url: string | undefined;
-      while (url === undefined) {
-        expect(child.exitCode, said.err).toBeNull();
-        url = /review {2}(http:\S+)\n {2}.*\n/.exec(said.err)?.[1];
-        await wait(5);
-      }
-      const { assets } = (await (await fetch(`${url}data.json`)).json()) as ReviewData;
-      const verdicts = assets
-        .filter(({ address }) => /^draft@\w+\/1$/.test(address))
-        .map(({ address, job = '' }) => ({ address, is: 'picked', job }));
-      const headers = { 'content-type': 'application/json', origin: new URL(url).origin };
-      const answer = await fetch(`${url}verdicts`, { method: 'POST', headers, body: JSON.stringify({ verdicts }) });
-      expect(answer.status).toBe(200);
+      const page = await pageOf({ err: () => said.err, ended: ended.then((code) => ({ code, signal: null })) });
+      const drafts = (await page.data()).assets.filter(({ address }) => /^draft@\w+\/1$/.test(address));
+      const verdicts = Object.fromEntries(drafts.map(({ address }) => [address, 'picked' as const]));
+      expect(await page.judge(verdicts), said.err).toMatchObject({ is: 'recorded' });
       child.kill('SIGINT');
       await ended;
     },

@@ -1,13 +1,12 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { bin, type CommandOptions } from '../rig/command.ts';
+import type { CommandOptions } from '../rig/command.ts';
 import { makeFolder } from '../rig/folder.ts';
 import type { Booking } from '../rig/oracle.ts';
-import { hasTerminals, runOnTerminal } from '../rig/terminal.ts';
-import { makeTrial, type Trial } from '../rig/trial.ts';
+import { answerOnTerminal, hasTerminals } from '../rig/terminal.ts';
+import { killAt, makeTrial, type Trial } from '../rig/trial.ts';
 
 const manifest = `version: 1
 name: shop
@@ -30,12 +29,10 @@ async function savedPlan(text = manifest) {
   const trial = await makeTrial(text);
   const state = makeFolder();
   const env = { ...trial.sandbox.env, XDG_STATE_HOME: state, NO_COLOR: '1' };
-  const approve = async (args: string[] = [], keys = 'y\r', file = 'shop.plan.json') => {
-    const words = [process.execPath, bin, 'approve', file, '--by', 'Ada', ...args];
-    const deeds = [{ after: '[y/N] ', keys }];
-    const ran = await runOnTerminal(words, { cwd: trial.folder, env, columns: 200, deeds });
-    return { code: ran.code, text: stripVTControlCharacters(ran.text) };
-  };
+  const approve = (args: string[] = [], answer = 'y\r') =>
+    answerOnTerminal(['approve', 'shop.plan.json', '--by', 'Ada', ...args], {
+      ...{ cwd: trial.folder, env, answers: [answer] },
+    });
   const run = (args: string[], { env: more, ...options }: Partial<CommandOptions> = {}) =>
     trial.run(args, { ...options, env: { ...env, ...more } });
   /** As a program does it. */
@@ -115,12 +112,7 @@ describe.runIf(hasTerminals)('an approved plan (python3)', () => {
   test('continues after a kill without a prompt', async () => {
     const { trial, approve, apply } = await savedPlan();
     await approve();
-    const begun = await apply(['-v'], {
-      onErr: (seen, child) => {
-        if (/hero@\w {2}created/.test(seen)) child.kill('SIGKILL');
-      },
-    });
-    expect(begun.signal, begun.err).toBe('SIGKILL');
+    await killAt(/hero@\w {2}created/, (options) => apply(['-v'], options));
     const went = await apply();
     expect(went.code, went.err).toBe(0);
     expect(kinds(trial)).toEqual(['image', 'image', 'post']);
@@ -129,12 +121,7 @@ describe.runIf(hasTerminals)('an approved plan (python3)', () => {
   test('pays once when the lock is restored in between', async () => {
     const { trial, approve, apply } = await savedPlan(manifest.replace('[a, b]', '[a, b, c, d]'));
     await approve();
-    const begun = await apply(['-v', '--concurrency', '1'], {
-      onErr: (seen, child) => {
-        if (/hero@b {2}created/.test(seen)) child.kill('SIGKILL');
-      },
-    });
-    expect(begun.signal, begun.err).toBe('SIGKILL');
+    await killAt(/hero@b {2}created/, (options) => apply(['-v', '--concurrency', '1'], options));
     for (const name of readdirSync(trial.folder).filter((one) => !/^(campaign\.yaml|shop)/.test(one)))
       rmSync(trial.path(name), { recursive: true });
     const again = await apply();

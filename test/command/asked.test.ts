@@ -4,7 +4,7 @@ import { whyNotKey } from '../../src/campaign/environment.ts';
 import { askPerson } from '../../src/cli/consent.ts';
 import { bin } from '../rig/command.ts';
 import type { Booking } from '../rig/oracle.ts';
-import { type Deed, hasTerminals, runOnTerminal } from '../rig/terminal.ts';
+import { answerOnTerminal, type Deed, hasTerminals, runOnTerminal } from '../rig/terminal.ts';
 import { makeTrial, withFaults } from '../rig/trial.ts';
 import { sitAtTheKeys } from './buffer-terminal.ts';
 
@@ -179,16 +179,11 @@ tasks:
       const trial = await makeTrial(campaignOf(['one', 'Hello', accounts[0]], ['two', 'Good morning', accounts[1]]));
       expect((await trial.apply(['--publish'])).code).toBe(0);
       trial.write('campaign.yaml', campaignOf(['uno', 'Hello!', accounts[0]], ['due', 'Good morning!', accounts[1]]));
-      const { code, text } = await runOnTerminal(
-        [process.execPath, bin, 'apply', 'campaign.yaml', '--poll-interval', '10', '--publish'],
-        {
-          ...{ cwd: trial.folder, env: trial.sandbox.env, columns: 200 },
-          deeds: [
-            { after: '[y/N] ', keys: 'n\r' },
-            { after: '[y/N] ', keys: 'y\r' },
-          ],
-        },
-      );
+      const { code, text } = await answerOnTerminal(['apply', 'campaign.yaml', '--poll-interval', '10', '--publish'], {
+        cwd: trial.folder,
+        env: trial.sandbox.env,
+        answers: ['n\r', 'y\r'],
+      });
       expect(code, text).toBe(5);
       const captions = (trial.sandbox.ledger() as Booking[]).map(({ body }) => body.caption);
       expect(captions).toEqual(['Hello', 'Good morning', expect.stringMatching(/^(Hello|Good morning)!$/)]);

@@ -8,7 +8,7 @@ import { makeFolder } from '../rig/folder.ts';
 import { terse } from '../rig/other-service/manners.ts';
 import { OtherService } from '../rig/other-service/other-service.ts';
 import { serviceHere } from '../rig/service-here.ts';
-import { makeTrial } from '../rig/trial.ts';
+import { killAt, makeTrial } from '../rig/trial.ts';
 import { sitAtTheKeys } from './buffer-terminal.ts';
 import { manifest, products, runInProcess, workplaceForEach } from './in-process.ts';
 import { folderWith } from './scripted.ts';
@@ -177,12 +177,8 @@ tasks:
 
   test('I44 a killed run keeps its reservation, also for other runs', async () => {
     const { apply, run, spent, trial } = await limited('6/day');
-    const killed = await run(['apply', 'campaign.yaml', '--yes', '-v', '--poll-interval', '10'], {
-      onErr: (seen, child) => {
-        if (/hero@\w {2}created/.test(seen)) child.kill('SIGKILL');
-      },
-    });
-    expect(killed.signal, killed.err).toBe('SIGKILL');
+    const words = ['apply', 'campaign.yaml', '--yes', '-v', '--poll-interval', '10'];
+    await killAt(/hero@\w {2}created/, (options) => run(words, options));
     mkdirSync(trial.path('copy'));
     cpSync(trial.path('vase.yaml'), trial.path('copy/vase.yaml'));
     for (const file of ['copy/vase.yaml', 'campaign.yaml', 'vase.yaml']) await apply(file);

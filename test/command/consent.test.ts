@@ -3,7 +3,7 @@ import { programVariables } from '../../src/campaign/environment.ts';
 import { consentIn, withConsent } from '../../src/cli/consent.ts';
 import { apply, load, plan, readEnvironment } from '../../src/index.ts';
 import type { Booking } from '../rig/oracle.ts';
-import { makeTrial, type Trial } from '../rig/trial.ts';
+import { killAt, makeTrial, type Trial } from '../rig/trial.ts';
 
 /** Its prices are known, and its budget covers them: nothing but a consent is missing. */
 const manifest = `version: 1
@@ -72,12 +72,7 @@ tasks:
     kind: post
     with: { accountIds: [acc_a26a6b25c78b1c8d], caption: Hello, media: "{{tasks.hero.urls}}" }
 `);
-  const begun = await trial.apply(['-s', 'hero@a', '-v'], {
-    onErr: (seen, child) => {
-      if (/hero@a {2}created/.test(seen)) child.kill('SIGKILL');
-    },
-  });
-  expect(begun.signal, begun.err).toBe('SIGKILL');
+  await killAt(/hero@a {2}created/, (options) => trial.apply(['-s', 'hero@a', '-v'], options));
   const collected = await trial.run(['apply', 'campaign.yaml', ...quick, '--publish'], { ends: 5 });
   expect(collected.err).toMatch(/1 step for approval of 2 credits\n {9}1 post waits for them\n/);
   expect(collected.err).not.toContain('needs its own consent');
@@ -98,12 +93,7 @@ test('the plan for approval lists each repurchase once', async () => {
   const trial = await makeTrial(one);
   expect((await trial.apply()).code).toBe(0);
   trial.write('campaign.yaml', `${one}  b: { kind: image, with: { prompt: a vase, resolution: 1k } }\n`);
-  const begun = await trial.apply(['-s', 'b', '-v'], {
-    onErr: (seen, child) => {
-      if (/b {2}created/.test(seen)) child.kill('SIGKILL');
-    },
-  });
-  expect(begun.signal, begun.err).toBe('SIGKILL');
+  await killAt(/b {2}created/, (options) => trial.apply(['-s', 'b', '-v'], options));
   const waiting = await trial.run(['apply', 'campaign.yaml', ...quick, '--redo', 'a'], { ends: 5 });
   expect(waiting.err).toContain('mediabatch plan campaign.yaml --redo a --out campaign.plan.json\n');
   await trial.apply(['--redo', 'a'], { ends: 0 });
@@ -155,12 +145,7 @@ tasks:
     with: { prompt: "a lamp {{row}}", resolution: 1k }
   last: { kind: voiceover, needs: [hero], with: { text: a lamp, voice_id: Aria, model: speech-2 } }
 `);
-  const begun = await trial.apply(['-s', 'hero@a', '-v'], {
-    onErr: (seen, child) => {
-      if (/hero@a {2}created/.test(seen)) child.kill('SIGKILL');
-    },
-  });
-  expect(begun.signal, begun.err).toBe('SIGKILL');
+  await killAt(/hero@a {2}created/, (options) => trial.apply(['-s', 'hero@a', '-v'], options));
   expect(kinds(trial)).toEqual(['image']);
   const collected = await trial.run(['apply', 'campaign.yaml', ...quick, '--json'], program);
   expect(collected.code, collected.err).toBe(5);

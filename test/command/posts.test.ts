@@ -1,8 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { type CommandOptions, readLines } from '../rig/command.ts';
 import type { Booking } from '../rig/oracle.ts';
-import { makeTrial, type Trial, withFaults } from '../rig/trial.ts';
+import { killAt, makeTrial, type Trial, withFaults } from '../rig/trial.ts';
 
 /** The Instagram account of every sandbox. */
 const account = 'acc_a26a6b25c78b1c8d';
@@ -67,20 +66,6 @@ describe('a consent of its own', () => {
     await trial.run(['apply', 'campaign.yaml', '--publish'], { ends: 0 });
     expect(captions(trial).sort()).toEqual(['Hello a', 'Hello b']);
     expect((await trial.run(['status', 'campaign.yaml'])).out).toContain('posts    2 posted\n');
-  });
-
-  test('is the same with sandbox credits, and its way on says which money it is', async () => {
-    const trial = await makeTrial(alone.replace('name: shop', 'name: shop\nvars: { word: x }'));
-    const sandboxed = ['apply', 'campaign.yaml', '--sandbox', '--yes', '--var', 'word=two words'];
-    const booked = () => readLines<Booking>(trial.path('.mediabatch/sandbox/ledger.jsonl')).length;
-    const first = await trial.run(sandboxed, { ends: 5 });
-    expect(first.err).toContain("mediabatch apply campaign.yaml --sandbox --var 'word=two words' --yes --publish\n");
-    expect(booked()).toBe(0);
-    await trial.run([...sandboxed, '--publish'], { ends: 0 });
-    expect(booked()).toBeGreaterThan(0);
-    expect(captions(trial)).toEqual([]);
-    // What was rehearsed is not published.
-    expect((await trial.apply()).code).toBe(5);
   });
 
   test('a saved plan that names them is none, and with one they go out once', async () => {
@@ -300,12 +285,7 @@ describe('a post whose answer was lost', () => {
 
   test('because the run was killed is collected where its job is on record', async () => {
     const trial = await makeTrial(alone);
-    const kill: Partial<CommandOptions> = {
-      onErr: (text, child) => {
-        if (text.includes('share  created')) child.kill('SIGKILL');
-      },
-    };
-    await trial.apply(['--publish', '-v'], kill);
+    await killAt(/share {2}created/, (options) => trial.apply(['--publish', '-v'], options));
     expect((await trial.apply()).code).toBe(0);
     expect(captions(trial)).toHaveLength(1);
   });

@@ -1,8 +1,7 @@
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
-import type { CommandOptions } from '../rig/command.ts';
-import { makeTrial, type Trial, withFaults } from '../rig/trial.ts';
+import { killAt, makeTrial, type Trial, withFaults } from '../rig/trial.ts';
 
 const manifest = `version: 1
 name: spring
@@ -25,13 +24,6 @@ async function save(trial: Trial, options: string[] = [], out = name): Promise<{
   expect(saved.err).toContain(`saved  ${out}; apply it: mediabatch apply ${out}`);
   return JSON.parse(readFileSync(trial.path(out), 'utf8'));
 }
-
-/** As soon as it has said so. */
-const killAt = (seen: RegExp): Partial<CommandOptions> => ({
-  onErr: (text, child) => {
-    if (seen.test(text)) child.kill('SIGKILL');
-  },
-});
 
 /** The text of a saved plan that names other purchases. */
 function named(text: string, change: (purchases: { [address: string]: object }) => unknown): string {
@@ -136,8 +128,7 @@ describe('apply of a saved plan', () => {
     const trial = await makeCampaign();
     expect((await trial.apply()).code).toBe(0);
     await save(trial, ['--redo', 'hero']);
-    const killed = await trial.run(['apply', name, '--yes', '-v', '--concurrency', '1'], killAt(seen));
-    expect(killed.signal).toBe('SIGKILL');
+    await killAt(seen, (options) => trial.run(['apply', name, '--yes', '-v', '--concurrency', '1'], options));
     for (let again = 0; again < 2; again += 1) {
       await trial.run(['apply', name, '--yes'], { ends: 0 });
       expect(booked(trial)).toBe(6);
@@ -175,11 +166,9 @@ describe('apply of a saved plan', () => {
   test('is about the steps that were selected when it was made, whatever has become of them', async () => {
     const trial = await makeCampaign();
     await save(trial, ['-s', 'state:not-bought']);
-    const killed = await trial.run(
-      ['apply', name, '--yes', '-v', '--concurrency', '1'],
-      killAt(/hero@lamp {2}created/),
+    await killAt(/hero@lamp {2}created/, (options) =>
+      trial.run(['apply', name, '--yes', '-v', '--concurrency', '1'], options),
     );
-    expect(killed.signal).toBe('SIGKILL');
     for (let again = 0; again < 2; again += 1) {
       await trial.run(['apply', name, '--yes'], { ends: 0 });
       expect(booked(trial)).toBe(3);
@@ -193,11 +182,9 @@ describe('apply of a saved plan', () => {
     trial.write('products.csv', products);
     const document = await save(trial);
     expect(document.saved).toMatchObject({ purchases: { 'hero@lamp': { repeat: 1, retries: [2] } } });
-    const killed = await trial.run(
-      ['apply', name, '--yes', '-v', '--concurrency', '1'],
-      killAt(/another job is bought/),
+    await killAt(/another job is bought/, (options) =>
+      trial.run(['apply', name, '--yes', '-v', '--concurrency', '1'], options),
     );
-    expect(killed.signal).toBe('SIGKILL');
     await trial.run(['apply', name, '--yes'], { ends: 3 });
     expect(booked(trial)).toBe(6);
     expect((await trial.run(['apply', name, '--yes'])).code).toBe(3);
@@ -210,7 +197,7 @@ describe('apply of a saved plan', () => {
     expect((await trial.apply()).code).toBe(0);
     await save(trial);
     const redo = ['apply', 'campaign.yaml', '--yes', '-v', '--redo', 'hero@lamp'];
-    expect((await trial.run(redo, killAt(/hero@lamp {2}created/))).signal).toBe('SIGKILL');
+    await killAt(/hero@lamp {2}created/, (options) => trial.run(redo, options));
     const applied = await trial.run(['apply', name, '--yes']);
     expect(applied).toMatchObject({
       code: 65,

@@ -4,11 +4,11 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { knownService } from '../../src/campaign/paths.ts';
 import { lockVersion } from '../../src/lock/record.ts';
 import { writeHeader } from '../../src/lock/write.ts';
-import { bin, command, temporaryFolder } from '../rig/command.ts';
+import { command, temporaryFolder } from '../rig/command.ts';
 import { makeFolder } from '../rig/folder.ts';
 import { dyingAt } from '../rig/killed-run.ts';
 import { type ServiceHere, type ServiceOptions, serviceHere } from '../rig/service-here.ts';
-import { hasTerminals, runOnTerminal } from '../rig/terminal.ts';
+import { answerOnTerminal, hasTerminals } from '../rig/terminal.ts';
 
 const pictures = (rows: string) => `version: 1
 name: moved
@@ -274,10 +274,10 @@ describe.runIf(hasTerminals)('on a terminal it is asked (python3)', () => {
     await campaign.apply(before);
     const lock = campaign.lock();
     const after = await moveService(before);
-    const { code, text } = await runOnTerminal([process.execPath, bin, 'apply', 'campaign.yaml', '--service-moved'], {
+    const { code, text } = await answerOnTerminal(['apply', 'campaign.yaml', '--service-moved'], {
       cwd: campaign.folder,
       env: after.env,
-      deeds: [{ after: '[y/N]', keys: `${answer}\r` }],
+      answers: [`${answer}\r`],
     });
     expect(text).toContain('Is that the same service, at a new address? [y/N]');
     expect(code, text).toBe(expected);

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { text } from 'node:stream/consumers';
+import { stripVTControlCharacters } from 'node:util';
 import { onTestFinished } from 'vitest';
 import { bin } from './command.ts';
 
@@ -80,6 +81,19 @@ export async function runOnTerminal(
   });
   const ended = new Promise<number | null>((resolve, reject) => run.on('error', reject).on('close', resolve));
   return { text: await text(run.stdout), code: await ended };
+}
+
+/** Runs the built command on a wide terminal, and types the answers at its yes-or-no prompts. Returns the text without controls. */
+export async function answerOnTerminal(
+  args: readonly string[],
+  { answers, ...options }: { cwd: string; env: { [name: string]: string | undefined }; answers: readonly string[] },
+): Promise<{ code: number | null; text: string }> {
+  const { code, text } = await runOnTerminal([process.execPath, bin, ...args], {
+    ...options,
+    columns: 200,
+    deeds: answers.map((answer) => ({ after: '[y/N]', keys: answer })),
+  });
+  return { code, text: stripVTControlCharacters(text).replaceAll('\r', '') };
 }
 
 export interface Terminal {

@@ -1,3 +1,4 @@
+import { equal } from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import type { Fault } from '../../src/sandbox/index.ts';
 import { type CommandOptions, type CommandResult, command, readLines } from './command.ts';
@@ -29,6 +30,19 @@ export async function makeTrial(manifest: string, options: { service?: ServiceOp
       run(['apply', 'campaign.yaml', '--yes', '--poll-interval', '10', '--events', 'events.jsonl', ...args], given),
     events: () => readLines(path('events.jsonl')),
   };
+}
+
+/** Runs a command, and kills it as soon as its stderr matches. Fails when the command ends by itself. */
+export async function killAt(
+  seen: RegExp,
+  run: (options: Pick<CommandOptions, 'onErr'>) => Promise<CommandResult>,
+): Promise<void> {
+  const { signal, err } = await run({
+    onErr: (text, child) => {
+      if (seen.test(text)) child.kill('SIGKILL');
+    },
+  });
+  equal(signal, 'SIGKILL', err);
 }
 
 /** A service with these faults. */

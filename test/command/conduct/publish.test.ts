@@ -1,10 +1,18 @@
 import { rmSync } from 'node:fs';
-import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { bin } from '../../rig/command.ts';
 import type { Booking } from '../../rig/oracle.ts';
-import { hasTerminals, runOnTerminal } from '../../rig/terminal.ts';
+import { answerOnTerminal, hasTerminals } from '../../rig/terminal.ts';
 import { makeTrial, type Trial, withFaults } from '../../rig/trial.ts';
+
+async function applyOnTerminal(trial: Trial, answers: string, ...args: string[]) {
+  const { code, text } = await answerOnTerminal(['apply', 'campaign.yaml', '--poll-interval', '10', ...args], {
+    cwd: trial.folder,
+    env: { ...trial.sandbox.env, NO_COLOR: '1' },
+    answers: answers.split(',').map((answer) => `${answer.replace('^C', '\u0003')}\r`),
+  });
+  const questions = [...text.matchAll(/.*\[y\/N\]/g)].map(([question]) => question);
+  return { code, questions, text };
+}
 
 describe('publish', () => {
   const manifest = `version: 1
@@ -20,19 +28,6 @@ tasks:
       media: ["{{tasks.hero.url}}"]
       scheduledAt: "2030-05-01T09:00:00Z"
 `;
-
-  async function applyOnTerminal(trial: Trial, answers: string, ...args: string[]) {
-    const command = [process.execPath, bin, 'apply', 'campaign.yaml', '--poll-interval', '10', ...args];
-    const run = await runOnTerminal(command, {
-      cwd: trial.folder,
-      env: { ...trial.sandbox.env, NO_COLOR: '1' },
-      columns: 200,
-      deeds: answers.split(',').map((answer) => ({ after: '[y/N] ', keys: `${answer.replace('^C', '\u0003')}\r` })),
-    });
-    const text = stripVTControlCharacters(run.text);
-    const questions = [...text.matchAll(/[^\n\r]*\[y\/N\]/g)].map(([question]) => question);
-    return { code: run.code, questions, text };
-  }
 
   const kindsOf = (trial: Trial) => trial.sandbox.ledger().map(({ kind }) => kind);
 
@@ -208,14 +203,7 @@ describe('renamed posts', () => {
       ['not asked', ['--yes', '--publish'], '', 5, ['Hello']],
     ])('on a terminal (python3) somebody is shown both: %s', async (_name, args, answer, code, out) => {
       const trial = await changed();
-      const command = [process.execPath, bin, 'apply', 'campaign.yaml', '--poll-interval', '10', ...args];
-      const ran = await runOnTerminal(command, {
-        cwd: trial.folder,
-        env: { ...trial.sandbox.env, NO_COLOR: '1' },
-        columns: 200,
-        deeds: [{ after: '[y/N] ', keys: `${answer}\r` }],
-      });
-      const text = stripVTControlCharacters(ran.text).replaceAll('\r', '');
+      const { text, ...ran } = await applyOnTerminal(trial, answer, ...args);
       expect(ran.code, text).toBe(code);
       if (answer !== '') {
         expect(text).toMatch(
