@@ -13,8 +13,8 @@ import type { Ruling } from '../plan/decisions/ruling.ts';
 import { type Added, findAdded, findUnwanted, waitingRows, withAdded } from '../plan/gates/add-to-run.ts';
 import { type Plan, type PlanRow, rowId, type StepOrder } from '../plan/plan.ts';
 import type { PriceHints } from '../plan/prices/prices.ts';
-import type { DecidedGraph, Match } from '../plan/situation/find-purchases.ts';
-import { situate, withFiles } from '../plan/situation/situation.ts';
+import type { Match } from '../plan/situation/find-purchases.ts';
+import { type Situation, situate, withFiles } from '../plan/situation/situation.ts';
 import { gatesToDecide } from '../plan/situation/verdicts.ts';
 import { countOf } from '../report/numbers.ts';
 import { createRunView, foldEvent } from '../report/run/run-view.ts';
@@ -64,7 +64,7 @@ export class LiveRun {
   #works: Works | undefined;
   #is: ReviewRun['is'] = 'running';
   #gates = 0;
-  #now: { plan: Plan; graph: DecidedGraph } | undefined;
+  #now: { plan: Plan; situation: Situation } | undefined;
   /** Settles after all judgements and plans so far, which run one after the other. */
   #last: Promise<unknown> = Promise.resolve();
   #carriedOut: Plan | undefined;
@@ -137,15 +137,14 @@ export class LiveRun {
     for (;;) {
       await this.#untilQuiet();
       if (this.#failure !== undefined) throw this.#failure.error;
-      const { driven, gate, signal, emit, ledger } = this.#requireWorks();
+      const { driven, gate, signal, emit } = this.#requireWorks();
       if (driven.underWay > 0) {
         this.#become('running', 0);
         return true;
       }
       const now = this.#now;
       const isOver = this.#isEnough || signal.aborted || gate.stopped !== undefined || now === undefined;
-      const { lock } = ledger;
-      const gates = isOver ? [] : gatesToDecide(now.plan, { ...now, lock, redo: this.#redo() });
+      const gates = isOver ? [] : gatesToDecide(now.plan, now.situation);
       if (gates.length === 0) {
         this.#become('ended', this.#isEnough ? this.#gates : 0);
         return false;
@@ -246,7 +245,7 @@ export class LiveRun {
    * Makes the plan again from the run's lock. Only steps that wait at gates can change, so only their inputs are
    * checked on disk; the budget is ignored, because the run's own accounting enforces it.
    */
-  async #plan(): Promise<{ plan: Plan; graph: DecidedGraph }> {
+  async #plan(): Promise<{ plan: Plan; situation: Situation }> {
     const { means, graph, agreed, agreement, selected, hints, onUnknown } = this.#options;
     const { lock } = this.#requireWorks().ledger;
     const redo = this.#redo();
@@ -275,7 +274,7 @@ export class LiveRun {
       concurrency: agreed.concurrency,
       ...defined({ onUnknown }),
     });
-    return { plan: agreement === undefined ? plan : holdToCeilings(agreement, plan), graph: situation.graph };
+    return { plan: agreement === undefined ? plan : holdToCeilings(agreement, plan), situation };
   }
 
   async #look(): Promise<void> {

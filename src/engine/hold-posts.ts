@@ -1,6 +1,5 @@
 import { orderId, type StepOrder } from '../plan/plan.ts';
-import { accountsOf, mayMeet, type PostAccounts } from '../plan/posts/post-accounts.ts';
-import { isPost } from '../plan/posts/post-record.ts';
+import { accountsOf, isPost, mayMeet, type PostAccounts } from '../plan/posts/post-record.ts';
 import type { StepEnd } from '../run/step-end.ts';
 
 interface Post {

@@ -1,14 +1,13 @@
 import { kinds } from '../kinds/index.ts';
 import { countedPurchases } from '../lock/decisions.ts';
 import type { Job, OpenSend, Output, Purchase, Refusal } from '../lock/record.ts';
-import { isOpenSend } from '../lock/sends.ts';
+import { isJob, isOpenSend } from '../lock/sends.ts';
 import type { ChangeFacts } from './compare/changes.ts';
 import { decidedText } from './decisions/resolve-purchase.ts';
 import { type Unfit, unfitText } from './outputs/expectation.ts';
 import type { Reason } from './plan.generated.ts';
 import type { Action, SpendingAction } from './plan.ts';
-import { targetOf } from './posts/post-accounts.ts';
-import { isPost, sendsOf } from './posts/post-record.ts';
+import { isPost, sendsOf, targetOf } from './posts/post-record.ts';
 import type { PriceOf } from './prices/prices.ts';
 import { nextPurchase, retriesLeft } from './purchases/key.ts';
 import { hasOpenSend, next, type RetryRefusal, type SendFacts } from './purchases/next.ts';
@@ -74,8 +73,9 @@ function decideUnbought(match: Match, facts: DecisionFacts): Decision {
   if (match.sharesJobOf !== undefined) {
     return { action: 'download', reason: reasonOf('shared', `same request as ${match.sharesJobOf}: one job, shared`) };
   }
-  const counted = match.record === undefined ? [] : countedPurchases(match.record);
-  const bought = counted.find((purchase) => purchase.jobId !== undefined);
+  const jobs = match.record === undefined ? [] : countedPurchases(match.record).filter(isJob);
+  // The file on the disk is from the newest finished job, even if a redo failed since.
+  const bought = jobs.find(({ state }) => state === 'done') ?? jobs[0];
   if (bought === undefined) {
     const { part } = match.step;
     const isForgotten = match.record?.purchases.some((purchase) => purchase.jobId !== undefined) === true;

@@ -3,7 +3,7 @@ import type { RunFact, StepOutcome } from '../contract/event.ts';
 import type { Ports } from '../contract/ports.ts';
 import { defined } from '../ground/values.ts';
 import type { Need, StepOrder } from '../plan/plan.ts';
-import { laterPost } from '../plan/posts/post-accounts.ts';
+import { laterPost } from '../plan/posts/post-record.ts';
 
 export interface StepEnd {
   outcome: StepOutcome;

@@ -10,28 +10,21 @@ import { blocked, type Draft } from '../rows/draft.ts';
 import { orphanRecords } from '../rows/orphans.ts';
 import type { Match } from '../situation/find-purchases.ts';
 import type { Situation } from '../situation/situation.ts';
-import { accountsOf, mayMeet, type PostAccounts, wordsOfPost } from './post-accounts.ts';
-import { isPost, sendsOf } from './post-record.ts';
-
-interface PostFeatures {
-  words: ReadonlySet<string>;
-  /** Links, and references to other steps. */
-  media: ReadonlySet<string>;
-}
+import { accountsOf, isPost, mayMeet, type PostAccounts, sendsOf, wordsOfPost } from './post-record.ts';
 
 interface KnownPost {
   address: string;
   accounts: PostAccounts;
   purchase: Purchase;
-  features: PostFeatures;
-  /** Similarity of the step that has its address now; omitted when there is none. */
+  contents: ReadonlySet<string>;
+  /** Likeness to the step that has its address now; omitted when there is none. */
   likeOwn?: number;
 }
 
 /**
- * Holds back posts that may already be published under another name. While it is unknown whether a post is published,
- * all posts to its accounts wait. A post that may equal a published one without a step waits for a user's decision.
- * `redo`: addresses that a user named.
+ * Blocks posts that may be published already. While the outcome of a post is unknown, all posts to its accounts wait.
+ * If a published post has lost its step, a new post to its accounts waits for a user's decision, unless the new post
+ * is in `redo`.
  */
 export function holdPosts(draft: Draft, { matches, lock, redo }: Pick<Situation, 'matches' | 'lock' | 'redo'>): void {
   const leaving = () => draft.inRun.filter(isWork).filter(publishes);
@@ -60,47 +53,36 @@ function describeOpen({ address, accounts }: Pick<KnownPost, 'address' | 'accoun
   return `waits for ${address}, which may be out: it went ${where}, and its answer was lost; look there, then \`resolve\` it`;
 }
 
+/** Finds published posts whose step is gone, has another kind, or asks for another post. */
 function findLost(matches: readonly Match[], lock: Lock): KnownPost[] {
-  const lost = [...orphanRecords(matches, lock), ...replacedRecords(matches, lock)].flatMap((record) =>
-    knownPost(record),
-  );
   const wanted = new Set(matches.map(({ step }) => step.fingerprint));
-  const retaken = matches.flatMap(({ step }): KnownPost[] => {
+  const replaced = matches.flatMap(({ step }): KnownPost[] => {
     const record = lock.steps.get(step.address);
-    if (record === undefined || !isPost(step.kind) || hasPosted(record, step.fingerprint)) return [];
-    const own = featuresOf(step.paidRequest);
+    if (record === undefined) return [];
+    if (!isPost(step.kind)) return knownPost(record);
+    if (hasPosted(record, step.fingerprint)) return [];
+    const contents = contentsOf(step.paidRequest);
     return knownPost(record)
       .filter(({ purchase }) => !wanted.has(purchase.fingerprint))
-      .map((one) => ({ ...one, likeOwn: likenessOf(one.features, own) }));
+      .map((one) => ({ ...one, likeOwn: likenessOf(one.contents, contents) }));
   });
-  return [...lost, ...retaken];
-}
-
-function replacedRecords(matches: readonly Match[], lock: Lock): StepRecord[] {
-  return matches.flatMap(({ step }) => (isPost(step.kind) ? [] : (lock.steps.get(step.address) ?? [])));
+  return [...orphanRecords(matches, lock).flatMap(knownPost), ...replaced];
 }
 
 function hasPosted({ purchases }: StepRecord, fingerprint: string): boolean {
   return purchases.some((one) => one.fingerprint === fingerprint && one.jobId !== undefined);
 }
 
-/** Returns the post of a record, if it has one. Forgotten posts are skipped: a user decided that they do not count. */
+/** Returns the published post of a record, if any. Forgotten posts do not count, because a user decided so. */
 function knownPost(record: StepRecord): KnownPost[] {
   const sent = sendsOf(record).filter(
     ({ jobId, forgotten, kind = record.kind }) => jobId !== undefined && forgotten !== true && isPost(kind),
   );
   const purchase = sent.find(({ request }) => request !== undefined) ?? sent[0];
   if (purchase === undefined) return [];
-  const accounts = sent.map(({ request }) => accountsOf(request));
-  const isKnown = accounts.every((one) => one !== undefined);
-  return [
-    {
-      address: record.address,
-      accounts: isKnown ? new Set(accounts.flatMap((one) => [...(one ?? [])])) : undefined,
-      purchase,
-      features: featuresOf(purchase.request),
-    },
-  ];
+  const all = sent.map(({ request }) => accountsOf(request));
+  const accounts = all.includes(undefined) ? undefined : new Set(all.flatMap((one) => [...(one ?? [])]));
+  return [{ address: record.address, accounts, purchase, contents: contentsOf(purchase.request) }];
 }
 
 interface Pair {
@@ -111,7 +93,7 @@ interface Pair {
 
 /** Maximum number of compared pairs. Beyond it, the first possible match is named. */
 const mostCompared = 100_000;
-/** Minimum similarity for a match with a published post whose address still has a step. */
+/** Minimum likeness to a published post whose address still has a step. */
 const leastLikeness = 0.25;
 
 function holdLost(draft: Draft, news: readonly WorkRow[], known: readonly KnownPost[]): void {
@@ -120,11 +102,11 @@ function holdLost(draft: Draft, news: readonly WorkRow[], known: readonly KnownP
   const pairs = news.flatMap((row): Pair[] => {
     const { request, paidRequest } = row.order ?? {};
     const accounts = accountsOf(request);
-    const features = featuresOf(paidRequest);
+    const contents = contentsOf(paidRequest);
     return known
       .filter((one) => mayMeet(one.accounts, accounts))
       .slice(0, mostOfEach)
-      .map((one) => ({ row, known: one, likeness: likenessOf(one.features, features) }))
+      .map((one) => ({ row, known: one, likeness: likenessOf(one.contents, contents) }))
       .filter(({ known: { likeOwn }, likeness }) => {
         return likeOwn === undefined || likeness > Math.max(likeOwn, leastLikeness); // I41 (retaken)
       });
@@ -160,26 +142,18 @@ function heldBeside(
 
 const mostWords = 300;
 
-function featuresOf(request: OpenRequest = {}): PostFeatures {
+/** Returns the words, links and references of a post. */
+function contentsOf(request: OpenRequest = {}): ReadonlySet<string> {
   const words =
     wordsOfPost(request)
       .toLowerCase()
       .match(/[\p{L}\p{N}]+/gu) ?? [];
-  // Includes pairs of neighboring words, because words in another order are another text.
-  const pairs = words.slice(1).map((word, index) => `${words[index]} ${word}`);
   const media = canonicalJson(request).match(/"https?:[^"\s]*"|"\$ref":"[^"]*"/g) ?? [];
-  return { words: new Set([...words, ...pairs]), media: new Set(media) };
+  return new Set([...words, ...media]);
 }
 
-/** Returns the similarity of two posts, 0 to 1. The same words with other media are usually another post of a series. */
-function likenessOf(one: PostFeatures, other: PostFeatures): number {
-  const words = shareOf(one.words, other.words);
-  return one.media.size + other.media.size === 0 ? words : 0.7 * words + 0.3 * shareOf(one.media, other.media);
-}
-
-function shareOf(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
-  const [small, large] = one.size <= other.size ? [one, other] : [other, one];
-  let shared = 0;
-  for (const item of small) if (large.has(item)) shared += 1;
-  return one.size + other.size === 0 ? 0 : (2 * shared) / (one.size + other.size);
+/** Returns how much two posts have in common, 0 to 1. */
+function likenessOf(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+  const shared = [...one].filter((item) => other.has(item)).length;
+  return shared === 0 ? 0 : (2 * shared) / (one.size + other.size);
 }

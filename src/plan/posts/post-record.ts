@@ -1,7 +1,11 @@
+import type { OpenRequest } from '../../graph/graph.ts';
+import { findReferences } from '../../graph/render/fingerprint.ts';
+import type { Json } from '../../ground/json.ts';
 import { kinds } from '../../kinds/index.ts';
 import type { Lock, Purchase, StepRecord } from '../../lock/record.ts';
 import { mayBeCharged } from '../../lock/sends.ts';
 import type { Row } from '../plan.generated.ts';
+import type { Plan, PostTarget } from '../plan.ts';
 
 export function isPost(kind: string): boolean {
   return kinds[kind]?.act === 'post';
@@ -45,4 +49,93 @@ export function findPosted(lock: Lock): (fingerprint: string) => string | undefi
     posted ??= collect();
     return posted.get(fingerprint);
   };
+}
+
+/**
+ * The accounts to which a post is published, in normalized spelling; `undefined`: unknown, so it may be any account.
+ */
+export type PostAccounts = ReadonlySet<string> | undefined;
+
+// The account fields of a post are undocumented, so every field with such a name counts.
+const ofAccount = /account|channel|profile|platform/i;
+const ofTime = /^(schedul|publish)/i;
+
+export function accountsOf(request: OpenRequest | undefined): PostAccounts {
+  if (request === undefined) return undefined;
+  const named = new Set<string>();
+  let isOpen = false;
+  const visit = (value: Json, isNamed: boolean): void => {
+    if (value === null || typeof value !== 'object') {
+      if (isNamed && (typeof value === 'string' || typeof value === 'number')) named.add(plainId(value));
+      return;
+    }
+    // An account ID that another step provides is not known yet.
+    if (isNamed && findReferences(value).length > 0) isOpen = true;
+    else if (Array.isArray(value)) for (const item of value) visit(item, isNamed);
+    else for (const [name, item] of Object.entries(value)) visit(item, isNamed || ofAccount.test(name));
+  };
+  visit(request, false);
+  return isOpen || named.size === 0 ? undefined : named;
+}
+
+export function mayMeet(one: PostAccounts, other: PostAccounts): boolean {
+  return one === undefined || other === undefined || [...one].some((account) => other.has(account));
+}
+
+function plainId(id: string | number): string {
+  return String(id).trim().toLowerCase();
+}
+
+export function targetOf(request: OpenRequest): PostTarget {
+  const fields = Object.entries(request);
+  const accounts = fields.filter(([name]) => ofAccount.test(name));
+  const [time] = fields.flatMap(([name, value]) =>
+    ofTime.test(name) && (typeof value === 'string' || typeof value === 'number') ? [value] : [],
+  );
+  return {
+    accounts: [...new Set(accounts.flatMap(([, value]) => textsOf(value)))],
+    ...(time !== undefined && { at: String(time) }),
+  };
+}
+
+export function nameAccounts(plan: Plan, accounts: readonly { id: string; name: string }[]): Plan {
+  const byId = new Map(accounts.map(({ id, name }) => [id, name]));
+  const rows = plan.rows.map((row) => {
+    const known = row.post?.accounts.flatMap((id) => (byId.has(id) ? [[id, byId.get(id) ?? ''] as const] : [])) ?? [];
+    if (row.post === undefined || known.length === 0) return row;
+    const post = { ...row.post, names: Object.fromEntries(known) };
+    return row.asked === undefined ? { ...row, post } : { ...row, post, asked: { ...row.asked, post } };
+  });
+  return { ...plan, rows };
+}
+
+/**
+ * Returns when the service will publish a scheduled post. Empty for other kinds, or if that is before `now` (in ms).
+ */
+export function laterPost(kind: string, request: OpenRequest, now: number): { scheduledFor?: string } {
+  const { at } = isPost(kind) ? targetOf(request) : {};
+  return at !== undefined && Date.parse(at) > now ? { scheduledFor: at } : {};
+}
+
+function textsOf(value: Json): string[] {
+  if (value === null || typeof value === 'boolean') return [];
+  if (typeof value !== 'object') return [String(value)];
+  return (Array.isArray(value) ? value : Object.values(value)).flatMap(textsOf);
+}
+
+export function wordsOfPost(request: OpenRequest): string {
+  const written = (value: Json): string[] => {
+    if (typeof value === 'string') return /^https?:\/\/\S*$/.test(value) ? [] : [value];
+    if (value === null || typeof value !== 'object') return [];
+    if (Array.isArray(value)) return value.flatMap(written);
+    if (typeof value.$ref === 'string') return [];
+    if (Array.isArray(value.$text))
+      return [value.$text.map((part) => (typeof part === 'string' ? part : '…')).join('')];
+    return wordFields(value).flatMap(([, item]) => written(item));
+  };
+  return written(request).join(' · ');
+}
+
+function wordFields(request: { readonly [name: string]: Json }): [string, Json][] {
+  return Object.entries(request).filter(([name]) => !ofAccount.test(name) && !ofTime.test(name));
 }

@@ -2,14 +2,8 @@ import { defined, groupBy } from '../../ground/values.ts';
 import { laterVerdict, nameOfVerdict } from '../../lock/decisions.ts';
 import type { Lock, StepRecord, Verdict } from '../../lock/record.ts';
 import type { Plan } from '../plan.ts';
-import {
-  type DecidedGate,
-  type DecidedGraph,
-  type DecidedStep,
-  type Match,
-  purchaseOf,
-  type Seen,
-} from './find-purchases.ts';
+import type { DecidedGate, DecidedGraph, DecidedStep, Match, Seen } from './find-purchases.ts';
+import type { Situation } from './situation.ts';
 
 export type Said = { is: 'picked' | 'rejected' } & Pick<Verdict, 'note' | 'reason' | 'by'>;
 
@@ -67,11 +61,7 @@ export class Verdicts {
 
   on(bought: Bought): Said | undefined {
     const { is, note, reason, by } = this.newest(bought) ?? {};
-    if (is === undefined) return undefined;
-    return {
-      is,
-      ...defined({ note, reason, by }),
-    };
+    return is && { is, ...defined({ note, reason, by }) };
   }
 }
 
@@ -100,26 +90,20 @@ function nameOf({ purchase }: Bought): string | undefined {
   return fingerprint === undefined || job === undefined ? undefined : nameOfVerdict({ fingerprint, job });
 }
 
-/** Lists the open gates that can be decided now: with enough outputs to review, and not too many rejected. */
+/** Lists the gates of a plan that can be decided now: enough of their outputs exist and are not rejected. */
 export function gatesToDecide(
-  plan: Pick<Plan, 'gates'>,
-  { graph, lock, redo }: { graph: DecidedGraph; lock: Lock; redo: ReadonlySet<string> },
+  { gates = [] }: Pick<Plan, 'gates'>,
+  { graph, byAddress, verdicts }: Pick<Situation, 'graph' | 'byAddress' | 'verdicts'>,
 ): DecidedGate[] {
-  const open = new Set((plan.gates ?? []).map(({ name }) => name));
-  const gates = graph.gates.filter(({ name }) => open.has(name));
-  if (gates.length === 0) return [];
-  const members = new Set(gates.flatMap((gate) => gate.members));
-  const unseen = new Set<string>();
-  for (const step of graph.steps) {
-    const { address, fingerprint } = step;
-    if (!members.has(address)) continue;
-    const record = lock.steps.get(address);
-    const isThere = record !== undefined && purchaseOf(record, fingerprint)?.state === 'done';
-    if (!isThere || isRedone(step, redo)) unseen.add(address);
-  }
-  return gates.filter(({ state, choose, members: own }) => {
-    if (state.is === 'contested') return true;
-    return state.is === 'open' && state.toSee - own.filter((address) => unseen.has(address)).length >= choose;
+  const open = new Set(gates.map(({ name }) => name));
+  const canBePicked = (address: string) => {
+    const match = byAddress.get(address);
+    const is = match === undefined ? 'none' : verdicts.seen(match);
+    return is === 'picked' || is === 'undecided';
+  };
+  return graph.gates.filter(({ name, state, choose, members }) => {
+    if (!open.has(name)) return false;
+    return state.is === 'contested' || (state.is === 'open' && members.filter(canBePicked).length >= choose);
   });
 }
 

@@ -70,6 +70,12 @@ describe('what is done with one step', () => {
         { action: 'redo', reason: 'prompt: before → a', purchase: nth(2, 1) },
       ],
       [
+        'a redo with a third request failed: the finished job is compared',
+        [job(earlier(a, { ...a.request, prompt: 'failed' }), { state: 'failed', generation: 2 }), saved(old)],
+        {},
+        { action: 'redo', reason: 'prompt: before → a', purchase: nth(3, 1) },
+      ],
+      [
         'a send of another request is open: that one is asked about by itself',
         [create(old)],
         {},

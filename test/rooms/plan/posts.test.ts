@@ -3,7 +3,7 @@ import type { Graph, OpenRequest } from '../../../src/graph/graph.ts';
 import { joinLocks } from '../../../src/lock/join.ts';
 import type { Job, Lock, Purchase } from '../../../src/lock/record.ts';
 import { admitPosts, allowPosts, withholdPosts } from '../../../src/plan/consent.ts';
-import { targetOf } from '../../../src/plan/posts/post-accounts.ts';
+import { targetOf } from '../../../src/plan/posts/post-record.ts';
 import { findConditions } from '../../../src/plan/situation/parts.ts';
 import { actionsOf } from '../../rig/campaign.ts';
 import { graphOfSteps, type WrittenStep } from '../../rig/steps.ts';
