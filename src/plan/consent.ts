@@ -1,16 +1,17 @@
 import { defined } from '../ground/values.ts';
 import { isSpending, publishes } from './actions.ts';
-import type { Ask, Carry, Plan, PlanRow, PostTarget } from './plan.ts';
+import type { Plan, PlanRow, PostTarget } from './plan.ts';
 import { isAskedAbout, isPost } from './posts/post-record.ts';
+import { askRow } from './purchases/open-sends.ts';
 import { type Reason, reasonOf } from './reason.ts';
 import { blocked } from './rows/draft.ts';
 import { sumAgain } from './sum-up.ts';
 
-/** Removes the rows that wait for a consent, and those that need them. `words`: the reasons of both. */
+/** Blocks the rows that wait for a consent, and the rows that need them. `words`: the reasons of both. */
 function withhold(plan: Plan, waits: (row: PlanRow) => boolean, words: { why: Reason; until: string }): Plan {
   const waiting = plan.rows.filter(waits);
   if (waiting.length === 0) return plan;
-  // An open send with a row of its own blocks no other row.
+  // An unresolved create request with a row of its own blocks no other row.
   const ofSteps = waiting.filter(({ order }) => order?.send?.isStrange !== true || order.asksOnly !== true);
   const reasons = new Map(ofSteps.map(({ address }) => [address, words.why]));
   // A step may come before the step whose job it shares.
@@ -43,8 +44,8 @@ function withheld(row: PlanRow, reason: Reason): PlanRow {
 }
 
 /**
- * Returns whether a row needs consent to buy. A post that is free needs only the consent to publish. Asking about an
- * unresolved create request is free, unless it repeats the request and only the lock shows that it was sent before.
+ * Returns whether a row needs consent to buy. A free post needs only the consent to publish. Asking about an unresolved
+ * create request is free, unless the same key is sent again and only the lock shows that it was sent before.
  */
 export function isBought(row: PlanRow): boolean {
   const { action, order, credits } = row;
@@ -52,7 +53,7 @@ export function isBought(row: PlanRow): boolean {
   return isSpending(action) && !isQuestion && !(publishes(row) && credits === 0);
 }
 
-/** Returns the part of a plan that needs no consent: paid jobs are collected, and lost answers recovered. */
+/** Blocks all purchases of a plan. Paid jobs are still collected, and lost answers recovered. */
 export function withholdPurchases(plan: Plan): Plan {
   const collected = plan.rows.flatMap((row) => (isBought(row) ? [...questionOf(row), row] : [withoutRetries(row)]));
   return withhold({ ...plan, rows: collected }, isBought, {
@@ -61,26 +62,17 @@ export function withholdPurchases(plan: Plan): Plan {
   });
 }
 
-/** Returns the rows that only ask about a lost answer of a step. None for a post, because asking might publish it. */
-function questionOf({ address, task, kind, reason, order }: PlanRow): PlanRow[] {
+/** Returns the row that only asks about a lost answer. None for a post, because asking might publish the post. */
+function questionOf({ kind, reason, order }: PlanRow): PlanRow[] {
   if (order?.send === undefined || order.asksOnly || isPost(kind)) return [];
-  const { send } = order;
-  const asks: PlanRow = {
-    ...{ address, task, kind, reason, send: send.id },
-    ...{ action: 'create', credits: order.price.credits, price: order.price },
-    order: questionOfOrder({ ...order, send }),
-  };
-  return [asks];
-}
-
-function questionOfOrder(order: Carry & Pick<Ask, 'send'>): Ask {
-  const { campaign, address, task, kind, fingerprint, generation, attempt, repeat, refused, key, take } = order;
+  const { campaign, address, task, fingerprint, generation, attempt, repeat, refused, key, take } = order;
   const { request, paidRequest, save, price, movedFrom, send } = order;
-  return {
-    ...{ campaign, address, task, kind, fingerprint, generation, attempt, repeat, refused, key },
-    ...{ request, paidRequest, save, price, send, needs: [], replaces: [], action: 'create', asksOnly: true },
-    ...defined({ take, movedFrom }),
-  };
+  return [
+    askRow(reason, {
+      ...{ campaign, address, task, kind, fingerprint, generation, attempt, repeat, refused, key },
+      ...{ request, paidRequest, save, price, send, ...defined({ take, movedFrom }) },
+    }),
+  ];
 }
 
 function withoutRetries(row: PlanRow): PlanRow {
@@ -106,17 +98,17 @@ export function allowPosts(plan: Plan): Plan {
   return { ...plan, rows };
 }
 
-/** Adds posts of these addresses to the plan, because a user decided that none of them is already published. */
+/** Adds the posts at these addresses to the plan: a user decided that none of them is published. */
 export function admitPosts(plan: Plan, addresses: ReadonlySet<string>): Plan {
   if (addresses.size === 0) return plan;
   const rows = plan.rows.map((row) => (addresses.has(row.address) ? (row.asked ?? row) : row));
   const totals = sumAgain(plan.totals, rows);
-  // The user agrees to their cost together with the posts.
+  // The user approves their cost together with the posts.
   const ceiling = plan.totals.ceiling + totals.knownPrices - plan.totals.knownPrices;
   return { ...plan, rows, totals: { ...totals, ceiling } };
 }
 
-/** Removes the posts that `which` selects, and the steps that need them, until a user consents. */
+/** Blocks the posts that `which` selects, and the steps that need them, until a user consents. */
 export function withholdPosts(plan: Plan, which: (row: PlanRow) => boolean = publishes): Plan {
   return withhold(plan, (row) => publishes(row) && which(row), {
     why: reasonOf('consent', 'not posted: needs its own consent'),

@@ -5,10 +5,10 @@ import { countedPurchases } from '../../lock/decisions.ts';
 import type { Decisions, OpenSend, StepRecord } from '../../lock/record.ts';
 import { type AwaitedSend, isOpenSend, openSends } from '../../lock/sends.ts';
 import { isSpending } from '../actions.ts';
-import type { PlanRow, RestingRow, StepOrder } from '../plan.ts';
+import type { Ask, AskedSend, PlanRow, RestingRow, WorkRow } from '../plan.ts';
 import { isPost } from '../posts/post-record.ts';
 import type { PriceOf } from '../prices/prices.ts';
-import { reasonOf } from '../reason.ts';
+import { type Reason, reasonOf } from '../reason.ts';
 import { buyOnce, type Draft, lastingFacts } from '../rows/draft.ts';
 import type { Match } from '../situation/find-purchases.ts';
 import type { Situation } from '../situation/situation.ts';
@@ -20,7 +20,10 @@ const unknownRequest: Settling = {
   reason: 'the answer to its create was lost, and its request is not on record',
 };
 
-/** Returns the unresolved create that the row of the step itself settles. `redo`: the run continues an interrupted redo. */
+/**
+ * Returns the unresolved create request that the row of the step itself settles. `redo`: the request may belong to an
+ * interrupted redo of a finished purchase.
+ */
 export function ownOpenSend(
   { purchase, record, step }: Match,
   facts: SendFacts,
@@ -34,27 +37,26 @@ export function ownOpenSend(
   return isOpenSend(own) ? own : isOpenSend(purchase) ? purchase : undefined;
 }
 
-export function askedSend(purchase: OpenSend): NonNullable<StepOrder['send']> {
+export function askedSend(purchase: OpenSend): AskedSend {
   const { since, fence, resent, digest } = purchase;
   return { id: purchase.send, since: since ?? new Date(0).toISOString(), ...defined({ fence, resent, digest }) };
 }
 
 /**
- * Makes a row for each open send that no step of this plan asks about, because the step was edited, removed or not
- * selected, or has another job. The service is asked about each if possible; the others wait for a user.
+ * Makes a row for each unresolved create request that no other row of this plan settles, because its step was edited,
+ * removed, not selected, or has another job. The run asks the service about the request if possible. If not, the
+ * request waits for a user.
  */
 export function openSendRows(facts: SendFacts & Situation & { priceOf: PriceOf }, rows: readonly PlanRow[]): PlanRow[] {
   const { graph, lock, matches, byAddress: steps, priceOf, redo } = facts;
   const planned = new Set(rows.map(({ address }) => address));
   const asked = new Set<string>();
   for (const match of matches) {
-    const isOwn = planned.has(match.step.address);
-    const own = isOwn ? ownOpenSend(match, facts, isRedone(match.step, redo)) : undefined;
+    if (!planned.has(match.step.address)) continue;
+    const own = ownOpenSend(match, facts, isRedone(match.step, redo));
     if (own !== undefined) asked.add(own.send);
-    // The row of a post covers all open sends of its address, even if its input has changed.
-    if (isPost(match.step.kind) && planned.has(match.step.address)) {
-      for (const open of openSendsOf(match.record)) asked.add(open.send);
-    }
+    // The row of a post stands for all unresolved create requests of its address, even if its input has changed.
+    if (isPost(match.step.kind)) for (const open of openSendsOf(match.record)) asked.add(open.send);
   }
   const movedTo = new Map(matches.flatMap(({ step, movedFrom }) => (movedFrom ? [[movedFrom, step.address]] : [])));
   return openSends(lock, new Set(steps.keys()))
@@ -69,48 +71,38 @@ export function openSendRows(facts: SendFacts & Situation & { priceOf: PriceOf }
       const settling = canBeAsked || wanted.by === 'person' ? wanted : unknownRequest;
       const apart = describeStep(purchase, steps.get(address), planned.has(address));
       const reason = reasonOf('answer-lost', `${apart}${settling.reason}`);
-      const base = { address, task, kind, reason, send: purchase.send };
-      const row: PlanRow = { ...base, action: 'unresolved', credits: 0 };
+      const row: PlanRow = { address, task, kind, reason, send: purchase.send, action: 'unresolved', credits: 0 };
       const undecidable = describeUnknown(record.decisions);
       if (undecidable !== undefined) return leftOpen(row, undecidable);
       if (settling.by === 'person' || request === undefined) return row;
-      const price = priceOf(kind, request);
-      const order: StepOrder = {
-        campaign: graph.name,
-        address,
-        task,
-        kind,
-        action: 'create',
-        fingerprint: purchase.fingerprint,
-        generation: purchase.generation,
-        attempt: purchase.attempt,
-        repeat: 1,
-        refused: 0,
-        key: purchase.key,
-        request,
-        paidRequest: request,
-        save: '',
-        needs: [],
-        price,
-        replaces: [],
-        send: askedSend(purchase),
-        asksOnly: true,
-        ...defined({ take: purchase.take }),
-        ...(address !== record.address && { movedFrom: record.address }),
-      };
-      return { ...base, action: 'create', credits: price.credits, price, order };
+      const { fingerprint, generation, attempt, key, take } = purchase;
+      return askRow(reason, {
+        ...{ campaign: graph.name, address, task, kind, fingerprint, generation, attempt, repeat: 1, refused: 0, key },
+        ...{ request, paidRequest: request, save: '', price: priceOf(kind, request), send: askedSend(purchase) },
+        ...defined({ take, movedFrom: address === record.address ? undefined : record.address }),
+      });
     });
 }
 
+/** Makes the row of a create request that a run only asks about. */
+export function askRow(reason: Reason, order: Omit<Ask, 'action' | 'asksOnly' | 'needs' | 'replaces'>): WorkRow {
+  const { address, task, kind, price, send } = order;
+  return {
+    ...{ address, task, kind, reason, send: send.id, credits: price.credits, price },
+    action: 'create',
+    order: { ...order, action: 'create', asksOnly: true, needs: [], replaces: [] },
+  };
+}
+
 /**
- * Marks unresolved creates that are in the lock but not in the purchase journal (`sentHere`: time by ID), and whose
- * recovery repeats the request with its idempotency key. Such a create is legitimate in a colleague's lock, but a line
- * written by hand would buy what was never approved.
+ * Marks unresolved create requests that are in the lock but not in the purchase journal (`sentHere`: time by ID), if
+ * their recovery sends the same key again. A colleague's lock may contain such a request. A lock line written by hand
+ * may, too, and would then buy what nobody approved.
  */
 export function markStrangeSends(rows: PlanRow[], sentHere: ReadonlyMap<string, number>, now: number): void {
   for (const row of rows) {
     const { order, reason } = row;
-    // A send with a fence is looked up in a list, so its request is not repeated.
+    // A request with a fence is looked up in the service's list, so it is not sent again.
     if (order?.send === undefined || order.send.fence !== undefined) continue;
     // The service no longer replays an old idempotency key, so the same create request would be charged again.
     if (isReplayed(now - (sentHere.get(order.send.id) ?? Number.NEGATIVE_INFINITY))) continue; // I43 (sent here)
@@ -144,7 +136,7 @@ function describeUnknown(decisions: Decisions | undefined): string | undefined {
   return `a newer mediabatch recorded a decision about it that this one does not know (${named}): update mediabatch first`;
 }
 
-/** Blocks purchases of steps with decisions that only a newer version knows, because they may be refusals. */
+/** Blocks purchases of steps with decisions that only a newer version can read: they may forbid the purchase. */
 export function blockUndecidable(draft: Draft, { matches, lock }: Pick<Situation, 'matches' | 'lock'>): void {
   const unknown = new Map(
     matches.flatMap(({ step, record, movedFrom = step.address }) => {
