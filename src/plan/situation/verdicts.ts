@@ -3,7 +3,6 @@ import { laterVerdict, nameOfVerdict } from '../../lock/decisions.ts';
 import type { Lock, StepRecord, Verdict } from '../../lock/record.ts';
 import type { Plan } from '../plan.ts';
 import type { DecidedGate, DecidedGraph, DecidedStep, Match, Seen } from './find-purchases.ts';
-import type { Situation } from './situation.ts';
 
 export type Said = { is: 'picked' | 'rejected' } & Pick<Verdict, 'note' | 'reason' | 'by'>;
 
@@ -93,7 +92,7 @@ function nameOf({ purchase }: Bought): string | undefined {
 /** Lists the gates of a plan that can be decided now: enough of their outputs exist and are not rejected. */
 export function gatesToDecide(
   { gates = [] }: Pick<Plan, 'gates'>,
-  { graph, byAddress, verdicts }: Pick<Situation, 'graph' | 'byAddress' | 'verdicts'>,
+  { graph, byAddress, verdicts }: { graph: DecidedGraph; byAddress: ReadonlyMap<string, Match>; verdicts: Verdicts },
 ): DecidedGate[] {
   const open = new Set(gates.map(({ name }) => name));
   const canBePicked = (address: string) => {
