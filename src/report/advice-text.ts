@@ -2,7 +2,7 @@ import type { Advice, Call, Shell, Way } from '../ground/advice.ts';
 import { active, command, type Document, type Line, line } from './document.ts';
 import { safeText } from './safe-text.ts';
 
-/** A command line ready to paste, with the running command's file and its options for lock, variables and account. */
+/** Returns a command line to paste. It has the current manifest and the current options for lock, variables and account. */
 export type Paste = (command: Call) => string;
 
 export function adviceText(advice: Advice, paste: Paste): string {
@@ -13,7 +13,6 @@ export function adviceView(advice: Advice | undefined, paste: Paste): Document {
   return advice === undefined ? [] : listBehind('→', waysBlock(waysOf(advice), paste));
 }
 
-/** Returns the advice of a diagnostic, whose commands are the same for every caller. */
 export function hintView(hint: Advice<Shell> | undefined): Document {
   return hint === undefined ? [] : listBehind('hint:', waysBlock(waysOf(hint)));
 }
@@ -22,14 +21,13 @@ function listBehind(sign: string, lines: readonly Line[]): Document {
   return lines.length === 0 ? [] : [{ is: 'list', items: [lines], signs: [active(sign)] }];
 }
 
-/** Returns a line for each sentence or command. */
 export function waysBlock(ways: readonly (string | Way<Shell>)[]): Line[];
 export function waysBlock(ways: readonly (string | Way)[], paste: Paste): Line[];
 export function waysBlock(ways: readonly (string | Way)[], paste?: Paste): Line[] {
   return ways.map((one) => (typeof one === 'string' ? line(one) : command(one.to, textOf(one.run, paste))));
 }
 
-/** Formats an advice. A command ends its line, follows a colon, and is never shortened. */
+/** Returns a line for each sentence or command. Commands are never shortened. */
 export function adviceLines(advice: Advice<Shell>): string[];
 export function adviceLines(advice: Advice, paste: Paste): string[];
 export function adviceLines(advice: Advice, paste?: Paste): string[] {
@@ -47,15 +45,14 @@ function textOf(run: Call | Shell, paste: Paste | undefined): string {
   return paste === undefined ? run.call : paste(run);
 }
 
-/** A string as one word of the usual shell of a system: on Windows PowerShell and cmd, else a shell like bash. */
+/** Quotes a text as one word for PowerShell and cmd on Windows, and for bash and zsh on other systems. */
 export function shellWord(text: string, platform: string = process.platform): string {
   return platform === 'win32' ? windowsWord(text) : posixWord(text);
 }
 
 /**
- * PowerShell and cmd both read double quotes. In them, PowerShell expands `$…` and backticks, so a word with one of
- * these is written for PowerShell only. Words with commas, which PowerShell splits, brackets, or `@` at the beginning
- * are quoted. Windows has no notation for control characters.
+ * PowerShell and cmd both accept double quotes. Within double quotes, PowerShell expands `$…` and backticks. A word with
+ * one of these characters gets single quotes, which only PowerShell accepts.
  */
 function windowsWord(text: string): string {
   const shown = safeText(text, Number.POSITIVE_INFINITY);
@@ -65,10 +62,7 @@ function windowsWord(text: string): string {
     : `"${shown}"`;
 }
 
-/**
- * Returns a string as one word of a shell, quoted only if necessary, and never shortened, so that it can be copied.
- * Characters that a terminal would interpret or hide become escapes of bash and zsh.
- */
+/** Quotes a text only if necessary. Characters that a terminal would interpret or hide become escapes of bash and zsh. */
 function posixWord(text: string): string {
   const shown = safeText(text, Number.POSITIVE_INFINITY);
   if (shown !== text) return `$'${[...text].map(escapeCharacter).join('')}'`;

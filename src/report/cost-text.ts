@@ -75,7 +75,7 @@ export function costJson({ rows, ...facts }: CostFacts): Json {
 
 const sums = ['spent', 'delivered', 'running', 'superseded', 'failed', 'held', 'heldUnknown'] as const;
 
-/** Writes CSV for spreadsheets. An unknown value is an empty cell. */
+/** Returns CSV for spreadsheets. An unknown value is an empty cell. */
 export function costCsv({ by, rows }: CostFacts): string {
   return csvText([
     [...by, 'jobs', ...sums],

@@ -1,22 +1,22 @@
 import type { Json } from '../ground/json.ts';
 import { defined } from '../ground/values.ts';
 
-/** Role of a part of a text. `name`: from a campaign or the service, so it is escaped in Markdown, as is faint text. */
+/** Role of a part of a text. `name`: from a campaign or the service. Markdown escapes names, code and faint text. */
 export type Mark = 'strong' | 'faint' | 'good' | 'active' | 'warning' | 'bad' | 'code' | 'name';
 
 export type Span = string | { readonly text: string; readonly mark: Mark };
 
-/** Text for one line, from anywhere. Renderers wrap it, and escape control sequences and Markdown. */
+/** Text without line breaks. Renderers wrap it and escape its control sequences. */
 export type Text = Span | readonly Span[];
 
 export interface Column {
   title: string;
   align?: 'right';
-  /** Minimum width in columns when a cell is cut. Omitted if it is never cut, so that it can be copied. */
+  /** Minimum width in columns. Omitted if cells are never cut, so that users can copy them. */
   least?: number;
-  /** Treatment of a text that is too long. `wrap`: it continues on the next lines. Default: its end is cut off. */
+  /** What happens to a text that is too long. `wrap`: it continues on the next lines. Default: its end is cut off. */
   cut?: 'middle' | 'wrap';
-  /** Whether one space instead of two separates the column from the next one. */
+  /** Set if one space, and not two, separates the column from the next column. */
   close?: true;
 }
 
@@ -26,7 +26,7 @@ export interface Fact {
   below?: Document;
 }
 
-/** A statement whose further lines are indented, with a command to paste after a colon, and details indented below. */
+/** A statement. `run`: a command to paste, shown after a colon. `below`: details, indented. */
 export interface Line {
   is: 'line';
   text: Text;
@@ -40,16 +40,16 @@ export type Block =
   | Line
   /** Blocks without blank lines between them. */
   | { is: 'stack'; blocks: Document }
-  /** `signs`: characters before each item; default: bullets. */
+  /** `signs`: characters before each item; default: bullets. `isLoose`: with blank lines between the items. */
   | { is: 'list'; items: readonly Document[]; isLoose?: boolean; signs?: readonly Text[] }
   | { is: 'facts'; facts: readonly Fact[] }
-  /** A table. Columns without any text are omitted, and so are the column titles if `hasHead` is false. */
+  /** A terminal shows no column without text, and no column titles if `hasHead` is false. */
   | { is: 'table'; columns: readonly Column[]; rows: readonly (readonly Text[])[]; hasHead?: false }
   | { is: 'code'; text: string; language?: string; name?: string }
-  /** Lines that are folded if the medium supports it, else omitted. */
+  /** Lines that Markdown shows folded. A terminal does not show them. */
   | { is: 'folded'; title: Text; lines: readonly Text[] };
 
-/** Blocks separated by blank lines. A view can omit a block by `undefined`. */
+/** Blocks with blank lines between them. Renderers skip `undefined`. */
 export type Document = readonly (Block | undefined)[];
 
 export function heading(text: Text): Block {
@@ -80,7 +80,6 @@ export function table(columns: readonly Column[], rows: readonly (readonly Text[
   return { is: 'table', columns, rows };
 }
 
-/** Returns a table whose columns read their cells from the rows. */
 export function listOf<Row>(
   rows: readonly Row[],
   columns: readonly (Column & { of(row: Row): Text })[],
@@ -89,19 +88,17 @@ export function listOf<Row>(
   return { is: 'table', columns, rows: rows.map((row) => columns.map(({ of }) => of(row))), ...look };
 }
 
-/** Joins words of several marks. */
 export function joined(words: readonly Span[]): Text {
   return words.flatMap((word, index) => (index === 0 ? [word] : [' · ', word]));
 }
 
-/** Returns a line for each of at most `most` texts, and one that counts the others. */
+/** Returns a line for each of at most `most` texts, and a line that counts the hidden texts. */
 export function someLines(texts: readonly Text[], most: number, more = 'more'): Line[] {
   const hidden = texts.length - most;
   const shown = texts.slice(0, most).map((text) => line(text));
   return hidden > 0 ? [...shown, line(`… and ${hidden} ${more}`)] : shown;
 }
 
-/** Returns the JSON document of this name. */
 export function jsonOf(mediabatch: string, facts: object): Json {
   return { mediabatch, version: 1, ...facts } as unknown as Json;
 }
@@ -116,7 +113,6 @@ export const good = marked('good');
 export const active = marked('active');
 export const warning = marked('warning');
 export const bad = marked('bad');
-/** Marks text from a campaign or the service, so that it is escaped. */
 export const named = marked('name');
 
 export function spansOf(text: Text): readonly Span[] {

@@ -5,15 +5,8 @@ import { type StepState, stateOfStep, stepStates } from '../plan/situation/step-
 import { countOf, countWords, creditsText } from './numbers.ts';
 import { safeText } from './safe-text.ts';
 
-/** Limits of Mermaid's viewers, which a diagram cannot raise. */
+/** Limits of Mermaid's viewers. A diagram cannot raise them. */
 export const mermaidLimits = { edges: 500, characters: 50_000 } as const;
-
-interface MermaidOptions {
-  /** Addresses of the steps to draw; undefined for all. */
-  selected: ReadonlySet<string> | undefined;
-  /** Whether to draw a node for each step instead of each task. */
-  bySteps: boolean;
-}
 
 interface Node {
   name: string;
@@ -24,8 +17,14 @@ interface Node {
   held: number;
 }
 
-/** Draws a campaign as a Mermaid flowchart, ending with a line feed. Undefined if it exceeds `mermaidLimits`. */
-export function mermaidText(situation: Situation, { selected, bySteps }: MermaidOptions): string | undefined {
+/**
+ * Draws a campaign as a Mermaid flowchart with a node for each task, or for each step if `bySteps`. Undefined if the
+ * flowchart exceeds `mermaidLimits`. `selected`: addresses of the steps to draw; undefined for all.
+ */
+export function mermaidText(
+  situation: Situation,
+  { selected, bySteps }: { selected: ReadonlySet<string> | undefined; bySteps: boolean },
+): string | undefined {
   const steps = situation.written.steps.filter(({ address }) => selected?.has(address) ?? true);
   const idOf = ({ address, task }: Pick<Step, 'address' | 'task'>) => (bySteps ? address : task);
   const nodes = new Map<string, Node>();
@@ -38,7 +37,7 @@ export function mermaidText(situation: Situation, { selected, bySteps }: Mermaid
   }
   const shown = new Set(steps.map(({ address }) => address));
   for (const charge of listCharges(situation)) {
-    // A task's charges include rows that it no longer has.
+    // The charges of a task include those of its orphans.
     const node = selected === undefined || shown.has(charge.address) ? nodes.get(idOf(charge)) : undefined;
     if (node !== undefined) node[charge.went === 'held' ? 'held' : 'spent'] += charge.credits ?? 0;
   }
@@ -65,8 +64,8 @@ interface EdgeFacts {
 }
 
 /**
- * Finds the edges from steps to the steps that use them. If a step uses the picks of a gate, all steps of the gate
- * have an edge. Undefined if there are too many edges.
+ * Returns the edges from steps to the steps that use them. A step that uses the picks of a gate has an edge from each
+ * step of the gate. Undefined if there are too many edges.
  */
 function findEdges({ written }: Situation, { shown, idOf, names }: EdgeFacts): string[] | undefined {
   const steps = new Map(written.steps.flatMap((step) => (shown.has(step.address) ? [[step.address, step]] : [])));
@@ -107,7 +106,7 @@ function labelOf({ name, kind, states, spent, held }: Node, isStep: boolean): st
   ];
 }
 
-/** Characters that may have a meaning in Mermaid, its HTML or its Markdown within a quoted text. */
+/** Characters that may have a meaning within a quoted text of Mermaid. */
 const special = /[^\p{L}\p{M}\p{N} .,/@+·…-]/gu;
 
 function withEntities(text: string): string {

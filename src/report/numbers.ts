@@ -1,6 +1,6 @@
 import type { PlanTotals } from '../plan/plan.ts';
 
-/** Formats a number of credits, with narrow spaces between thousands from 10,000 on; `?` if unknown, never 0. */
+/** Formats a number of credits, with narrow spaces between thousands from 10,000 on. Returns `?` for null. */
 export function creditsText(credits: number | null): string {
   if (credits === null) return '?';
   const digits = String(credits);
@@ -11,7 +11,7 @@ export function signedText(credits: number): string {
   return credits > 0 ? `+${creditsText(credits)}` : creditsText(credits);
 }
 
-/** Returns the price of a step: `5 credits`, the expected one like `≈ 3 credits`, or `price unknown`. */
+/** Returns a text such as `5 credits`, `≈ 3 credits` (an expected price) or `price unknown`. */
 export function priceText({
   credits,
   price,
@@ -34,7 +34,7 @@ export interface Cost {
   most?: number;
 }
 
-/** Returns a text such as `≈ 44 credits, at most 60 + 3 steps of unknown price`. Never 0 for an unknown price. */
+/** Returns a text such as `≈ 44 credits, at most 60 + 3 steps of unknown price`. */
 export function costText({ credits, unpriced, isLikely = false, most }: Cost): string {
   const limit = most === undefined ? '' : `, at most ${creditsText(most)}`;
   return [
@@ -43,13 +43,13 @@ export function costText({ credits, unpriced, isLikely = false, most }: Cost): s
   ].join(' + ');
 }
 
-/** Writes a cost in a column: `24`, `≈ 24` or `24 + ?`. Empty for 0. */
+/** Returns a cost for a table cell: `24`, `≈ 24` or `24 + ?`. Empty for 0. */
 export function costCell({ credits, unpriced, isLikely = false }: Cost): string {
   const known = `${isLikely && credits > 0 ? '≈ ' : ''}${countCell(credits)}`;
   return [known, unpriced > 0 ? '?' : ''].filter((text) => text !== '').join(' + ');
 }
 
-/** Writes a number in a column. Empty for 0, so that the other numbers are easier to see. */
+/** Returns a number for a table cell. Empty for 0, so that other numbers are easier to see. */
 export function countCell(count: number): string {
   return count === 0 ? '' : creditsText(count);
 }
@@ -58,19 +58,19 @@ export function countOf(count: number, noun: string): string {
   return `${creditsText(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** Returns texts such as `3 failed`, without those that count nothing. */
+/** Returns a text such as `3 failed` for each count above 0. */
 export function countWords(counts: readonly (readonly [count: number, words: string])[]): string[] {
   return counts.flatMap(([count, words]) => (count > 0 ? [`${creditsText(count)} ${words}`] : []));
 }
 
 interface Money {
-  /** Credits charged in this run; omitted outside of a run. */
+  /** Credits charged in this run. Omitted outside of a run. */
   spentNow?: number;
   spentEver: number;
   held: number;
   heldUnknown?: number;
   budget?: number | null | undefined;
-  /** Rest of the budget; default: by the other numbers. */
+  /** Remaining budget. Default: `budget - spentEver - held`, at least 0. */
   left?: number | undefined;
   balance?: number | null;
 }
@@ -88,13 +88,13 @@ export function moneyText(money: Money): string {
   ].join(' · ');
 }
 
-/** Returns credits of creates whose charge is not known, such as `6 + 2 creates of unknown price`. Empty for none. */
+/** Returns a text such as `6 + 2 creates of unknown price`. Empty if nothing is reserved. */
 export function heldText({ held, heldUnknown = 0 }: Pick<Money, 'held' | 'heldUnknown'>): string {
   const unknown = heldUnknown === 0 ? '' : `${countOf(heldUnknown, 'create')} of unknown price`;
   return [countCell(held), unknown].filter((text) => text !== '').join(' + ');
 }
 
-/** Returns a text such as `400 a day, 120 left`. */
+/** Returns a text such as `400 a day, 120 left` or `50 a run by all workers`. */
 export function limitText({ credits, per, left, of }: NonNullable<PlanTotals['limit']>): string {
   const most = `${creditsText(credits)} a ${per}${of === 'engine' ? ' by all workers' : ''}`;
   return per === 'run' ? most : `${most}, ${creditsText(left)} left`;
@@ -122,7 +122,7 @@ export function bytesText(bytes: number): string {
   return `${value < 9.95 ? value.toFixed(1) : Math.round(value)} ${units[unit]}`;
 }
 
-/** Formats a duration in its largest unit, like `20 s`, `5 min`, `3 h`, `12 d`. For ages. */
+/** Returns a duration in its largest unit: `20 s`, `5 min`, `3 h`, `12 d`. */
 export function spanText(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
@@ -131,27 +131,22 @@ export function spanText(ms: number): string {
   return `${Math.floor(seconds / 86_400)} d`;
 }
 
-/** Rounds a range outward, in a unit that suits its longer end; seconds to multiples of five. */
-export function wholeRange({ lowMs, highMs }: { lowMs: number; highMs: number }) {
+/** Returns a text such as `6–9 min`, rounded outward. Seconds are rounded to multiples of five: `1–10 s`. */
+export function rangeText({ lowMs, highMs }: { lowMs: number; highMs: number }): string {
   const isShort = highMs < 90_000;
   const [unit, ms, step] = isShort ? ['s', 1000, 5] : highMs < 10_800_000 ? ['min', 60_000, 1] : ['h', 3_600_000, 1];
-  const low = Math.floor(lowMs / ms / step) * step;
-  return { low: Math.max(1, low), high: Math.max(step, Math.ceil(highMs / ms / step) * step), unit, ms };
-}
-
-/** Returns a text such as `6–9 min`, `1–10 s`. */
-export function rangeText(range: { lowMs: number; highMs: number }): string {
-  const { low, high, unit } = wholeRange(range);
+  const low = Math.max(1, Math.floor(lowMs / ms / step) * step);
+  const high = Math.max(step, Math.ceil(highMs / ms / step) * step);
   return low === high ? `${low} ${unit}` : `${low}–${high} ${unit}`;
 }
 
-/** Age of a time reported by the service; `?` for an invalid time, and `0 s` for a time ahead of this clock. */
+/** Returns the age of a time, like `5 min`. `?` for an invalid time; `0 s` for a time ahead of this clock. */
 export function ageText(time: string | undefined, now: number): string {
   const at = time === undefined ? Number.NaN : Date.parse(time);
   return Number.isNaN(at) ? '?' : spanText(now - at);
 }
 
-/** Formats a time in the time zone of this machine, like `2026-11-23 14:05`, or `14:05` on the day of `now`. */
+/** Returns a time in the time zone of this machine: `2026-11-23 14:05`, or `14:05` if it is on the day of `now`. */
 export function clockText(time: string | number, now?: number): string {
   const at = new Date(time);
   if (Number.isNaN(at.getTime())) return '?';

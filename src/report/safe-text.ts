@@ -1,25 +1,25 @@
 /**
  * Characters that a terminal or log viewer interprets, or that a reader cannot see: control characters, direction
- * marks, line separators, characters without width, and halves of surrogate pairs. The two variation selectors that
- * choose between plain and colored emoji are harmless and not included.
+ * marks, line separators, characters without width, and halves of surrogate pairs. The expression excludes the two
+ * harmless variation selectors that choose between plain and colored emoji.
  */
 const unsafe =
   /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\ufff9-\ufffb]|(?![\ufe0e\ufe0f])\p{Default_Ignorable_Code_Point}/u;
 
-/** Text that build systems read as a command, anywhere in a line: `##[`, `##vso[`, `##teamcity[`. */
+/** Commands of build systems anywhere in a line: `##[`, `##vso[`, `##teamcity[`. */
 const order = /##(?=[\w.-]*\[)/g;
-/** Text that build systems read as a command at the beginning of a line: `::error …::`, `::add-mask::`. */
+/** Commands of build systems at the beginning of a line: `::error …::`, `::add-mask::`. */
 const command = /^(\s*):(?=:\s*[a-z])/i;
-/** Command of a build system within JSON, where no line begins. A consumer may print it at the start of one. */
+/** The same commands within JSON, because a consumer may print a value of the JSON on its own line. */
 const commandInJson = /::(?=[a-z][\w-]*(?:\s[^\n]*?)?::)/gi;
 
 const names: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /**
  * Escapes a foreign text (from a manifest, data, the service, file names) for one line on a terminal or in a log.
- * Unsafe characters become visible escapes such as `\x1b` and `\u202e`; a text that is too long ends with `…`.
+ * Unsafe characters become visible escapes such as `\x1b` and `\u202e`. A text that is too long ends with `…`.
  *
- * @param maxLength in UTF-16 units of the result, the `…` included
+ * @param maxLength of the result, in UTF-16 units, including the `…`
  */
 export function safeText(text: string, maxLength = 500): string {
   let safe = '';
@@ -49,9 +49,8 @@ function safeCharacter(character: string): string {
 const unsafeInJson = new RegExp(unsafe.source, 'gu');
 
 /**
- * JSON with `\u` escapes for the characters that `safeText` escapes, and for the second character of build-system
- * commands. It parses to the same value, and is harmless on a terminal or in a log. JSON has neither `##` nor `::`
- * outside of strings.
+ * Returns JSON with `\u` escapes for the characters that `safeText` escapes and for the second character of
+ * build-system commands. The JSON parses to the same value. It is harmless on a terminal and in a log.
  */
 export function safeJson(value: unknown, indent = 0): string {
   return escapeQuoted(JSON.stringify(value, undefined, indent));
@@ -59,9 +58,9 @@ export function safeJson(value: unknown, indent = 0): string {
 
 const mayBeUnsafe = /[^ -~\n]|##|::/;
 
-/** Escapes like `safeJson`, for any text with such characters and commands only in double quotes. */
+/** Escapes YAML or JSON like `safeJson`. Precondition: unsafe characters and commands are only in double quotes. */
 export function escapeQuoted(text: string): string {
-  // Most texts are safe, and this check takes a twentieth of the time.
+  // Most texts are safe. This check takes a twentieth of the time of the replacements.
   if (!mayBeUnsafe.test(text)) return text;
   return text
     .replace(unsafeInJson, (found) => (found === '\n' ? found : escapeUnits(found)))
@@ -69,7 +68,6 @@ export function escapeQuoted(text: string): string {
     .replace(commandInJson, ':\\u003a');
 }
 
-/** JSON has escapes for UTF-16 units only. */
 function escapeUnits(text: string): string {
   let escaped = '';
   for (let index = 0; index < text.length; index += 1) {
@@ -78,7 +76,7 @@ function escapeUnits(text: string): string {
   return escaped;
 }
 
-/** Returns a text such as `a, b, … and 3 more`: at most `most` names, escaped. */
+/** Returns a text such as `a, b, … and 3 more`. Escapes the names. */
 export function shortList(names: readonly string[], most: number): string {
   const shown = names.slice(0, most).map((name) => safeText(name, 300));
   const hidden = names.length - shown.length;
@@ -86,8 +84,8 @@ export function shortList(names: readonly string[], most: number): string {
 }
 
 /**
- * Returns a table in CSV by RFC 4180. A string that a spreadsheet would calculate gets an apostrophe before it; numbers
- * stay numbers. Where a locale separates cells by semicolons, it writes decimals with a comma.
+ * Returns a table in CSV (RFC 4180). A string that a spreadsheet would run as a formula gets an apostrophe before it.
+ * With semicolons as separators, numbers have a decimal comma.
  */
 export function csvText(rows: Iterable<readonly (string | number)[]>, separator: ',' | ';' = ','): string {
   const lines: string[] = [];
@@ -105,10 +103,7 @@ const mayCalculate = /^[=+\-@\t\r]/;
 const isNumber = /^[+-]?\d+(?:\.\d+)?$/;
 const mustQuote = /[",;\r\n]/;
 
-/**
- * Escapes all text in which the runner of GitHub Actions would find a command: lines that begin with two colons, after
- * optional spaces, and `##[` anywhere.
- */
+/** Escapes commands of GitHub Actions: `::` at the beginning of a line, also after spaces, and `##[` anywhere. */
 export function inertText(text: string): string {
   return text.replaceAll(/^(\s*):(?=:)/gm, `$1:${noSpace}`).replaceAll(/##(?=\[)/g, `##${noSpace}`);
 }

@@ -1,6 +1,6 @@
 import picocolors from 'picocolors';
 
-/** Text styles. Without color every function returns its text unchanged. */
+/** Text styles. Without color, each function returns the unchanged text. */
 export interface Style {
   bold(text: string): string;
   dim(text: string): string;
@@ -18,9 +18,8 @@ export function makeStyle(color: boolean): Style {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Decides whether to color a stream: by a non-empty NO_COLOR; else by FORCE_COLOR (`0` and `false` mean no); else by
- * whether the stream is a terminal that is not `dumb`. On a CI, colors need FORCE_COLOR or a terminal, because output
- * that is redirected to a file there is often pasted elsewhere.
+ * Decides whether to color a stream. A non-empty NO_COLOR forbids colors. Otherwise FORCE_COLOR decides (`0` and `false`
+ * mean no). Without either variable, only a terminal that is not `dumb` has colors.
  */
 export function wantsColor(env: Environment, isTerminal: boolean): boolean {
   if (env.NO_COLOR) return false;
@@ -28,7 +27,7 @@ export function wantsColor(env: Environment, isTerminal: boolean): boolean {
   return isTerminal && env.TERM !== 'dumb';
 }
 
-/** Decides whether to show a screen that is redrawn: on a terminal that can move its cursor, and never on a CI. */
+/** Returns whether the stream is a terminal that can move its cursor, and the process does not run on a CI. */
 export function wantsScreen(env: Environment, isTerminal: boolean): boolean {
   const isCi = env.CI !== undefined && env.CI !== '' && env.CI !== '0' && env.CI !== 'false';
   return isTerminal && env.TERM !== 'dumb' && !isCi;

@@ -4,7 +4,7 @@ const wide =
 const emoji = /^\p{Emoji_Presentation}|^\p{Extended_Pictographic}\ufe0f/u;
 const mark = /^[\p{M}\p{Default_Ignorable_Code_Point}]/u;
 const plain = /^[\x20-\x7e]*$/;
-/** Created on first use, because its data takes 10 ms to load and most texts are ASCII. */
+/** Created on first use, because loading takes 10 ms and most texts are ASCII. */
 let graphemes: Intl.Segmenter | undefined;
 
 function splitGraphemes(text: string): string[] {
@@ -13,7 +13,7 @@ function splitGraphemes(text: string): string[] {
   return Array.from(graphemes.segment(text), ({ segment }) => segment);
 }
 
-/** Returns the width of a text without control characters on a terminal, in columns. */
+/** Returns the width of a text on a terminal, in columns. Precondition: the text has no control characters. */
 export function displayWidth(text: string): number {
   if (plain.test(text)) return text.length;
   return splitGraphemes(text).reduce((width, grapheme) => width + graphemeWidth(grapheme), 0);
@@ -24,13 +24,13 @@ function graphemeWidth(grapheme: string): number {
   return mark.test(grapheme) ? 0 : 1;
 }
 
-/** Cuts a text to at most `width` columns, with `…` in place of the rest. */
+/** Cuts the end of a text, so that the result with its `…` has at most `width` columns. */
 export function cutToWidth(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   return width < 1 ? '' : `${takeColumns(splitGraphemes(text), width - 1)}…`;
 }
 
-/** Cuts like `cutToWidth`, but in the middle, because addresses differ at both ends. */
+/** Cuts the middle of a text, because addresses differ at both ends. */
 export function cutMiddle(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   if (width < 1) return '';
@@ -40,7 +40,6 @@ export function cutMiddle(text: string, width: number): string {
   return `${takeColumns(all, front)}…${back}`;
 }
 
-/** Cuts like `cutToWidth`, but at the start. */
 export function cutStart(text: string, width: number): string {
   return displayWidth(text) <= width ? text : `…${takeColumns(splitGraphemes(text).reverse(), width - 1, 'backwards')}`;
 }

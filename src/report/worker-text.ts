@@ -31,7 +31,7 @@ export function workerJsonLine(news: WorkerEvent, { now }: { now: number }): str
   return `${safeJson({ at: new Date(now).toISOString(), level: levelOf(news), ...news })}\n`;
 }
 
-/** Returns the first word of a line, and its text. The words of warnings and errors are those of their level. */
+/** Returns the first word of a line, and its text. */
 function wordsOf(news: WorkerEvent): [word: string, text: string] {
   switch (news.event) {
     case 'started':

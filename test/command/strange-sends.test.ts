@@ -125,7 +125,7 @@ test('a price set by the user replaces the reservation for an unknown charge', a
   await apply();
   write(30, 'prices: { thumbnail: 4 }');
   const plan = await run('plan');
-  expect(plan.out).toContain('4 for creates whose charge is not known');
+  expect(plan.out).toContain('4 for creates with unknown charge');
   expect(plan.out).not.toMatch(/guess|outcome/);
   expect(plan.out).toContain('30, 26 left now');
   const { code, err } = await apply();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { RunFact } from '../../src/contract/event.ts';
-import { wholeRange } from '../../src/report/numbers.ts';
+import { rangeText } from '../../src/report/numbers.ts';
 import { createRunTimes } from '../../src/report/run/remaining-time.ts';
 import { createRunView, foldEvent } from '../../src/report/run/run-view.ts';
 import { TestCampaign } from '../rig/campaign.ts';
@@ -64,8 +64,9 @@ async function timedRun(seed: number): Promise<Reading[]> {
   const look = () => {
     const remaining = times();
     if (typeof remaining !== 'object') return;
-    const { low, high, ms } = wholeRange(remaining);
-    shown.push({ at: clock.now(), low: (low * ms) / 1000, high: (high * ms) / 1000 });
+    const [, low, high = low, unit = ''] = /^(\d+)(?:–(\d+))? (s|min|h)$/.exec(rangeText(remaining)) ?? [];
+    const seconds = { s: 1, min: 60, h: 3600 }[unit] ?? Number.NaN;
+    shown.push({ at: clock.now(), low: Number(low) * seconds, high: Number(high) * seconds });
   };
   let isOver = false;
   const watch = async () => {

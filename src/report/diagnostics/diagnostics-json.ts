@@ -7,7 +7,7 @@ import { jsonOf } from '../document.ts';
 import type { RunView, Stage } from '../run/run-view.ts';
 import { safeText, shortList } from '../safe-text.ts';
 
-/** Formats diagnostics as `schemas/diagnostics.schema.json` describes them. `context`: path and size of the manifest. */
+/** Returns the document of `schemas/diagnostics.schema.json`. `context`: path and size of the manifest. */
 export function diagnosticsJson(
   diagnostics: readonly Diagnostic[],
   context: { file: string; steps?: number; tasks?: number; unchecked?: number },
@@ -49,10 +49,7 @@ function rangeJson({ file, sheet, start, end }: Place): Json {
   };
 }
 
-/**
- * Writes diagnostics as workflow commands of GitHub Actions, which shows each at its line: `::error file=…::message`.
- * Columns are given only for a range within one line, because the runner accepts no others.
- */
+/** Returns workflow commands like `::error file=…::message`, which GitHub Actions shows at the lines of a file. */
 export function diagnosticsGithub(
   diagnostics: readonly Diagnostic[],
   { toCheckoutPath }: { toCheckoutPath(file: string): string },
@@ -70,15 +67,15 @@ export function diagnosticsGithub(
     .join('');
 }
 
-/** Writes a failure without a place in a file, or the stop of a run, as one annotation. */
+/** Returns a workflow command for a failure without a place in a file, or for the stop of a run. */
 export function failureGithub(title: string, lines: readonly string[]): string {
   const safe = lines.map((line) => safeText(line, messageLength));
   return annotation('error', { title }, safe);
 }
 
 /**
- * Writes the steps of a run that failed, or whose create is unresolved, as workflow commands at the manifest: one for
- * each reason. `file`: path of the manifest in the checkout.
+ * Returns a workflow command for each distinct reason of failed or unresolved steps. `file`: path of the manifest in
+ * the checkout.
  */
 export function failedStepsGithub({ stepsByAddress }: RunView, file: string): string {
   const failed = [...stepsByAddress].filter(([, { stage }]) => failedStages.includes(stage));
@@ -103,12 +100,13 @@ interface Properties {
 function placeProperties(place: Place, file: string): Properties {
   const { start, end } = place;
   const lines = { file: safeText(file, 1000), line: start.line, endLine: lastLine(place) };
+  // GitHub Actions accepts columns only for a range within one line.
   if (start.line !== end.line) return lines;
-  // The end of a range is exclusive here and inclusive for the runner.
+  // The end of our ranges is exclusive; GitHub Actions expects an inclusive end.
   return { ...lines, col: start.column, endColumn: Math.max(start.column, end.column - 1) };
 }
 
-/** Last line of a place. A place that ends before the first column of a line does not include that line. */
+/** Returns the last line that a place includes. A place that ends in column 1 does not include its end line. */
 export function lastLine({ start, end }: Place): number {
   return Math.max(start.line, end.column <= 1 ? end.line - 1 : end.line);
 }

@@ -14,17 +14,16 @@ import { diagnosticJson, lastLine } from './diagnostics-json.ts';
 
 interface DiagnosticsTextOptions {
   style: Style;
-  /** Width in columns. Omitted for a file or a pipe, where only source lines are cut, at 100 columns. */
+  /** Width in columns. Omitted for a file or a pipe; then only source lines are cut, at 100 columns. */
   width?: number;
-  /** Maximum number of diagnostics shown; the others are counted. Defaults to all. */
+  /** Maximum number of distinct diagnostics to show. Defaults to all. */
   most?: number;
 }
 
 /**
- * Diagnostics for users: position, code, message, the source line with carets, other positions, the expansion trail,
- * the fix; at the end the counts. Empty for no diagnostics, else with a line feed at the end.
+ * Returns diagnostics with excerpts of their sources, and at the end the counts. Empty without diagnostics.
  *
- * @param sources file texts by the name that diagnostics use; without a text there is no excerpt
+ * @param sources file texts by the names in the diagnostics; a file without text has no excerpt
  */
 export function diagnosticsText(
   diagnostics: readonly Diagnostic[],
@@ -53,7 +52,7 @@ const messageLength = 2000;
 const indent = 2;
 const mostPlaces = 5;
 
-/** Diagnostics with an equal text are one block, which lists their positions. */
+/** Returns a name that diagnostics with equal texts share, because one block shows all of them. */
 function mistakeOf(diagnostic: Diagnostic): unknown {
   const { severity, code, message, hint, place, related, fix } = diagnostic;
   if (place === undefined) return diagnostic;
@@ -99,7 +98,7 @@ function placeText({ file, start, sheet }: Place): string {
 
 const maxLines = 3;
 
-/** Returns the lines of a place with their numbers, each followed by carets. Empty if there is no text of them. */
+/** Returns the numbered lines of a place, each followed by a line with carets. Empty if the source text is unknown. */
 function excerptOf(
   place: Place | undefined,
   sources: ReadonlyMap<string, string>,
@@ -120,7 +119,7 @@ function excerptOf(
   return hidden > 0 ? [...shown, `${gutter()} ${style.dim(`… and ${countOf(hidden, 'more line')}`)}`] : shown;
 }
 
-/** Marks the part of a line that belongs to a place. `index`: number of the line, counted from that of the place. */
+/** Marks the part of a line that belongs to a place. `index`: number of the line, 0 for the first line of the place. */
 function excerptLine(
   line: string,
   place: Place,
@@ -129,7 +128,7 @@ function excerptLine(
   const indentation = line.length - line.trimStart().length;
   const start = index === 0 ? Math.min(place.start.column - 1, line.length) : indentation;
   const end = place.start.line + index === place.end.line ? place.end.column - 1 : line.length;
-  // Only the text around the carets is examined, because a line may be megabytes long.
+  // Only the text near the carets is escaped and measured, because a line may have megabytes.
   const reach = 4 * room;
   const before = shownText(line.slice(Math.max(0, start - reach), start));
   const marked = shownText(line.slice(start, Math.min(Math.max(end, start + 1), start + reach)));
@@ -149,7 +148,7 @@ function failureView({ code, message, hint }: Failure, paste: Paste): Document {
   return [line([bad('error'), ` ${code} ${message}`], adviceView(hint, paste))];
 }
 
-/** Shows diagnostics with their positions instead of the message, at most `most` of them. */
+/** Returns the diagnostics of a failure, at most `most`. Without diagnostics, returns its message and its hint. */
 export function failureText(
   failure: Failure,
   { style, paste, most, width }: { style: Style; paste: Paste; most?: number; width?: number | undefined },
@@ -160,7 +159,7 @@ export function failureText(
     : terminalText(failureView(failure, paste), { style, width });
 }
 
-/** Formats the failure as `schemas/failure.schema.json` describes it. */
+/** Returns the document of `schemas/failure.schema.json`. */
 export function failureJson(failure: Failure, paste: Paste): Json {
   const { code, message, hint, ...facts } = failure;
   const { sources: _sources, diagnostics, ...plain } = { diagnostics: undefined, sources: undefined, ...facts };

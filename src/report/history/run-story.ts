@@ -18,7 +18,7 @@ import {
 import { clockText, costCell, costText, countCell, countWords, creditsText, elapsedText } from '../numbers.ts';
 import { createRunView, foldEvent, hasEnded, type RunView, type StepView } from '../run/run-view.ts';
 
-/** A run as recorded in its history. Lines of the history may be missing. */
+/** A run as its history records it. Fields whose lines are missing are omitted. */
 export interface RunStory
   extends Partial<Omit<RunHeader, 'mediabatch' | 'version' | 'id' | 'steps' | 'totals'>>,
     Partial<Pick<RunClose, 'how' | 'exit' | 'error' | 'elapsedMs' | 'unsaved' | 'dropped'>> {
@@ -37,35 +37,35 @@ interface StepStory {
   task: string;
   kind: string;
   action: string;
-  /** Omitted if the step had not ended. */
+  /** Omitted for a step that had not ended. */
   outcome?: string;
   /** Credits charged; `null` if unknown. */
   credits: number | null;
   files: string[];
-  /** The step is recorded as `running`, but its job has finished. */
+  /** Set for a step with outcome `running` whose job has finished. */
   unsaved?: true;
   error?: string;
 }
 
 interface WholeStory extends RunStory {
-  /** Steps in the order in which they were started. */
+  /** Steps in order of their start. */
   steps: StepStory[];
   notices: string[];
 }
 
-/** Folds the whole history of a run, and keeps every step. */
+/** Returns the view of a run with every step. */
 export function foldRun(lines: readonly HistoryLine[]): RunView {
   const view = createRunView({ keepsDone: true });
   for (const line of lines) if ('event' in line) foldEvent(view, line);
   return view;
 }
 
-/** Summarizes a run from the first and last lines of its history; `lines` may be all of them. */
+/** Summarizes a run. `lines`: at least the first and the last lines of its history. */
 export function tellRun(id: string, lines: readonly HistoryLine[]): RunStory {
   return storyOf(id, lines, foldRun(lines));
 }
 
-/** Summarizes a run like `tellRun`, with every step. `lines`: the whole history. */
+/** Summarizes a run with every step. `lines`: the whole history. */
 export function tellWholeRun(id: string, lines: readonly HistoryLine[]): WholeStory {
   const view = foldRun(lines);
   const story = storyOf(id, lines, view);
@@ -74,7 +74,7 @@ export function tellWholeRun(id: string, lines: readonly HistoryLine[]): WholeSt
   return { ...story, outcomes, steps, notices: [...view.notices] };
 }
 
-/** Number of steps by outcome; `open` counts the steps that had not ended. */
+/** Counts steps by outcome. `open`: steps that had not ended. */
 function countOutcomes(steps: readonly StepStory[]): RunStory['outcomes'] {
   const counts = new Map<string, number>();
   for (const { outcome = 'open' } of steps) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
@@ -133,7 +133,7 @@ const endings: Readonly<Record<number, string>> = {
   130: 'interrupted',
 };
 
-/** Table of earlier runs, newest first. `running`: id of the run that is still in progress. */
+/** `running`: id of the run in progress. */
 export function runsView(runs: readonly RunStory[], running?: string): Document {
   return [
     listOf(runs, [
@@ -147,7 +147,7 @@ export function runsView(runs: readonly RunStory[], running?: string): Document 
   ];
 }
 
-/** Returns the credits of a run. Unknown, not 0, if charges may be missing because the run did not reach its end. */
+/** Returns the charged credits. The history of an aborted run may lack charges; without any known charge, returns `?`. */
 function spentText({ how, spentNow }: RunStory, isRunning: boolean): string {
   if (isRunning || how === 'ended') return creditsText(spentNow);
   return spentNow === 0 ? '?' : `at least ${creditsText(spentNow)}`;
@@ -191,7 +191,6 @@ export function runView(run: WholeStory, { isRunning, path }: { isRunning: boole
   ];
 }
 
-/** Shows steps by task and action. */
 function tasksTable(steps: readonly StepStory[]): Block {
   const groups = groupBy(steps, ({ task, kind, action }) => [task, kind, action].join('\0'));
   const costOf = (own: readonly StepStory[]) => ({

@@ -15,7 +15,7 @@ function readPage(markdown: string): Document {
   for (const token of lexer(markdown)) {
     const block = blockOf(token);
     if (block === undefined) continue;
-    // An entry follows its name without a blank line.
+    // No blank line follows a heading of level 3.
     if (isNamed) blocks.push(stack(blocks.pop(), block));
     else blocks.push(block);
     isNamed = token.type === 'heading' && token.depth === 3;

@@ -49,7 +49,7 @@ export function codeReference(): string {
   );
 }
 
-/** Documents every kind. `document`: OpenAPI document, the only source of fields without other documentation. */
+/** Documents every kind. `document`: stored OpenAPI document of the service, for kinds that the API does not document. */
 export function kindReference(document?: ServiceDocument): string {
   return blocks(Object.values(kinds).map((kind) => kindSection(kind, document)));
 }
@@ -104,7 +104,7 @@ function fieldWords(kind: Kind, name: string, field: Field): string {
   ].join(' ');
 }
 
-/** `listed`: fields in the service's document; empty if it has none. */
+/** `listed`: names of the fields in the OpenAPI document. */
 function notesOf(kind: Kind, listed: ReadonlySet<string>): string[] {
   const groups = (kind.oneOf ?? []).filter((names) => listed.size === 0 || names.every((name) => listed.has(name)));
   const outputs = kind.outputs.map((name) => `${code(`{{tasks.NAME.${name}}}`)}`);
@@ -160,7 +160,6 @@ function commandSection({ name, usage, description, options, examples }: Command
   ]);
 }
 
-/** Joins blocks of Markdown. */
 function blocks(texts: readonly string[]): string {
   return texts.filter((text) => text !== '').join('\n\n');
 }
@@ -175,7 +174,6 @@ function row(...cells: string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;
 }
 
-/** Returns a table; an empty text without rows. */
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return '';
   return [row(...head), row(...head.map(() => '---')), ...rows.map((cells) => row(...cells))].join('\n');
@@ -185,11 +183,12 @@ function plainWords(text: string): string {
   return text.replace(/[\\*_[\]<>&#]/g, '\\$&');
 }
 
-/** The page for coding agents as a file outside the manual. Links within the manual and marks for tests are removed. */
+/** Returns the manual page for agents as a separate file, without links to other pages and without marks for tests. */
 export function agentsPage(page: string): string {
   return page.replaceAll(/\[help (\S+)\]\(\S+\.md\)/g, '`mediabatch help $1`').replaceAll(/^(\s*```sh) .*/gm, '$1');
 }
 
+/** Returns the page for agents with the header that makes it a skill. */
 export function agentsSkill(page: string): string {
   return `---
 name: mediabatch
@@ -210,7 +209,7 @@ export function keyReference(schema: JsonMap): string {
   ].join('\n');
 }
 
-/** Documents a key and the keys below it. Fields of a request are documented with its kind. */
+/** Documents a key and the keys below it. The reference of kinds documents the fields of requests. */
 function entriesOf(path: string, schema: JsonMap, required: readonly string[], definitions: JsonMap): string[] {
   const { default: absent, description, examples } = schema;
   const notes = [

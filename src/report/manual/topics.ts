@@ -1,4 +1,4 @@
-/** Pages of the manual in reading order, each with its subject. A page is the file `src/manual/NAME.md`. */
+/** Subjects of the pages `src/manual/NAME.md`, in reading order. */
 export const topicGroups = {
   'First steps': {
     start: 'from an empty folder to the first pictures',

@@ -14,13 +14,12 @@ export function listFormatOf(ending: string): ListFormat | undefined {
   return (['csv', 'xlsx', 'json', 'jsonl'] as const).find((format) => ending.toLowerCase() === `.${format}`);
 }
 
-/** Without a byte order mark, spreadsheets read UTF-8 in the code page of their system. */
+/** Without a byte order mark, spreadsheets do not recognize UTF-8. */
 const byteOrderMark = '\ufeff';
 
 /**
- * List of outputs for programs and spreadsheets. CSV in a file begins with a byte order mark; text that a spreadsheet
- * would run as a formula gets an apostrophe. On a `stream`, which may be a terminal or a build log, it has no byte
- * order mark, and control sequences are escaped.
+ * Returns a list of outputs for programs and spreadsheets. CSV in a file begins with a byte order mark. CSV in a stream,
+ * which may be a terminal or a build log, has escaped control sequences.
  */
 export function outputsList(view: OutputsList, format: Exclude<ListFormat, 'xlsx'>, into: 'file' | 'stream'): string {
   if (format === 'json') return `${safeJson(outputsJson(view), 2)}\n`;
@@ -36,7 +35,7 @@ export function outputsList(view: OutputsList, format: Exclude<ListFormat, 'xlsx
   return into === 'file' ? byteOrderMark + text : text;
 }
 
-/** Returns whether a text begins a list of this format. JSON Lines may be empty. */
+/** Returns whether mediabatch wrote the list that begins with `start`. An empty list of JSON Lines counts. */
 export function isOwnList(format: ListFormat, start: string): boolean {
   switch (format) {
     case 'csv':
@@ -53,7 +52,7 @@ export function isOwnList(format: ListFormat, start: string): boolean {
   }
 }
 
-/** Returns the lines of a CSV list of outputs by path. Empty for any other text. */
+/** Returns the rows of a CSV list of outputs by path. Empty for other texts. */
 export function readListed(list: string): Map<string, JsonMap> {
   const separator = firstLine(list).includes(ownHeader) ? ',' : ';';
   const { rows } = readCsv(readSource('', list), '', { separator });
@@ -80,7 +79,7 @@ type Entry = FoundOutput | (PostEntry & { [field in Exclude<keyof FoundOutput, k
 
 interface TableColumn {
   name: string;
-  /** Left out of the list of a delivery. */
+  /** Whether the list of a delivery omits the column. */
   isInternal?: true;
   of(entry: Entry, folder: string): Cell | null | undefined;
 }
@@ -119,9 +118,9 @@ const internalNames = new Set(ownColumns.flatMap(({ name, isInternal }) => (isIn
 const ownHeader = 'task,kind,key,take';
 
 /**
- * Table with a row for each file and each post: the columns of the data, of joined tables and of the matrix, then
- * mediabatch's own columns. A name that is already in use gets the prefix `row.` or `matrix.`; columns of a joined table
- * (`copy.title`) and `rights.` always have one. `textOf` formats a string of the data.
+ * Returns a table with a row for each file and each post. The first columns are those of the data, of joined tables
+ * (`copy.title`) and of the matrix. Then come our own columns and those of the rights (`rights.holder`). A column of the
+ * data whose name is in use gets the prefix `row.` or `matrix.`.
  */
 export function outputsTable(
   { files, posts, folder, delivered }: OutputsList,
@@ -131,13 +130,13 @@ export function outputsTable(
   const all = [...columnsOf(entries), ...ownColumns, ...rightsOf(entries)];
   const columns = delivered === undefined ? all : all.filter(({ isInternal }) => isInternal !== true);
   const text = (cell: Cell | null | undefined) => (typeof cell === 'string' ? textOf(cell) : (cell ?? ''));
-  // A line break would hide mediabatch's own names from `isOwnList`.
+  // With a line break in a name, `isOwnList` would not recognize the list.
   const head = columns.map(({ name }) => columnName(textOf(name)));
   const rows = entries.map((entry) => columns.map((column) => text(column.of(entry, folder))));
   return delivered === undefined || delivered.length === 0 ? [head, ...rows] : joinEarlier([head, ...rows], delivered);
 }
 
-/** Puts earlier lines of a delivery before the new ones. */
+/** Puts earlier rows of a delivery before the new rows. */
 function joinEarlier([head = [], ...rows]: (string | number)[][], earlier: readonly JsonMap[]): (string | number)[][] {
   const before = Object.keys(earlier[0] ?? {}).filter((name) => !internalNames.has(name));
   const names = [...new Set([...before, ...head.map(String)])];
@@ -149,7 +148,7 @@ function joinEarlier([head = [], ...rows]: (string | number)[][], earlier: reado
   ];
 }
 
-/** Returns the columns of rows, joined tables and matrix axes, each in the order of first appearance. */
+/** Returns the columns of rows, joined tables and matrix axes, in order of first appearance. */
 function columnsOf(entries: readonly Entry[]): TableColumn[] {
   const rowOf = ({ row }: Entry) => (isMap(row) ? row : row === undefined ? {} : { row });
   const ofRows = namesOf(entries, rowOf);
@@ -194,7 +193,7 @@ function cellOf(value: Json | undefined): Cell | undefined {
   return typeof value === 'number' ? value : JSON.stringify(value);
 }
 
-/** Whether a text of the data is a number. `007`, `1.10` and an EAN, which Excel would show as 4E+12, are none. */
+/** Returns whether to write a text as a number. `007`, `1.10` and an EAN stay text, because Excel would change them. */
 function isCalculable(text: string): boolean {
   return text.length <= 11 && text !== 'NaN' && String(Number(text)) === text;
 }
@@ -256,9 +255,9 @@ export interface OutputsList {
   campaign: string;
   files: readonly FoundOutput[];
   posts: readonly PostEntry[];
-  /** Prefix that makes paths relative to the location of the list: empty, or ends in `/`. */
+  /** Prefix that makes paths relative to the location of the list. Empty or ends in `/`. */
   folder: string;
-  /** For the list of a delivery, which has no internal columns: earlier lines whose files are still there. */
+  /** For the list of a delivery: earlier rows whose files still exist. Omitted for other lists. */
   delivered?: readonly JsonMap[];
 }
 

@@ -27,18 +27,18 @@ import { budgetLeftText, type Fit } from './plan-facts.ts';
 import { groupPlan } from './plan-items.ts';
 import { itemTable } from './plan-text.ts';
 
-/** A comparison with a commit, with the commit's name as the user typed it. */
 interface CompareView extends Comparison {
   campaign: string;
+  /** Name of the commit, as the user typed it. */
   ref: string;
   commit: string;
-  /** Remaining budget, and whether it covers the remaining purchases. Omitted without a budget or purchases. */
+  /** Whether the remaining budget covers the remaining purchases. Omitted without a budget or purchases. */
   fit?: Fit & { left: number };
 }
 
 const changeWords = { added: 'new', changed: 'changed', moved: 'moved', removed: 'removed' } as const;
 
-/** Shows each changed step with its price, then the totals. A merge approves what is still to buy. */
+/** Shows each changed step with its price, then the totals. */
 function compareDocument(view: CompareView, { all = false }: { all?: boolean } = {}): Document {
   const { campaign, ref, commit, steps, toBuy, fit } = view;
   const rows = steps.map(rowOfStep);
@@ -70,8 +70,8 @@ export function compareMarkdown(view: CompareView, { path }: { path: string }): 
 }
 
 /**
- * First line of a campaign's comment, by which a later run finds the comment to update. It contains the path of the
- * manifest, because two campaigns may have the same name. Text from a campaign cannot end it early.
+ * Returns the first line of a campaign's comment. A later run finds the comment by this line. It contains the path of
+ * the manifest, because two campaigns may have the same name. No path can end the HTML comment.
  */
 export function commentMarker(path: string): string {
   const percent = (found: string) => Buffer.from(found).toString('hex').replace(/../g, '%$&');
@@ -79,17 +79,17 @@ export function commentMarker(path: string): string {
   return `<!-- mediabatch:${inert} -->`;
 }
 
-/** Returns whether steps, purchases and budget are the same, so that a comment has no content. */
+/** Returns whether steps, purchases and budget are the same. */
 export function isSame({ steps, there, here, bought, boughtThere }: Comparison): boolean {
   return steps.length + bought.length + boughtThere.length === 0 && there.budget === here.budget;
 }
 
-/** Converts a difference to a row of a plan, so that it is grouped and worded like one. */
+/** Returns a difference as a row of a plan, because plans and comparisons share their tables. */
 function rowOfStep({ change, address, task, kind, text, changes, follows, discards }: ComparedStep): PlanRow {
   const row = { address, task, kind, credits: 0 as const, ...defined({ discards }) };
   switch (change) {
     case 'added':
-      // Not `not-bought`, whose words are about purchases, because here the step itself is new.
+      // The words of `not-bought` are about purchases; here the step is new in the manifest.
       return { ...row, action: 'create', reason: { code: 'orphan', text } };
     case 'removed':
       return { ...row, action: 'orphan', reason: { code: 'orphan', text } };
@@ -104,7 +104,6 @@ function rowOfStep({ change, address, task, kind, text, changes, follows, discar
   }
 }
 
-/** Returns the cost of new and changed steps. */
 function costOf(steps: readonly ComparedStep[]): Cost {
   const prices = steps.flatMap(({ change, credits: { here } }) =>
     change === 'moved' || here === undefined ? [] : [here],
@@ -167,7 +166,7 @@ function sumText({ credits, unknownPrices }: PriceSum): string {
   return costText({ credits, unpriced: unknownPrices });
 }
 
-/** Returns a text such as `3 jobs for 6 credits, 2 posts, 1 create whose charge is not known`. */
+/** Returns a text such as `3 jobs for 6 credits, 2 posts, 1 create with unknown charge`. */
 function chargesText(charges: readonly Charge[]): string {
   const held = charges.filter(({ went }) => went === 'held').length;
   const posts = charges.filter(({ went, kind }) => went !== 'held' && isPost(kind)).length;
@@ -176,7 +175,7 @@ function chargesText(charges: readonly Charge[]): string {
   return [
     ...(jobs > 0 ? [`${countOf(jobs, 'job')} for ${countOf(credits, 'credit')}`] : []),
     ...(posts > 0 ? [countOf(posts, 'post')] : []),
-    ...(held > 0 ? [`${countOf(held, 'create')} whose charge is not known`] : []),
+    ...(held > 0 ? [`${countOf(held, 'create')} with unknown charge`] : []),
   ].join(', ');
 }
 
@@ -195,7 +194,7 @@ function chargeJson({ id, address, task, kind, model, went, credits }: Charge): 
 
 const mostMistakes = 50;
 
-/** Writes why there is no plan, in a block of code, in which GitHub interprets no Markdown. */
+/** Returns the failure as a code block, because GitHub interprets no Markdown in it. */
 export function failureMarkdown(failure: Failure, { path, paste }: { path: string; paste: Paste }): string {
   const errors = 'diagnostics' in failure ? (failure.diagnostics ?? []).filter((one) => one.severity === 'error') : [];
   const what = errors.length > 0 ? countOf(errors.length, 'mistake') : 'there is no plan';

@@ -29,7 +29,7 @@ import { writeReferences } from './requests-text.ts';
 interface Explanation {
   row: PlanRow;
   step: DecidedStep;
-  /** Error that prevented the file of the finished job from being saved. */
+  /** Why the last run did not save the file of the finished job. */
   unsaved?: string;
   record?: StepRecord;
 }
@@ -93,7 +93,7 @@ function decidedFact({ wouldCost }: PlanRow, { address, decided }: DecidedStep, 
   return { label: 'pinned', text: `${cost}${by}` };
 }
 
-/** Lists each field once. A field that differs from the purchase has both values and the cause of the change. */
+/** Lists the fields of the request. A field that differs from the purchase has both values and the cause. */
 function fieldLines(request: OpenRequest, changes: readonly Change[]): Document {
   const changed = groupBy(changes, ({ field }) => field.split('.')[0] ?? field);
   const fields = [...new Set([...Object.keys(request), ...changed.keys()])].sort();

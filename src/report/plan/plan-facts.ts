@@ -9,10 +9,10 @@ import { type Block, bad, type Fact, facts, named, strong, type Text, warning } 
 import { type Cost, costText, countOf, creditsText, limitText, rangeText } from '../numbers.ts';
 import { safeText, shortList } from '../safe-text.ts';
 
-/** Facts that are shown if there is nothing to do. */
+/** Facts to show if there is nothing to do. */
 const quietLabels: readonly string[] = ['already paid', 'reserved', 'budget', 'balance'];
 
-/** Returns cost, earlier payments and limits. `isQuiet`: nothing to do, so only payments and budget are shown. */
+/** Returns cost, earlier payments and limits. `isQuiet`: only earlier payments and the budget. */
 export function moneyFacts(totals: PlanTotals, { isQuiet = false } = {}): Fact[] {
   const { mayRetry, afterPicks, ceiling, knownPrices, held, discarded, budget, maxCredits, limit, balance } = totals;
   const missing = missingInAccount(totals);
@@ -50,7 +50,7 @@ function toSpendText(totals: PlanTotals): string {
   return `${spendText(totals)} (${notes.join('; ')})`;
 }
 
-/** Warns that the account is likely to run out of credits, judging by the balance after the last run. */
+/** Warns if the balance after the last run is lower than the likely cost of the plan. */
 function missingInAccount({ lastBalance, estimate, knownPrices }: PlanTotals): string | undefined {
   if (lastBalance === undefined) return undefined;
   const { credits, at } = lastBalance;
@@ -59,11 +59,8 @@ function missingInAccount({ lastBalance, estimate, knownPrices }: PlanTotals): s
   return `likely ${creditsText(missing)} too few in the account, which had ${creditsText(credits)} at ${safeText(at.slice(0, 16).replace('T', ' '))} UTC`;
 }
 
-/**
- * Words like `48 for creates whose charge is not known`; for an estimate, its source and how to find out the charge.
- */
 function heldText({ held, guessed = [], heldUnpriced = 0 }: PlanTotals): string {
-  const text = `${creditsText(held)} for creates whose charge is not known (\`status --list\` shows them, \`resolve\` records it)`;
+  const text = `${creditsText(held)} for creates with unknown charge (\`status --list\` shows them, \`resolve\` records it)`;
   if (guessed.length === 0) return text;
   return `${text}; ${safeText(guessText(guessed, heldUnpriced))}`;
 }
@@ -79,10 +76,10 @@ export function pickedText(after: NonNullable<PlanTotals['afterPicks']>): string
 
 type Prices = Pick<PlanTotals, 'knownPrices' | 'unknownPrices' | 'estimate' | 'ceiling'>;
 
-/** Returns the cost of a plan. Its limit is the ceiling at which the run stops sending create requests. */
+/** Returns the cost of a plan. The limit of an estimate is the approved total. */
 export function costOf({ knownPrices, unknownPrices, estimate, ceiling }: Prices): Cost {
   const { likely = knownPrices, unpriced = unknownPrices } = estimate ?? {};
-  // A price that was charged in different amounts is certain to be at most the highest of them.
+  // If the service has charged different amounts for one price, the known price is the highest amount.
   const isLikely = unknownPrices > unpriced || likely < knownPrices;
   return { credits: likely, unpriced, isLikely, ...(isLikely && { most: ceiling }) };
 }
@@ -91,7 +88,7 @@ export function spendText(totals: Prices): string {
   return costText(costOf(totals));
 }
 
-/** Returns the limit of an approval with unknown prices: the budget, or the ceiling of the estimates if lower. */
+/** Returns a text such as `, within the 40 that are left of the budget`. Empty if the approved total is the limit. */
 export function capText({
   unknownPrices,
   toSpend,
@@ -141,7 +138,7 @@ export function modelFacts({ models = [] }: Plan): Fact[] {
   });
 }
 
-/** Lists posts apart from purchases, because credits do not cover them and publishing cannot be undone. */
+/** Lists posts separately from purchases, because they cost no credits and cannot be undone. */
 export function postFacts({ rows }: Plan, now?: number): Fact[] {
   const published = postsOf(rows, 'published');
   const waiting = postsOf(rows, 'waiting');
@@ -159,7 +156,7 @@ export function postFacts({ rows }: Plan, now?: number): Fact[] {
   return texts.flatMap(([label, text]) => (text === false ? [] : [{ label, text: named(text) }]));
 }
 
-/** Asks about the first post that may be published already under another name. Each has its own question. */
+/** Asks about the first of the posts that may already be published under another address. */
 function askedText(asked: readonly PlanRow[]): string {
   const [{ address, beside } = { address: '' }] = asked;
   const others = asked.length === 1 ? '' : ` (and ${asked.length - 1} more like it)`;
@@ -200,14 +197,11 @@ export function budgetLeftText(fit: Fit, left: number): string {
   }
 }
 
-/** Display names of accounts, by ID, where the service has reported them. */
-type AccountNames = ReadonlyMap<string, string>;
-
 const shownAccounts = 8;
 
 /**
- * Number, destinations and times of posts, like `3 posts to Instagram @lamps, at once`. With `now`, in ms, also the
- * posts that are published at once because their time has passed.
+ * Returns a text such as `3 posts to Instagram @lamps, at once`. With `now`, in ms since 1970, the text also counts the
+ * posts whose time has passed.
  */
 export function postsText(targets: readonly PostTarget[], now?: number): string {
   const names = new Map(targets.flatMap(({ names = {} }) => Object.entries(names)));
@@ -230,7 +224,7 @@ export function sideBySide({ address, beside }: Pick<PlanRow, 'address' | 'besid
   ]);
 }
 
-function accountsText(targets: readonly PostTarget[], names: AccountNames): string {
+function accountsText(targets: readonly PostTarget[], names: ReadonlyMap<string, string>): string {
   const accounts = [...new Set(targets.flatMap((target) => target.accounts))].map(
     (id) => names.get(id) ?? `account ${id}`,
   );

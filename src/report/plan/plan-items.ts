@@ -10,7 +10,7 @@ import { countOf, creditsText } from '../numbers.ts';
 import { shortList } from '../safe-text.ts';
 import { postsText } from './plan-facts.ts';
 
-/** Order of actions in a plan: those that need the most attention first. */
+/** Order of actions in a plan. Actions that need the most attention come first. */
 export const actionOrder: readonly Action[] = [
   'create',
   'redo',
@@ -25,29 +25,26 @@ export const actionOrder: readonly Action[] = [
   'keep',
 ];
 
-/** A line of a displayed plan: steps of one task with the same action and cause. */
+/** A line of a plan: steps of one task with the same action and cause. */
 export interface PlanItem {
   action: Action;
-  /** Omitted for the kept steps of several tasks. */
+  /** Omitted for kept steps of several tasks. */
   task?: string;
   kind?: string;
-  /** Rows, at least one, in the order of the plan. */
+  /** At least one row, in the order of the plan. */
   rows: readonly PlanRow[];
-  /** Number of all steps of its task in the plan. */
+  /** Number of all steps of the task in the plan. */
   ofTask: number;
-  /** Number of causes that are merged into it, because too many would be shown. */
+  /** Number of causes of the rows. */
   causes: number;
 }
 
-/** Limit of causes of one task and action. If there are more, the last ones are merged into one item. */
+/** Maximum number of lines for one task and action. Further causes share the last line. */
 const mostCauses = 10;
-/** Limit up to which unresolved steps are listed one by one, because each needs its own decision. */
+/** Number of unresolved steps up to which each has its own line, because each needs a decision. */
 const mostUnresolved = 12;
 
-/**
- * Groups the rows of a plan by cause, so that every row is in exactly one item. `all`: each row is an item of its
- * own. Ordered by action, those that need the most attention first; kept steps are one item.
- */
+/** Groups the rows of a plan by action and cause. Each row is in exactly one item. `all`: an item for each row. */
 export function groupPlan({ rows }: Pick<Plan, 'rows'>, { all }: { all: boolean }): PlanItem[] {
   const counts = groupBy(rows, ({ task }) => task);
   const itemOf = (own: readonly PlanRow[], causes = 1): PlanItem => {
@@ -89,9 +86,8 @@ function foldKept(rows: readonly PlanRow[], itemOf: MakeItem): PlanItem[] {
 }
 
 /**
- * Returns a function that names the cause of a row, so that rows with equal causes have equal names. The cause of a
- * step that follows others is the own change of the steps where the chain began. Each row is examined once, however
- * many rows follow it.
+ * Returns a function that names the cause of a row. Rows with equal causes have equal names. A step that is redone
+ * because of another step has the cause of the first step in that chain.
  */
 function causeFinder(rows: readonly PlanRow[]): (row: PlanRow) => string {
   let byAddress: Map<string, PlanRow> | undefined;
@@ -108,7 +104,7 @@ function causeFinder(rows: readonly PlanRow[]): (row: PlanRow) => string {
   };
 }
 
-/** Returns the row with the reason that it would have if the credits covered it. */
+/** Returns the row with the reason that it would have if there were enough credits. */
 function asWanted(row: PlanRow): PlanRow {
   if (row.would === undefined) return row;
   const { would, ...others } = row;
@@ -129,7 +125,7 @@ function nameAll(row: PlanRow, causes: readonly string[]): string {
   return `${code} ${[...new Set(causes)].sort().join('\n')}`;
 }
 
-/** Reasons whose sentence says more than their code. */
+/** Codes of reasons whose text has facts that the code does not imply. */
 const explained = new Set<PlanRow['reason']['code']>([
   'refused',
   'job-failed',
@@ -156,7 +152,7 @@ export function withCanary(text: string, row: Pick<PlanRow, 'canary' | 'canaries
   return words === '' ? text : `${text}; ${words}`;
 }
 
-/** Returns the message without parts that name only this step and its job, so that many steps can share it. */
+/** Replaces the address and the job id in a message, so that several steps can share it. */
 export function anonymousText(
   text: string,
   { address, jobId }: { address: string; jobId?: string | undefined },
@@ -167,15 +163,15 @@ export function anonymousText(
 
 const shownKeys = 3;
 
-/** Rows by address, to name the steps that a row follows. */
 type RowIndex = ReadonlyMap<string, PlanRow>;
 
+/** Returns the rows by address. Empty if no row follows another step. */
 export function indexRows({ rows }: Pick<Plan, 'rows'>): RowIndex {
   const isNeeded = rows.some((row) => asWanted(row).reason.follows !== undefined);
   return new Map(isNeeded ? rows.map((row) => [row.address, asWanted(row)]) : []);
 }
 
-/** Describes the reason, and the steps concerned unless it is the whole task. The text is not escaped. */
+/** Describes the reason, and names the steps unless the item has all steps of the task. The text is not escaped. */
 export function describeItem(item: PlanItem, index: RowIndex): string {
   const { rows, action } = item;
   const [first] = rows;
@@ -193,19 +189,18 @@ export function nameOfItem({ rows, task }: PlanItem): string {
     : (task ?? `${new Set(rows.map((row) => row.task)).size} tasks`);
 }
 
-/** Describes why a step is made, and what prevents it. “Not bought yet” is implied, so it is omitted. */
 function describeOne(row: PlanRow): string {
   if (isMissed(row)) return `${asWanted(row).reason.text}; ${row.reason.text}`;
   if (row.post === undefined || row.reason.code !== 'not-bought') return row.reason.text;
   return `${row.reason.text}: ${postsText([row.post])}`;
 }
 
-/** Returns whether the credits do not cover the step and its reason is not simply `not-bought`. */
+/** Returns whether a step lacks credits and has another reason than `not-bought`. */
 function isMissed({ would }: PlanRow): boolean {
   return would !== undefined && would.reason.code !== 'not-bought';
 }
 
-/** Describes kept rows. If they have many different reasons, counts only the unusual ones. */
+/** Describes kept rows. If their reasons differ, counts only unusual reasons. */
 function describeKept(rows: readonly PlanRow[]): string {
   const [first] = rows;
   if (first !== undefined && rows.every(({ reason }) => reason.text === first.reason.text)) return first.reason.text;
@@ -264,7 +259,7 @@ function formerNames(rows: readonly PlanRow[]): string {
   return `was ${shortList(isTask ? [...tasks] : former, 1)}`;
 }
 
-/** Sentences for several steps, for reasons whose own text names one step. */
+/** Texts for several steps, because the text of a reason names one step. */
 const sentences: { readonly [code in PlanRow['reason']['code']]?: string } = {
   'job-running': 'their jobs are running',
   'job-lost': 'the service no longer knew their jobs; they are requested once more (--redo buys them again)',
@@ -306,7 +301,7 @@ function describeChanged(
   return code === 'posted-changed' ? `sent; changed since (${change})` : change;
 }
 
-/** Returns the step's own changes: the first one of each cause. */
+/** Returns the first change of each cause, without changes that follow another step. */
 function ownChanges({ reason }: PlanRow): Change[] {
   const own = (reason.changes ?? []).filter(({ cause }) => cause?.is !== 'step');
   return [...groupBy(own, causeName).values()].flatMap(([first]) => first ?? []);
@@ -321,7 +316,7 @@ function costOf(rows: readonly PlanRow[]): string {
   return creditsText(rows.reduce((sum, { wouldCost }) => sum + (wouldCost ?? 0), 0));
 }
 
-/** Describes the changes of several steps, one change each: the common one, or the first and how many others differ. */
+/** Describes the first change, and counts the steps with a different change. `changes`: one change for each step. */
 function describeSame(changes: readonly Change[]): string {
   const [first] = changes;
   if (first === undefined) return '';

@@ -2,8 +2,8 @@ import type { Json } from '../../ground/json.ts';
 import type { Plan } from '../../plan/plan.ts';
 
 /**
- * The plan for programs, as in `schemas/plan.schema.json`: without the orders, and with sorted keys, so that equal
- * plans give equal text. Its type comes first, so that the start of a file shows it. `next`: commands, if printed.
+ * Returns the document of `schemas/plan.schema.json`. Its keys are sorted, so that equal plans give equal texts, except
+ * that the type comes first. `next`: commands that the text output shows.
  */
 export function planJson({ mediabatch, rows, ...rest }: Plan, more: { next?: readonly object[] } = {}): Json {
   const sorted = sortKeys({

@@ -34,9 +34,9 @@ import {
 } from './plan-items.ts';
 
 interface ViewOptions {
-  /** Whether to show every row: kept steps one by one, long lists in full. */
+  /** Whether each step has its own line. */
   all?: boolean;
-  /** In ms since 1970. Posts with an earlier time are marked as published at once. */
+  /** In ms since 1970. The text counts posts with an earlier time. */
   now?: number;
   isRehearsal?: boolean;
 }
@@ -55,7 +55,7 @@ const glyphs: { readonly [action in Action]: Span } = {
   orphan: '-',
 };
 
-/** Shows actions, steps and reasons, a line for each cause, then the counts. Costs come last, next to the question. */
+/** Shows a line for each cause, then the counts. Costs come last, because the question for approval follows. */
 function planView(plan: Plan, { all = false, isRehearsal = false, now }: ViewOptions): Document {
   const items = groupPlan(plan, { all });
   const headline = planHeadline(plan);
@@ -82,7 +82,7 @@ export function planText(plan: Plan, options: ViewOptions & { style: Style; widt
     : terminalText(planView(plan, options), options);
 }
 
-/** Returns what `planText` returns for a plan with nothing to do, for callers that only have these facts. */
+/** Returns the text of a plan with nothing to do. */
 export function quietText(
   { steps, totals }: { steps: number; totals: PlanTotals },
   look: { style: Style; width?: number },
@@ -93,11 +93,7 @@ export function quietText(
   );
 }
 
-/**
- * Writes the plan as Markdown, for a comment on a pull request. The steps of each line are folded.
- *
- * @param marker first line of the comment @param unlike why it is shown instead of a comparison
- */
+/** Returns a comment for a pull request. `marker`: its first line. `unlike`: why there is no comparison. */
 export function planMarkdown(
   plan: Plan,
   { marker, unlike, now }: { marker?: string; unlike?: string; now?: number } = {},
@@ -139,7 +135,6 @@ function discardText({ rows }: PlanItem): string {
   return discards > 0 ? `  gives up ${creditsText(discards)}` : '';
 }
 
-/** Lists the steps of a line that has several. */
 function stepsOf({ action, rows, task, kind }: PlanItem): Block[] {
   if (rows.length === 1 || action === 'keep') return [];
   const title = [`${action} ${stepsText(rows, kind)} of `, named(task ?? '')];
@@ -164,7 +159,7 @@ function uncheckedBlock({ rows }: Plan): Block | undefined {
   );
 }
 
-/** Summary of a plan in one line, like `5 to create, 1 to download, 8 up to date`, or that there is nothing to do. */
+/** Returns a text such as `5 to create, 1 to download, 8 up to date`. */
 function planHeadline(plan: Plan): string {
   const { rows } = plan;
   const count = (has: (row: PlanRow) => boolean) => rows.filter(has).length;
@@ -186,7 +181,7 @@ function planHeadline(plan: Plan): string {
   return [...byAction, ...apart].join(', ');
 }
 
-/** Returns whether the headline counts a row by what it waits for, not by its action. */
+/** Returns whether the headline does not count a row by its action. */
 function isApart(row: PlanRow): boolean {
   return row.blockedBy === 'gate' || row.blockedBy === 'consent' || isHeldBack(row);
 }

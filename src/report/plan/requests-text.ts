@@ -19,25 +19,25 @@ interface Origin {
   file: string;
   line: number;
   column: number;
-  /** Where the value is defined, if not under the task's own name. */
+  /** Path like `defaults.image`, if the value is not in the task. */
   from?: string;
-  /** Paths of text files that its template reads. */
+  /** Paths of text files that the template reads. */
   reads?: string[];
 }
 
-/** One step in the form of a manifest that lists every step separately, with the sources of its values. */
+/** A step as a manifest without templates would declare it. */
 interface ExpandedStep {
   address: string;
   trail: string[];
   /** Origins by the path of a value: `kind`, `with.prompt`, `save`. */
   origins: { [path: string]: Origin };
-  /** `task`, `kind`, and all other values in display order: `key`, `matrix`, `with`, `save` … */
+  /** `task`, `kind`, `key`, `matrix`, `with`, `save` …, in display order. */
   values: { [name: string]: Json };
 }
 
 interface Expansion {
   campaign: string;
-  /** Values that apply to all steps: `budget`, `service`, `selectors`, `prices`. */
+  /** `budget`, `service`, `selectors`, `prices`. */
   values: { [name: string]: Json };
   steps: ExpandedStep[];
 }
@@ -59,7 +59,7 @@ export function makeExpansion(graph: Graph, manifest: Manifest, filesOf?: Origin
       const values = { task: step.task, kind, ...valuesOf(step, task) };
       if (task !== undefined)
         return { address, trail: trailOf(step), origins: originsOf(task, manifest, { address, filesOf }), values };
-      // This upload was created by a template, not by a task of the manifest.
+      // A template created this upload.
       return { address, trail: [`upload of ${step.file?.path}`], origins: { with: originAt(step.place) }, values };
     }),
   };
@@ -126,7 +126,7 @@ function writtenCanary({ first, asks }: CanaryRule): Json {
   return { first, then };
 }
 
-/** Writes every step as valid YAML. A comment after each value states its source position. */
+/** Returns each step as valid YAML. A comment after each value names its source position. */
 export function expandText({ campaign, values, steps }: Expansion): string {
   const tasks = new Set(steps.map(({ values: own }) => own.task)).size;
   const head = `# ${safeText(campaign)}, expanded: ${countOf(tasks, 'task')}, ${countOf(steps.length, 'step')}\n`;
@@ -149,7 +149,7 @@ function yamlText(value: { [key: string]: Json }, commentOf?: (path: readonly st
   return escapeQuoted(writeYaml(value, { isQuoted, ...defined({ commentOf }) }));
 }
 
-/** Returns whether a text contains characters that a terminal, a log viewer or an editor would interpret or hide. */
+/** Returns whether a text has characters that a terminal, a log viewer or an editor would interpret or hide. */
 function isQuoted(text: string): boolean {
   return /##|::|[ \t]$/m.test(text) || text.split('\n').some((line) => safeText(line, line.length * 10) !== line);
 }
@@ -167,7 +167,7 @@ export function expandJson({ campaign, values, steps }: Expansion): Json {
   });
 }
 
-/** Replaces task names in references by step addresses. */
+/** Writes references to outputs of other steps as `{{ADDRESS.field}}`. */
 export function writeReferences(value: Json): Json {
   if (Array.isArray(value)) return value.map(writeReferences);
   if (value === null || typeof value !== 'object') return value;

@@ -21,9 +21,9 @@ import { safeText } from '../safe-text.ts';
 const mostListed = 20;
 
 interface Facts {
-  /** The command as the user wrote it. */
+  /** Name of the command. */
   command: string;
-  /** `asked`: rulings that are recorded after confirmation. */
+  /** `asked`: the user has not confirmed yet. `journaled`: recorded in the purchase journal and not in the lock. */
   stage: 'recorded' | 'journaled' | 'dry run' | 'asked';
 }
 

@@ -1,6 +1,6 @@
 import { displayWidth } from '../text-width.ts';
 
-/** The part of a terminal that the screen needs. `columns` and `rows` are read again for every frame. */
+/** A terminal. `columns` and `rows` are read for every frame, because users resize terminals. */
 export interface ScreenStream {
   write(text: string): unknown;
   readonly columns?: number;
@@ -10,10 +10,7 @@ export interface ScreenStream {
 const csi = '\u001b[';
 const showCursor = `${csi}?25h`;
 const hideCursor = `${csi}?25l`;
-/**
- * Control sequence that turns line wrapping off. Terminals disagree about the width of some scripts, and a line that
- * is wider than computed must not take a second row.
- */
+/** Turns line wrapping off, because terminals disagree about the width of some scripts. */
 const neverFold = `${csi}?7l`;
 const foldAgain = `${csi}?7h`;
 const eraseRestOfLine = `${csi}K`;
@@ -21,8 +18,8 @@ const eraseBelow = `${csi}J`;
 const escapeSequence = new RegExp(`${'\u001b'}\\[[0-9;?]*[A-Za-z]`, 'g');
 
 /**
- * Overwrites the last lines of a terminal; the cursor is on the line below them. A frame is one write. Lines are not
- * erased before they are drawn, so nothing flickers.
+ * Overwrites the last lines of a terminal. The cursor is on the line below them. One write draws a whole frame, so that
+ * nothing flickers.
  */
 export class FrameWriter {
   readonly #stream: ScreenStream;
@@ -34,13 +31,13 @@ export class FrameWriter {
     this.#stream = stream;
   }
 
-  /** Replaces the last frame by `lines`. `above` is printed once before them and scrolls away. */
+  /** Replaces the last frame by `lines`. Prints `above` before them; these lines scroll away. */
   draw(lines: readonly string[], above: readonly string[] = []): void {
     const { columns, rows } = sizeOf(this.#stream);
     const shown = lines.map((line) => `${line}${eraseRestOfLine}\r\n`).join('');
     const frame = `${columns} ${rows} ${shown}`;
     if (above.length === 0 && frame === this.#frame) return;
-    // In a terminal that became narrower, lines of the last frame were wrapped and take more rows than were written.
+    // A terminal that became narrower has wrapped the lines of the last frame, so they take more rows.
     const rowsOf = (line: string) => (columns < this.#columns ? Math.max(1, Math.ceil(widthOf(line) / columns)) : 1);
     const taken = this.#lines.reduce((sum, line) => sum + rowsOf(line), 0);
     const back = Math.min(taken, rows - 1);
@@ -62,7 +59,7 @@ export class FrameWriter {
   }
 }
 
-/** Returns the size of a terminal, or a usual size for a terminal that reports 0. */
+/** Returns the size of a terminal. The default is 80 × 24, because some terminals report 0. */
 export function sizeOf({ columns, rows }: ScreenStream): { columns: number; rows: number } {
   return { columns: columns || 80, rows: rows || 24 };
 }

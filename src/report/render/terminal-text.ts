@@ -21,11 +21,10 @@ interface Look {
 
 const leastWidth = 20;
 const gap = 2;
-/** Indentation of further lines of a statement, and of its details. */
+/** Indentation of the details of a statement and of its lines after the first. */
 const indent = 2;
 const codeIndent = 4;
 
-/** Renders a document for a terminal or a log. Ends with a line feed, unless it is empty. */
 export function terminalText(document: Document, { style, width }: Look): string {
   const screen = { style, room: width === undefined ? Number.POSITIVE_INFINITY : Math.max(leastWidth, width) };
   const blocks = document.map((block) => blockLines(block, screen)).filter((lines) => lines.length > 0);
@@ -71,7 +70,7 @@ export function indented(lines: readonly string[], columns: number): string[] {
   return lines.map((line) => (line === '' ? '' : ' '.repeat(columns) + line));
 }
 
-/** Writes a statement with its command. A command is never broken: if it does not fit, it has its own line. */
+/** Renders a statement. A command that does not fit behind the text has its own line, which is not broken. */
 function statementLines({ text, run, below = [] }: Extract<Block, { is: 'line' }>, screen: Screen): string[] {
   const inner = indented(tight(below, { ...screen, room: screen.room - indent }), indent);
   if (run === undefined) return [...wrapped(text, screen, indent), ...inner];
@@ -122,7 +121,7 @@ interface Shown {
   width: number;
 }
 
-/** Rows in columns. If they do not fit, the widest column is cut, and finally each row becomes a block of lines. */
+/** Renders rows in columns. The widest columns are cut. If that is not enough, each row becomes a block of lines. */
 function tableLines({ columns, rows, hasHead }: Table, screen: Screen): string[] {
   const shown = columns.flatMap((column, index): Shown[] => {
     const cells = rows.map((row) => trimmed(row[index] ?? ''));
@@ -139,7 +138,7 @@ function trimmed(cell: Text): Text {
   return typeof cell === 'string' ? cell.trim() : cell;
 }
 
-/** Returns the widths of the columns. Undefined if they do not fit, even if all that may shrink are cut. */
+/** Returns the widths of the columns. Undefined if the columns do not fit even at their minimum widths. */
 function fitWidths(shown: readonly Shown[], screen: Screen): number[] | undefined {
   const widths = shown.map(({ width }) => width);
   const gaps = shown.slice(0, -1).reduce((sum, one) => sum + gapAfter(one), 0);
@@ -192,7 +191,7 @@ function placed(line: Line, shown: Shown, width: number, { style }: Screen): str
   return `${shown.column.align === 'right' ? space + text : text + space}${' '.repeat(gapAfter(shown))}`;
 }
 
-/** Writes each row as a block of lines, a title and a cell on each. Cells that may not wrap are not cut. */
+/** Renders each row as a block of lines with a column title and a cell. No cell is cut. */
 function rowBlocks(shown: readonly Shown[], count: number, screen: Screen): string[] {
   const titles = widest(
     shown.map(({ title }) => title),
@@ -211,7 +210,7 @@ function rowBlocks(shown: readonly Shown[], count: number, screen: Screen): stri
   }).flat();
 }
 
-/** A part of a line with one style, already escaped. */
+/** An escaped part of a line that has one style. */
 interface Painted {
   text: string;
   mark: Mark | undefined;
@@ -226,7 +225,7 @@ interface Screen {
 }
 
 const longestSpan = 2000;
-/** Length up to which a code is not broken at its spaces, in columns. */
+/** Width in columns up to which code is not broken at its spaces. */
 const longestWhole = 40;
 
 function widthOfText(text: Text, { style }: Pick<Screen, 'style'>): number {
@@ -240,7 +239,7 @@ function widestWord(text: Text, { style }: Pick<Screen, 'style'>): number {
 interface Wrapping {
   /** Number of columns by which the lines after the first are shorter. */
   hang?: number;
-  /** Whether to break words that are longer than a line. Otherwise they stay whole, so that they can be copied. */
+  /** Whether to break words that are longer than a line. By default, they stay whole, so that users can copy them. */
   isHard?: boolean;
   mark?: Mark;
 }
@@ -259,7 +258,7 @@ export function wrap(text: Text, { style, room }: Screen, { hang = 0, isHard = f
         width = next;
         continue;
       }
-      // Spaces at the beginning and at the end of a line are omitted.
+      // A line does not begin or end with spaces.
       if (width > 0 && word.length === 0) continue;
       if (width === 0) lines.pop();
       lines.push([word]);
@@ -269,7 +268,7 @@ export function wrap(text: Text, { style, room }: Screen, { hang = 0, isHard = f
   return lines.map(joinWords);
 }
 
-/** Joins words by spaces, and parts that have one mark. */
+/** Joins words by spaces, and adjacent parts that have the same mark. */
 function joinWords(words: readonly Line[]): Line {
   const line: Painted[] = [];
   const add = (text: string, mark: Mark | undefined) => {
@@ -286,7 +285,7 @@ function joinWords(words: readonly Line[]): Line {
   return line;
 }
 
-/** Cuts a text to the width of the screen. A text that is cut has the mark of its first part. */
+/** Cuts a text to the width of the screen. The result has the mark of the first part. */
 function cut(text: Text, { style, room }: Screen, part: 'middle' | undefined): Line {
   const pieces = piecesOf(text, style);
   if (widthOf(pieces) <= room) return pieces;
@@ -304,12 +303,12 @@ function breakWord(word: readonly Painted[], room: number): Painted[][] {
   return parts;
 }
 
-/** Makes a text safe at the beginning of a line: some build systems read a line that begins with `::` as a command. */
+/** Escapes `::` at the beginning, because build systems read a line that begins with `::` as a command. */
 function inert(text: string): string {
   return text.replace(/^:(?=:)/, '\\x3a');
 }
 
-/** Returns the pieces of a text. Without colours, code is in backticks. */
+/** Escapes a text. Without colors, code is in backticks. `other`: mark of unmarked spans and names. */
 function piecesOf(text: Text, style: Style, other?: Mark): Painted[] {
   const hasColor = style.cyan(' ') !== ' ';
   return spansOf(text).map((span): Painted => {
@@ -326,7 +325,7 @@ function widthOf(pieces: readonly Painted[]): number {
   return pieces.reduce((sum, { text }) => sum + displayWidth(text), 0);
 }
 
-/** Splits pieces into words, which may have several styles. Two spaces have an empty word between them. */
+/** Splits pieces into words, which may have several styles. Between two spaces is an empty word. */
 function splitWords(pieces: readonly Painted[]): Painted[][] {
   const words: Painted[][] = [[]];
   for (const { text, mark } of pieces) {

@@ -5,27 +5,27 @@ import type { Plan, StepOrder } from '../../plan/plan.ts';
 import { type Durations, expectEnd, type OpenStep, samplesOf, timedAs } from '../../plan/time-left.ts';
 import { hasEnded, isPartial, type RunView, sinceOf } from './run-view.ts';
 
-/** Remaining time. `unknown`: a kind has no duration. `overdue`: the run should have ended by now. */
+/** `unknown`: the duration of a kind is unknown. `overdue`: all running jobs take longer than expected. */
 export type Remaining = NonNullable<RunTime['remaining']>;
 
-/** Returns undefined while no time can be given, for example while a run waits for credits. */
+/** Returns undefined while there is no estimate, for example while a run waits for credits. */
 export type RunTimes = () => Remaining | undefined;
 
 interface RunTimesOptions {
   view: RunView;
-  /** Returns the plan as it is carried out now, because users may decide during a run. */
+  /** Returns the current plan, which changes when users decide during a run. */
   plan(): Pick<Plan, 'rows' | 'concurrency'>;
   durations: Durations;
   /** Milliseconds since 1970. */
   now(): number;
 }
 
-/** Shortest time in ms for which a range is shown, because a faster one cannot be read. */
+/** Minimum time in ms for which an estimate is shown, so that users can read it. */
 const lastsMs = 5000;
-/** Expected time in ms to download the file of a job that ended before. */
+/** Expected duration in ms of the download of a finished job's file. */
 const fetchMs = 1000;
 
-/** Estimates the remaining time from durations of earlier jobs and of jobs of this run. */
+/** Estimates the remaining time from the durations of earlier jobs and of this run's jobs. */
 export function createRunTimes(options: RunTimesOptions): RunTimes {
   const { view, now } = options;
   let shown: { at: number; remaining: Remaining | undefined } | undefined;
@@ -59,7 +59,7 @@ function expectRest({ view, plan, durations, now }: RunTimesOptions): Remaining 
     const step: OpenStep = { samples: known, after: waitsFor(order).flatMap((need) => open.get(need) ?? []) };
     open.set(order.address, step);
     if (seen?.begunAt === undefined) continue;
-    // The machine that reports the time may have another clock.
+    // Events may come from a machine whose clock is ahead.
     step.ageMs = Math.max(0, now() - (sinceOf(seen) ?? now()));
     if (!makes) continue;
     isRunning = true;
@@ -78,7 +78,7 @@ function isOpen({ stopped }: RunView, seen: ReturnType<RunView['stepsByAddress']
   return stopped === undefined || isPartial(stopped.because);
 }
 
-/** Returns durations of jobs by kind and model, ascending: of earlier runs and of this run. */
+/** Returns the durations of jobs by kind and model, in ascending order. */
 function samplesByName(
   orders: readonly StepOrder[],
   { view, durations }: Pick<RunTimesOptions, 'view' | 'durations'>,

@@ -11,11 +11,11 @@ import { awaitedGatesText, awaitedText, countSteps, stoppingText, totalsText, wa
 
 export interface RunReporter {
   on(event: RunEvent): void;
-  /** Called after the last event, or when the run is aborted. Resolves when nothing more will be written. */
+  /** Ends the output after the last event or when the run is aborted. Resolves when everything is written. */
   end(): Promise<void>;
 }
 
-/** Writes events unchanged as JSON Lines; `schemas/event.schema.json` describes a line. `end`: the output is closed. */
+/** Writes events as JSON Lines, as in `schemas/event.schema.json`. `end`: closes the output. */
 export function createEventLines(
   write: (text: string) => void,
   end: () => Promise<void> = async () => {},
@@ -24,8 +24,8 @@ export function createEventLines(
 }
 
 /**
- * Which events are printed. `quiet`: only failures; `screen`: also what a screen does not show; `steps`: also ended
- * steps; `events`: everything.
+ * Events to print. `quiet`: failures; `screen`: also events that the screen does not show; `steps`: also ends of
+ * steps; `events`: all events.
  */
 export type Detail = 'quiet' | 'screen' | 'steps' | 'events';
 
@@ -34,26 +34,20 @@ interface LinesOptions {
   page?(): string | undefined;
   /** Milliseconds since 1970. */
   now(): number;
-  /** View of the run. The caller of `on` has folded the event into it before. */
+  /** View of the run. The caller folds each event into the view before it calls `on`. */
   view: RunView;
   /** Default: `steps`. */
   detail?: Detail;
   times?: RunTimes | undefined;
-  /**
-   * Calls `call` every `ms` until the returned function is called. This provides heartbeats even without events;
-   * otherwise only events (a poll, a repeated create) trigger one.
-   */
+  /** Calls `call` every `ms` until the returned function is called. Omitted: only events cause heartbeats. */
   every?(ms: number, call: () => void): () => void;
 }
 
 const heartbeatMs = 30_000;
-/** Number of steps up to which each done step has a line. A larger run shows them in its heartbeats. */
+/** Number of steps up to which each done step has a line. The heartbeats of a larger run count the done steps. */
 const mostStepLines = 200;
 
-/**
- * Log of a run for an output that cannot be redrawn: a line for each ended step and each failure, and the progress
- * every 30 s. A line starts with an address or with words of mediabatch, and has no control characters.
- */
+/** Writes a line for each ended step and each failure, and the progress every 30 s. */
 export function createLines(write: (text: string) => void, options: LinesOptions): RunReporter {
   const { view, detail = 'steps', now, page } = options;
   let startedAt = now();
@@ -90,7 +84,7 @@ function startText({ campaign, steps, totals, concurrency }: Extract<RunEvent, {
   return `${safeText(campaign)}: ${countOf(steps, 'step')}, ${spendText(totals)} to spend, ${concurrency} at a time`;
 }
 
-/** Returns the line of an event that was just folded into the view. Undefined if it has none at this detail. */
+/** Returns the line of an event that was folded into the view. Undefined if the detail omits the event. */
 export function lineOf(
   event: RunEvent,
   view: RunView,
@@ -102,7 +96,7 @@ export function lineOf(
   return newsLine(event, view, page) ?? (detail === 'events' ? progressLine(event) : undefined);
 }
 
-/** Line of an event that is not a part of the usual course of a run. */
+/** Returns the line of an unusual event. */
 function newsLine(event: RunEvent, view: RunView, page?: () => string | undefined): Text | undefined {
   switch (event.event) {
     case 'create-repeated': {
@@ -140,7 +134,7 @@ function newsLine(event: RunEvent, view: RunView, page?: () => string | undefine
   }
 }
 
-/** Line of an event of the usual course of a step. */
+/** Returns the line of an event that each step has. */
 function progressLine(event: RunEvent): Text | undefined {
   switch (event.event) {
     case 'step-started':
@@ -173,10 +167,7 @@ function progressLine(event: RunEvent): Text | undefined {
   }
 }
 
-/**
- * Line of a step's end. A failure that is the step's own has one at every detail; a step that was not started is only
- * counted at the end.
- */
+/** Returns the line of the end of a step. Failures have a line at every detail. Steps that did not start have none. */
 function endLine({ end, step }: NonNullable<RunView['lastEnded']>, view: RunView, detail: Detail): Text | undefined {
   const { address, outcome, unsaved, credits, error = '' } = end;
   if (failedOutcomes.includes(outcome)) {

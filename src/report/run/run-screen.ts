@@ -14,16 +14,16 @@ interface ScreenOptions {
   style: Style;
   /** Milliseconds since 1970. */
   now(): number;
-  /** View of the run. The caller of `on` has folded the event into it before. */
+  /** View of the run. The caller folds each event into the view before it calls `on`. */
   view: RunView;
   times?: RunTimes | undefined;
   page?(): string | undefined;
 }
 
 /**
- * Screen of a run in the last lines of a terminal; the output above it scrolls. It is redrawn five times a second
- * from the view. Failures, notices and gates are printed above it, once. `end` leaves the last frame on the terminal
- * and restores the cursor, also before the run has ended. The caller handles signals.
+ * Draws the view of a run in the last lines of a terminal, five times a second. Prints each failure, notice and gate
+ * once above these lines. `end` leaves the last frame on the terminal and restores the cursor. The caller handles
+ * signals.
  */
 export function createScreen(options: ScreenOptions): RunReporter {
   const { view, stream, style, now, times } = options;
@@ -79,13 +79,11 @@ export function createScreen(options: ScreenOptions): RunReporter {
   };
 }
 
-/** In ms. Five frames a second are half of what a terminal easily processes. */
 const frameMs = 200;
 
 /**
- * Renderer for listr2 with a single task, the run, that draws a document. The default renderer of listr2 writes all
- * rows again for each change (49 kB/s for 30 tasks), cuts the first rows when there are more tasks than
- * rows, and holds back all other output until its end.
+ * Renderer for a listr2 task that is the whole run. The default renderer of listr2 writes all rows for each change
+ * (49 kB/s for 30 tasks), cuts the first rows if there are more tasks than rows, and holds back all other output.
  */
 class ScreenRenderer implements ListrRenderer {
   static nonTTY = true;
@@ -116,16 +114,16 @@ interface Moment {
   startedAt: number;
   times: RunTimes | undefined;
   page: string | undefined;
-  /** Whether the run has ended, so that steps that have not started stay so. */
+  /** Whether the run has ended. */
   isOver: boolean;
 }
 
 const barWidth = 16;
-/** Columns of a terminal that has bars. */
+/** Minimum width in columns of a terminal for bars. */
 const leastForBars = 60;
 const [barDone = '', barBusy = '', barRest = ''] = isUnicodeSupported() ? '█▒·' : '#=.';
 
-/** Lines of the screen of a run: a row for each task, the totals, and what the run waits for. */
+/** Returns a row for each task, the totals, and the conditions for which the run waits. */
 export function screenLines(
   view: RunView,
   moment: Moment,
@@ -148,7 +146,7 @@ function totalsView(view: RunView, moment: Moment): Document {
   return [...texts.map((text) => line(text)), ...waits.map((text) => line(warning(text)))];
 }
 
-/** Shows at most `rows` tasks, those in progress first, and counts the others. */
+/** Shows at most `rows` rows: first the tasks in progress. The last row counts the hidden tasks. */
 function tasksView(
   view: RunView,
   { rows, columns: width, isOver }: { rows: number; columns: number; isOver: boolean },
@@ -176,7 +174,7 @@ function tasksView(
   return [table, more > 0 ? line(faint(`… and ${countOf(more, 'more task')}`)) : undefined];
 }
 
-/** Returns a bar. Any work in progress is visible, and the bar is full only when all is done. */
+/** Returns a bar that shows any work in progress, and that is full only if all steps are done. */
 function barOf(task: TaskView): Text {
   const cells = (count: number) => Math.min(barWidth, Math.floor((count / Math.max(1, task.steps)) * barWidth));
   const done = cells(doneIn(task));

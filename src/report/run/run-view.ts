@@ -1,7 +1,7 @@
 /*
- * Everything that is shown: plans, events, status, failures.
- * Takes: values of `plan/`, `lock/` and `contract/`, among them the events of a run.
- * Returns: a `Document` of blocks (`document.ts`), which `render/` turns into text, Markdown or JSON.
+ * Views of plans, runs, status and failures.
+ * Takes: values of `plan/`, `lock/` and `contract/`, such as the events of a run.
+ * Returns: a `Document` of blocks (`document.ts`), which `render/` turns into text or Markdown, or a JSON document.
  * May not know: files, the network, a clock, a terminal. It decides nothing and changes nothing.
  */
 
@@ -13,7 +13,7 @@ import type { Action, Need } from '../../plan/plan.ts';
 type EventOf<Name extends RunEvent['event']> = Extract<RunEvent, { event: Name }>;
 type RunEnded = EventOf<'run-ended'>;
 
-/** Summary of the files that a run has saved. A large campaign has too many to keep each of them in memory. */
+/** Summary of saved files. A large campaign has too many paths for memory. */
 export interface SavedFiles {
   count: number;
   /** Path of the first file. */
@@ -23,10 +23,10 @@ export interface SavedFiles {
 }
 
 /**
- * Stage of a step as shown to users. `waiting`: no event has named it yet; `working`: started, without a job;
- * `searching`: its job is searched for in the service's list; `saving`: its job has finished and its file is being
- * downloaded; `stays-paid`: this run no longer watches its job; `kept`: up to date before; `awaits-consent`: a post
- * without consent, or a step that needs one; `awaits-pick`: a gate is open.
+ * Stage of a step that an event has named. `kept`: up to date before the run; `working`: started, without a job;
+ * `searching`: the run searches the list of the service for the job; `saving`: the run downloads the file of the
+ * finished job; `stays-paid`: the run stopped polling the job; `awaits-consent`: a post without consent, or a step that
+ * needs such a post; `awaits-pick`: a gate is open.
  */
 export type Stage =
   | 'done'
@@ -46,24 +46,25 @@ export interface StepView {
   kind: string;
   action: Action;
   stage: Stage;
-  /** Start of work on the step, or on another job for it, in ms since 1970. Omitted without work in this run. */
+  /** Start of the step or of its latest retry, in ms since 1970. Omitted for a step that this run did not start. */
   begunAt?: number;
-  /** Times at which the job of the step was created (`createdAt`) and had ended (`madeAt`), in ms since 1970. */
+  /** Creation of the job, in ms since 1970. */
   createdAt?: number | undefined;
+  /** Completion of the job, in ms since 1970. */
   madeAt?: number | undefined;
   jobId?: string;
-  /** Whether the job has succeeded, so that the rest is free. */
+  /** Whether the job is completed, so that the step needs no further credits. */
   hasCompletedJob: boolean;
   /** Credits charged in this run; `null` if unknown. */
   credits: number | null;
-  /** The error, or the reason why nothing was done. */
+  /** The error, or the reason why the run did not start the step. */
   error?: string;
   need?: Need;
-  /** A create request for the step may have been sent. */
+  /** Whether the run may have sent a create request for the step. */
   intended: boolean;
-  /** Cause of the outcome, which determines the advice. */
+  /** Cause of the outcome. It determines the advice. */
   because?: 'no-operation' | 'key-known';
-  /** The next run can find out the outcome. */
+  /** Set if the next run recovers the lost answer of the create request. */
   recoverable?: true;
   files: string[];
 }
@@ -72,11 +73,11 @@ export interface TaskView {
   id: string;
   kind: string;
   steps: number;
-  /** Number of steps per stage. Steps that are not counted here are `waiting`. */
+  /** Number of steps per stage. Steps that no event has named are not counted. */
   stages: Map<Stage, number>;
   /** Credits charged in this run. */
   spent: number;
-  /** Latest durations of jobs that this run has seen start and end, in ms. */
+  /** Durations of the latest jobs of this run, in ms. */
   tookMs: number[];
 }
 
@@ -88,43 +89,43 @@ interface Money {
   balance: number | null;
 }
 
-/** State of a run: plain data that `structuredClone` copies. Only `foldEvent` changes it. */
+/** State of a run. Only `foldEvent` changes it. `structuredClone` can copy it. */
 export interface RunView {
   campaign: string;
   steps: number;
   /** Tasks in manifest order. */
   tasks: Map<string, TaskView>;
-  /** Steps that an event has named, except settled ones. */
+  /** Steps that an event has named, except settled steps. */
   stepsByAddress: Map<string, StepView>;
-  /** Addresses of steps done in or before this run: most of a large campaign, so their facts are not stored. */
+  /** Addresses of steps done in or before this run. To save memory, the view does not store their other facts. */
   settled: Set<string>;
-  /** The step that the latest event ended, if it did. `step`: undefined if the run does not work on it. */
+  /** The step that the latest event ended. `step`: undefined if the run did not start the step. */
   lastEnded: { end: StepFinished; step: StepView | undefined } | undefined;
   files: SavedFiles;
-  /** Files that were only renamed. */
+  /** Files that the run renamed. */
   movedFiles: SavedFiles;
-  /** Addresses of posts that this run has sent and the service will publish later, with their times. */
+  /** Times at which the service will publish posts of this run, by address. */
   scheduledPosts: Map<string, string>;
   money: Money;
-  /** The likely cost of the approved plan, in credits; `null` while a price is unknown. */
+  /** Likely cost of the approved plan, in credits; `null` while a price is unknown. */
   toSpend: number | null;
-  /** Estimated and charged credits; known at the end. */
+  /** Estimated and charged credits. Omitted before the end of the run. */
   estimated?: RunEnded['estimated'];
   stopped?: { because: StopReason; detail: string; until?: string };
-  /** The service asked to wait until this time, in ms since 1970. */
+  /** Time until which the service asked to wait, in ms since 1970. */
   askedUntil?: number;
-  /** Time of the latest repetition of a create that was news, in ms since 1970. */
+  /** Time of the latest repeated create that has a line in the log, in ms since 1970. */
   repeatedAt?: number;
-  /** The account is empty. Until `until`, a create request is tried at intervals. */
+  /** Set while the account is empty. Until `until`, the run sends a create request at intervals. */
   awaited?: { until: string; nextTryAt: string };
-  /** Number of open gates while the run only waits for decisions. */
+  /** Number of open gates. Set while the run only waits for decisions. */
   awaitedGates?: number;
-  /** Total duration of all pauses after which the run continued, in ms. */
+  /** Total duration of the ended waits for credits, in ms. */
   waitedMs: number;
-  /** Distinct notices in order of arrival; at most 100. */
+  /** The first 100 distinct notices. */
   notices: Set<string>;
   end?: Pick<RunEnded, 'exit' | 'elapsedMs' | 'outcomes' | 'unsaved'>;
-  /** Whether done steps are kept in the view, as for the history of a run. A run in progress only counts them. */
+  /** Whether `stepsByAddress` keeps done steps, as the history of a run needs. */
   keepsDone: boolean;
 }
 
@@ -156,20 +157,19 @@ export function hasEnded(stage: Stage): boolean {
 }
 
 const mostNotices = 100;
-/** Time in ms for which a repeated create is not news, because most repetitions have one cause. */
+/** Minimum time in ms between log lines about repeated creates, because most repetitions have the same cause. */
 const repeatedLastsMs = 60_000;
 const mostDurations = 100;
 
 type Fold<Event> = (view: RunView, event: Event) => void;
 
-/** Folds an event into the view. Steps come in any order; late events of an ended step change nothing. */
+/** Folds an event into the view. Events of ended steps change nothing. */
 export function foldEvent(view: RunView, event: RunEvent): void {
   view.lastEnded = undefined;
   const fold: Fold<never> | undefined = folds[event.event];
   fold?.(view, event as never);
 }
 
-/** Changes by event. */
 const folds: { readonly [Name in RunEvent['event']]: Fold<EventOf<Name>> | undefined } = {
   'run-started': startRun,
   'step-started': startStep,
@@ -180,7 +180,7 @@ const folds: { readonly [Name in RunEvent['event']]: Fold<EventOf<Name>> | undef
   'send-settled': (view, event) => note(view, { address: event.address, message: settledText(event) }),
   'job-created': createJob,
   'job-progressed': (view, { address, jobId }) => {
-    // A finished job may be polled again for a new link, which does not change the stage of the step.
+    // A run polls a finished job again for a new link. The stage of the step does not change.
     if (view.stepsByAddress.get(address)?.hasCompletedJob !== true)
       changeStep(view, address, { stage: 'running', jobId });
   },
@@ -243,7 +243,7 @@ function repeatCreate(view: RunView, { at: time, throttled, afterMs }: EventOf<'
   if (throttled) view.askedUntil = Math.max(view.askedUntil ?? 0, at + afterMs);
 }
 
-/** A step that is bought again counts the charges of each of its jobs. */
+/** Adds the charge to those of earlier jobs of the step in this run. */
 function createJob(view: RunView, event: EventOf<'job-created'>): void {
   const { address, jobId, at } = event;
   const before = view.stepsByAddress.get(address)?.credits ?? null;
@@ -259,14 +259,14 @@ function completeJob(view: RunView, { address, jobId, at }: EventOf<'job-complet
   changeStep(view, address, { stage: 'saving', madeAt, jobId, hasCompletedJob: true });
 }
 
-/** A reason that ends all purchases replaces the reason that ended those of one price. */
+/** Records the reason, unless an earlier reason already ended all purchases. */
 function stopSpending(view: RunView, { because, detail, until }: EventOf<'spending-stopped'>): void {
   if (!isPartial(because)) delete view.awaited;
   if (view.stopped === undefined || isPartial(view.stopped.because))
     view.stopped = { because, detail, ...defined({ until }) };
 }
 
-/** Returns whether a stop ends only purchases of one price or similar to those that failed. */
+/** Returns whether a stop ends only some purchases: those of one price, or those similar to failed steps. */
 export function isPartial(because: StopReason): boolean {
   return because === 'price' || because === 'alike';
 }
@@ -304,7 +304,7 @@ function note({ notices }: RunView, notice: { address?: string; message: string 
   if (notices.size < mostNotices) notices.add(noticeText(notice));
 }
 
-/** Orphans are not steps of the manifest, so they are not counted. */
+/** Records a step that the run does not start. Orphans are not steps of the manifest, so they are not counted. */
 function leaveStep(view: RunView, event: EventOf<'step-left'>): void {
   if (event.action === 'orphan') return;
   const waits = { consent: 'awaits-consent', gate: 'awaits-pick' } as const;
@@ -330,7 +330,7 @@ function putStep(
   const { address, task, kind, action } = step;
   const before = view.stepsByAddress.get(address);
   if (view.settled.has(address) || (before !== undefined && before.begunAt !== undefined)) return;
-  // The step's gate was decided during the run, or the step turned out not to be needed.
+  // The plan of the step changed during the run, for example by a pick.
   if (before !== undefined) count(view, before, -1);
   const { stage } = change;
   count(view, { task, stage }, 1);

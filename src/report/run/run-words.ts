@@ -14,7 +14,7 @@ interface StageCount {
 
 type StageSums = Pick<TaskView, 'steps' | 'stages'>;
 
-/** Words for the stages of steps that are not done, by priority. `failed` leaves out refused steps, which cost nothing. */
+/** Words for the stages of steps that are not done, by priority. Refused steps cost nothing, so they are not `failed`. */
 const stageWords: readonly (Pick<StageCount, 'word'> & { stages: readonly Stage[]; mark?: Mark })[] = [
   { stages: ['running'], word: 'running', mark: 'active' },
   { stages: ['failed', 'lost'], word: 'failed', mark: 'bad' },
@@ -35,19 +35,17 @@ function countIn({ stages }: StageSums, ...counted: readonly Stage[]): number {
   return counted.reduce((sum, stage) => sum + (stages.get(stage) ?? 0), 0);
 }
 
-/** Counts the steps that need no further work. */
 export function doneIn(task: StageSums): number {
   return countIn(task, 'done', 'kept', 'unneeded');
 }
 
-/** Counts the steps that this run works on. */
 export function busyIn(task: StageSums): number {
   return countIn(task, 'working', 'searching', 'running', 'saving');
 }
 
 /**
- * Counts of steps that are not done, by stage. Steps that no event has named yet are queued, or not started if the run
- * is over.
+ * Counts the steps that are not done, by stage. Steps that no event has named are `queued`, or `not started` after the
+ * end of the run.
  */
 export function stageCounts({ steps, stages }: StageSums, { isOver }: { isOver: boolean }): StageCount[] {
   const unnamed = steps - [...stages.values()].reduce((sum, count) => sum + count, 0);
@@ -58,7 +56,6 @@ export function stageCounts({ steps, stages }: StageSums, { isOver }: { isOver: 
   return counts.filter(({ count }) => count > 0);
 }
 
-/** Counts the steps of all tasks that are in one of the stages. */
 export function countSteps({ tasks }: Pick<RunView, 'tasks'>, ...stages: readonly Stage[]): number {
   return [...tasks.values()].reduce((sum, task) => sum + countIn(task, ...stages), 0);
 }
@@ -72,12 +69,12 @@ export function progressText(view: RunView, options: { isOver: boolean }): strin
   return [`${creditsText(doneIn(sums))} of ${creditsText(view.steps)} done`, ...others].join(', ');
 }
 
-/** Text like `waiting for 3 gates · http://127.0.0.1:…/`. People decide on that page, and then the run continues. */
+/** Returns a text such as `waiting for 3 gates · http://127.0.0.1:…/`. `page`: URL of the review page. */
 export function awaitedGatesText(gates: number, page: string | undefined): string {
   return `waiting for ${countOf(gates, 'gate')}${page === undefined ? '' : ` · ${page}`}`;
 }
 
-/** Returns a text such as `waiting for credits until 14:05; next try in 2 min`, in this machine's time zone. */
+/** Returns a text such as `waiting for credits until 14:05; next try in 2 min`. */
 export function awaitedText(awaited: NonNullable<RunView['awaited']>, now: number): string {
   const leftMs = Date.parse(awaited.nextTryAt) - now;
   const next = leftMs <= 0 ? 'trying now' : `next try in ${spanText(leftMs)}`;
@@ -104,7 +101,7 @@ const stopWords: { readonly [because in StopReason]: string } = {
   alike: 'steps similar to those that failed are not bought',
 };
 
-/** Returns the reason why no further create request is sent, worded as the beginning of a sentence. */
+/** Returns why the run sends no further create request. */
 export function stopText(stopped: NonNullable<RunView['stopped']>): string {
   const { because, detail, until } = stopped;
   const words = isNoUser(stopped) ? `nothing more is bought, ${noUser.text}` : stopWords[because];
@@ -113,12 +110,12 @@ export function stopText(stopped: NonNullable<RunView['stopped']>): string {
   return detail === '' ? words : `${words}: ${safeText(detail)}`;
 }
 
-/** Returns whether a create request got a 404 because the user does not exist, as the service documents. */
+/** Returns whether a create request got a 404, which the service documents as “the user does not exist”. */
 export function isNoUser({ because, detail }: NonNullable<RunView['stopped']>): boolean {
   return because === 'auth' && detail.startsWith('HTTP 404');
 }
 
-/** Words the reason like `stopText`, for a run in progress: adds what it waits for, and how to end it at once. */
+/** Returns the text of `stopText` for a run in progress, with the condition for which the run waits. */
 export function stoppingText(stopped: NonNullable<RunView['stopped']>): string {
   if (isCancelled(stopped)) return `${stopText(stopped)}; running jobs are collected`;
   if (stopped.because !== 'signal') return stopText(stopped);
@@ -132,15 +129,15 @@ function interruptionText(stopped: NonNullable<RunView['stopped']>): string {
   return `interrupted by ${detail === 'SIGINT' ? 'Ctrl-C' : safeText(detail)}`;
 }
 
-/** Returns whether `cancel` stopped the run from elsewhere. The first Ctrl-C then detaches. */
+/** Returns whether the command `cancel` stopped the run. */
 function isCancelled({ because, detail }: NonNullable<RunView['stopped']>): boolean {
   return because === 'signal' && detail === 'cancelled';
 }
 
-/** Shortest wait that is shown, in ms. */
+/** Minimum wait that is shown, in ms. */
 const leastWaitMs = 10_000;
 
-/** Returns what a run in progress waits for. */
+/** Returns the conditions for which a run in progress waits. */
 export function waitTexts(view: RunView, now: number, page: string | undefined): string[] {
   const { awaited, awaitedGates, askedUntil = 0 } = view;
   const leftMs = askedUntil - now;
@@ -153,7 +150,6 @@ export function waitTexts(view: RunView, now: number, page: string | undefined):
   ];
 }
 
-/** Returns the steps of a run by state, and its credits and time. */
 export function totalsText(
   view: RunView,
   { isOver, elapsedMs, remaining }: { isOver: boolean; elapsedMs: number; remaining: Remaining | undefined },

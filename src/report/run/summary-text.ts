@@ -20,22 +20,22 @@ import { countSteps, isNoUser, stopText } from './run-words.ts';
 import { type Remedy, type TroubleOptions, troubleBlocks } from './summary-troubles.ts';
 
 interface SummaryOptions extends TroubleOptions {
-  /** Base of output paths, relative to the working folder; empty for the folder itself. */
+  /** Base of output paths, relative to the working folder. */
   outputs?: string;
   sandbox?: boolean;
   /** Command that continues the run. Default: `apply` of its manifest. */
   goingOn?: Call | undefined;
-  /** Whether workers of an engine execute the run, attached or not. */
+  /** Whether workers of an engine execute the run. */
   elsewhere?: boolean;
-  /** Whether saved files are in the store of the run, and not on this machine. */
+  /** Whether the saved files are in the store of the run and not on this machine. */
   filesStay?: boolean | undefined;
 }
 
 const shownNotices = 5;
 
 /**
- * Summary of a run, from its view: done steps, location of the files, costs, failures with advice, and remaining work.
- * Also for a run that was aborted. Advice comes last, because the lines above it may have scrolled away.
+ * Summarizes a run that has ended or was aborted. Advice comes last, because a terminal shows the last lines of a long
+ * summary.
  */
 export function summaryView(view: RunView, options: SummaryOptions): Document {
   const steps = [...view.stepsByAddress.values()];
@@ -70,11 +70,11 @@ function countDone(view: RunView): number {
   return countSteps(view, 'done', 'kept', 'unneeded');
 }
 
-/** Returns the open work of a run that has ended, why it stopped buying, and the next command. */
+/** Returns the open work, why the run stopped sending create requests, and the next command. */
 function endLines(view: RunView, steps: readonly StepView[], options: SummaryOptions): Document {
   const { paste, goingOn = call('apply') } = options;
   const open = openCounts(view, steps);
-  // The user detached, so the run's own events will report its end.
+  // The user detached, and the run continues.
   if (options.elsewhere === true && view.end === undefined) {
     const count = open.reduce((sum, [one]) => sum + one, 0);
     const words = `${countOf(count, 'step')} ${count === 1 ? 'continues' : 'continue'} without this command`;
@@ -121,7 +121,6 @@ function missingLine({ stopped, toSpend, money: { spentNow, balance } }: RunView
   return line(`${text}, and the account has ${creditsText(balance)}: ${missing} missing`);
 }
 
-/** Returns what a user can do after a stop. */
 export function wayOn(stopped: NonNullable<RunView['stopped']>, options: SummaryOptions): Document {
   return waysBlock(waysOn(stopped, options), options.paste);
 }
@@ -196,7 +195,7 @@ function postsFact(view: RunView): Fact | undefined {
   return { label: 'posts', text: parts.join(' · ') };
 }
 
-/** Returns the plan's expected cost, if it was an estimate, beside what was charged. */
+/** Compares the estimated cost of the plan with the charges. Undefined if the plan had no estimate. */
 function estimateFact({ estimated, money }: RunView): Fact | undefined {
   if (estimated === undefined) return undefined;
   const { jobs, likely, charged, unpriced } = estimated;

@@ -13,7 +13,7 @@ import type { StepView } from './run-view.ts';
 
 export interface TroubleOptions {
   paste: Paste;
-  /** Steps whose file is saved and paid for, but does not meet the task's expectation. */
+  /** Addresses of steps whose saved file does not meet `expect` of the task. */
   unfit?: ReadonlySet<string>;
 }
 
@@ -24,17 +24,17 @@ export type Remedy = string | Way<Call>;
 
 type Troubled = Pick<StepView, 'address' | 'error' | 'jobId' | 'need'>;
 
-/** Failures that need the same remedy, under one heading. */
+/** A class of failures that need the same remedy. */
 interface Trouble {
   title: readonly Span[];
   has(step: StepView, isUnfit: boolean): boolean;
-  /** Selection that matches all of them. */
+  /** Selection that matches all steps of the class. */
   select?: string;
-  /** `all`: every step that is not done. */
+  /** `steps`: the steps of the class. `all`: all steps that are not done. */
   mend?(steps: readonly StepView[], all: readonly StepView[]): Remedy[];
 }
 
-/** Failures, equal ones grouped, each group with a single command that fixes all of them. */
+/** Returns a block for each class of failures, with a command that fixes all of them. */
 export function troubleBlocks(steps: readonly StepView[], { paste, unfit }: TroubleOptions): Document {
   const isUnfit = ({ files, address }: StepView) => files.length > 0 || unfit?.has(address) === true;
   const byTrouble = groupBy(steps, (step) => troubles.find(({ has }) => has(step, isUnfit(step))));
@@ -47,7 +47,7 @@ export function troubleBlocks(steps: readonly StepView[], { paste, unfit }: Trou
 
 const isUnresolved = ({ stage }: StepView) => stage === 'unresolved';
 
-/** The kinds of failures, in the order in which they are shown. A step belongs to the first one that has it. */
+/** Classes of failures in order of display. A step belongs to the first class whose condition it meets. */
 const troubles: readonly Trouble[] = [
   {
     title: [bad('failed'), ', paid, and the file does not fit `expect`'],
@@ -112,7 +112,6 @@ function resolveWay([first, ...others]: readonly StepView[], ways: string): Reme
   return first === undefined ? [] : [way(`to decide${each}, with ${ways}`, call('resolve', first.address))];
 }
 
-/** Advises to change a refused prompt, because the same words are likely to fail again. */
 function wordsAdvice(steps: readonly StepView[]): string {
   const refused = steps.filter(({ error }) => isPromptRefused(error));
   const tasks = new Set(refused.map(({ task }) => `\`${task}\``));
@@ -120,7 +119,7 @@ function wordsAdvice(steps: readonly StepView[]): string {
   return `the same words are likely to fail again: change them in task ${shortList([...tasks], shownNames)}; then `;
 }
 
-/** Returns the command that buys failed steps again: one by its address, several by their states. */
+/** Returns the command that buys failed steps again. It names a single step by address, several steps by states. */
 export function redoWay(steps: readonly { address: string; stage: string }[], before = ''): Remedy {
   const [first] = steps;
   if (first !== undefined && steps.length === 1)
@@ -129,13 +128,13 @@ export function redoWay(steps: readonly { address: string; stage: string }[], be
   return way(`${before}to buy all ${steps.length} again`, call('apply', '--redo', states));
 }
 
-/** Returns remedies for outputs that do not fit: accept or redo them. `areAll`: nothing else has failed. */
+/** Returns remedies for outputs that do not meet `expect`. `areAll`: no step has failed for another reason. */
 export function unfitMends(steps: readonly { address: string }[], { areAll }: { areAll: boolean }): Remedy[] {
   const addresses = steps.map(({ address }) => address);
   const [it, is] = steps.length === 1 ? ['it', 'it is'] : ['them', 'they are'];
   const byState = steps.length > 1 && areAll;
   const accept = byState ? call('accept', '--select', 'state:failed') : call('accept', ...addresses);
-  // A full address is never interpreted as anything else.
+  // A selection that is one whole address matches exactly that step, without quotes.
   const names = steps.length === 1 ? addresses.join() : addresses.map(writeName).join(' ');
   return [
     'if `expect` is too strict, change it: files that then fit count as done, for 0 credits',
@@ -144,7 +143,7 @@ export function unfitMends(steps: readonly { address: string }[], { areAll }: { 
   ];
 }
 
-/** Lists steps, those with similar errors in one line, and then their remedies. */
+/** Returns a line for each group of steps with similar errors, and then the remedies. */
 export function groupLines(
   steps: readonly Troubled[],
   { paste, select, mends }: { paste: Paste; select: string | undefined; mends: readonly Remedy[] },
@@ -172,7 +171,7 @@ function withError(name: string, error = ''): string {
   return error === '' ? name : `${name}  ${safeText(error)}`;
 }
 
-/** One text for several similar ones, with `…` in place of each word that differs. */
+/** Returns the first text, with `…` in place of each word that differs in another text. */
 function sharedText(texts: readonly string[]): string {
   const [first = '', ...others] = new Set(texts);
   const words = first.split(' ');

@@ -14,21 +14,18 @@ import { type StepState, stateOfStep } from '../../plan/situation/step-state.ts'
 import type { Said, Verdicts } from '../../plan/situation/verdicts.ts';
 import { heldCredits } from '../../plan/sum-up.ts';
 
-/** Facts of the purchase that a step has. */
 interface PurchaseStatus {
   jobId?: string;
   credits?: number;
-  /** Path of the step's file, or of the first of several, relative to the working folder. */
+  /** Path of the first file, relative to the working folder. */
   file?: string;
-  /** Paths of all files, if there are several. */
+  /** Paths of all files. Omitted for a single file. */
   files?: string[];
   fileState?: FileState;
-  /** The job of the step has finished, as seen by a run, and its files are not saved. */
+  /** Set if a run saw that the job has finished, and its files are not saved. */
   unsaved?: true;
   error?: string;
-  /**
-   * The service's own code (`moderated`), or one of mediabatch: `http-402`, `refused`, `failed`, `lost`, `no-answer`.
-   */
+  /** Code of the service (`moderated`), or our own: `http-402`, `refused`, `failed`, `lost`, `no-answer`, `unfit`. */
   code?: string;
 }
 
@@ -41,9 +38,9 @@ export interface StepStatus extends PurchaseStatus {
   take?: number;
   state: StepState;
   verdict?: Said;
-  /** The next `apply` recovers the lost answer of its create. */
+  /** Set if the next `apply` recovers the lost answer of the create request. */
   recoverable?: true;
-  /** Account and time of a post that was not sent yet. */
+  /** Accounts and time of a post that is not sent yet. */
   post?: PostTarget;
   /** Time at which the service will publish a post that it has accepted. */
   scheduledFor?: string;
@@ -54,9 +51,9 @@ export interface TaskStatus {
   kind: string;
   steps: number;
   states: { [state in StepState]: number };
-  /** Number of running steps whose job has finished, as seen by a run, and whose files are not saved. */
+  /** Number of running steps with finished jobs whose files are not saved. */
   unsaved: number;
-  /** Number of missing or changed files of paid, done steps; a step that was never saved counts once. */
+  /** Number of missing or changed files of done steps. A step without any saved file counts once. */
   filesMissing: number;
 }
 
@@ -66,24 +63,24 @@ export interface StatusView {
   steps: number;
   tasks: TaskStatus[];
   rows: StepStatus[];
-  /** The current holder of the lock, as far as this machine can see. */
+  /** Holder of the lock, if this machine can see it. */
   run?: RunStatus | undefined;
   credits: {
-    /** Charges of all jobs on record. */
     spent: number;
-    /** Known prices of create requests whose charge is not known, in credits. */
+    /** Sum of the known prices of create requests with unknown charge. */
     held: number;
-    /** Number of create requests whose charge is not known and whose kind has no known price. */
+    /** Number of create requests with unknown charge and unknown price. */
     heldUnknown: number;
     budget?: number;
     left?: number;
   };
-  /** Addresses in the lock that the manifest no longer has. Sorted. */
+  /** Sorted addresses of steps that are in the lock and not in the manifest. */
   orphans: string[];
-  /** Addresses of pinned steps, and those whose output was accepted for a changed input. */
+  /** Addresses of pinned steps. */
   pinned: string[];
+  /** Addresses of steps whose output was accepted for a changed input. */
   accepted: string[];
-  /** Gates with outputs to decide about, or whose outputs were all rejected. Omitted when there are none. */
+  /** Undecided gates with outputs. Omitted if there are none. */
   gates?: GateStatus[];
 }
 
@@ -91,8 +88,9 @@ export interface GateStatus {
   name: string;
   state: 'open' | 'contested' | 'rejected';
   choose: number;
-  /** Addresses of bought outputs that are not rejected, and of those that are picked. */
+  /** Addresses of steps whose outputs are not rejected. */
   toSee: string[];
+  /** Addresses of steps whose outputs are picked. */
   picked: string[];
   note?: string;
 }
@@ -103,22 +101,21 @@ export interface RunStatus {
   since: string;
 }
 
-/** State on disk of the outputs of the lock, by path. */
+/** State of output files by path. A path that is not in the map counts as missing. */
 export type PresentFiles = ReadonlyMap<string, FileState>;
 
 type FileState = 'intact' | 'missing' | 'changed';
 
 interface StatusFacts {
   situation: Situation;
-  /** State of each output by path. A path that is missing in the map counts as missing. */
   present: PresentFiles;
-  /** Limits the steps; costs are those of the whole campaign. */
+  /** Addresses of the steps to report. Credits are always those of the whole campaign. */
   selected?: ReadonlySet<string>;
-  /** Prefix that makes the path of an output relative to the working folder: `` or `campaign.sandbox/`. */
+  /** Prefix that makes output paths relative to the working folder: empty, or like `campaign.sandbox/`. */
   folder?: string;
   run?: RunStatus | undefined;
   hints?: PriceHints;
-  /** Milliseconds since 1970. If omitted, every scheduled post counts as published. */
+  /** In ms since 1970. If omitted, every scheduled post counts as published. */
   now?: number;
   finishedJobs?: Pick<ReadonlySet<string>, 'has'>;
 }
@@ -170,7 +167,7 @@ function statusOf(match: Match, facts: StatusFacts): StepStatus {
   const { address, task, kind, key, matrix, take } = step;
   const state = stateOfStep(match, situation);
   const unfit = situation.unfit?.get(address);
-  // The time that was sent may differ from the time in the manifest.
+  // The scheduled time at the service may differ from the time in the manifest.
   const sent = state === 'changed' ? record?.purchases.findLast((one) => one.state === 'done') : purchase;
   const isSent = state === 'done' || (state === 'changed' && sent !== undefined);
   return {
@@ -203,7 +200,7 @@ function findOpenGates(gates: readonly DecidedGate[], meant: readonly Match[], v
   });
 }
 
-/** Removes missing files that were not picked, because they may have been deleted by hand. */
+/** Removes missing files of steps that were not picked, because users may delete these files. */
 function withoutMissing(status: StepStatus): StepStatus {
   const { file: _file, files: _files, fileState, ...row } = status;
   return fileState === 'missing' ? row : status;

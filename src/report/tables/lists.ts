@@ -7,7 +7,7 @@ import { ageText, bytesText, clockText, creditsText } from '../numbers.ts';
 
 interface AccountRow {
   id: string;
-  /** The service's name of the provider; `google` is YouTube. */
+  /** Name of the provider at the service; `google` is YouTube. */
   provider: string;
   /** Empty if the service reports none. */
   name: string;
@@ -28,7 +28,7 @@ const platforms: Readonly<Record<string, string>> = {
   pinterest: 'Pinterest',
 };
 
-/** Returns the common name of the provider; for an unknown provider, the service's name. */
+/** Returns the common name of a provider. An unknown provider keeps its name at the service. */
 export function platformName(provider: string): string {
   const word = provider.toLowerCase();
   return Object.hasOwn(platforms, word) ? (platforms[word] ?? provider) : provider;
@@ -75,7 +75,7 @@ export function accountsJson(rows: readonly AccountRow[], now: number): Json {
   return jsonOf('accounts', { accounts });
 }
 
-/** An approved plan. `over`: why the approval is no longer valid. */
+/** An approved plan. `over`: why the approval is no longer valid; undefined while the approval is valid. */
 type ApprovalRow = Omit<Approval, 'version' | 'digest' | 'lock'> & { over: string | undefined };
 
 export function approvalsView(rows: readonly ApprovalRow[], now: number): Document {
@@ -93,7 +93,6 @@ export function approvalsView(rows: readonly ApprovalRow[], now: number): Docume
   ];
 }
 
-/** A job in a list of the service, with facts from the local locks. */
 export interface JobRow extends Omit<ListedJob, 'recordId' | 'echoes'> {
   /** Step of the job. Omitted when no lock of this folder has the job. */
   step?: { lock: string; address: string };
@@ -138,7 +137,7 @@ export interface UploadRow {
   createdAt?: string;
 }
 
-/** `now`: time by which ages are shown. */
+/** `now`: current time, in ms since 1970. Without it, no ages are shown. */
 export function uploadsView(rows: readonly UploadRow[], now?: number): Document {
   return [
     listOf(rows, [
@@ -154,7 +153,7 @@ export function uploadsView(rows: readonly UploadRow[], now?: number): Document 
 export interface ModelRow {
   kind: string;
   model: string;
-  /** Per job, or for each started `per`. `null`: unknown, which does not mean free. */
+  /** Price of a job, or of each started unit `per`. `null` if unknown. */
   credits: number | null;
   /** Unit like `second`, `1000 characters`. */
   per?: string;

@@ -55,7 +55,7 @@ export function doctorJson(findings: readonly Finding[], exit: number, paste: Pa
 export function leftoversView(rows: readonly Leftover[], now: number): Document {
   return [
     listOf(rows, [
-      // A kept file is shown by its former path and the first digits of its digest.
+      // The path of a retained file is its digest.
       {
         title: 'file',
         least: 16,

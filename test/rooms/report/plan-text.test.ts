@@ -37,8 +37,7 @@ describe('planText', () => {
       to spend      23 credits + 1 step of unknown price (one step of each price runs first; its charge is
                     the price of the others)
       already paid  36
-      reserved      4 for creates whose charge is not known (\`status --list\` shows them, \`resolve\` records
-                    it)
+      reserved      4 for creates with unknown charge (\`status --list\` shows them, \`resolve\` records it)
       discarded     12 of paid work that is replaced
       budget        120, 80 left now, at most 57 after this plan
       this run      at most 50 credits
