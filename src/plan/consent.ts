@@ -88,6 +88,18 @@ export function postsOf(rows: readonly PlanRow[], which: 'published' | 'waiting'
   return rows.flatMap((row) => (isMeant(row) && row.post !== undefined ? [row.post] : []));
 }
 
+/** Adds the names of the accounts to which the posts of a plan go. */
+export function nameAccounts(plan: Plan, accounts: readonly { id: string; name: string }[]): Plan {
+  const byId = new Map(accounts.map(({ id, name }) => [id, name]));
+  const rows = plan.rows.map((row) => {
+    const known = row.post?.accounts.flatMap((id) => (byId.has(id) ? [[id, byId.get(id) ?? ''] as const] : [])) ?? [];
+    if (row.post === undefined || known.length === 0) return row;
+    const post = { ...row.post, names: Object.fromEntries(known) };
+    return row.asked === undefined ? { ...row, post } : { ...row, post, asked: { ...row.asked, post } };
+  });
+  return { ...plan, rows };
+}
+
 /** Records the consent of a user who was shown each post of the plan. Nothing else approves a post. */
 export function allowPosts(plan: Plan): Plan {
   const rows = plan.rows.map((row) => {

@@ -4,8 +4,7 @@ import type { Json } from '../../ground/json.ts';
 import { kinds } from '../../kinds/index.ts';
 import type { Lock, Purchase, StepRecord } from '../../lock/record.ts';
 import { mayBeCharged } from '../../lock/sends.ts';
-import type { Row } from '../plan.generated.ts';
-import type { Plan, PostTarget } from '../plan.ts';
+import type { Post as PostTarget, Row } from '../plan.generated.ts';
 
 export function isPost(kind: string): boolean {
   return kinds[kind]?.act === 'post';
@@ -96,17 +95,6 @@ export function targetOf(request: OpenRequest): PostTarget {
     accounts: [...new Set(accounts.flatMap(([, value]) => textsOf(value)))],
     ...(time !== undefined && { at: String(time) }),
   };
-}
-
-export function nameAccounts(plan: Plan, accounts: readonly { id: string; name: string }[]): Plan {
-  const byId = new Map(accounts.map(({ id, name }) => [id, name]));
-  const rows = plan.rows.map((row) => {
-    const known = row.post?.accounts.flatMap((id) => (byId.has(id) ? [[id, byId.get(id) ?? ''] as const] : [])) ?? [];
-    if (row.post === undefined || known.length === 0) return row;
-    const post = { ...row.post, names: Object.fromEntries(known) };
-    return row.asked === undefined ? { ...row, post } : { ...row, post, asked: { ...row.asked, post } };
-  });
-  return { ...plan, rows };
 }
 
 /**
