@@ -14,7 +14,6 @@ import { limitDiagnostics, type Manifest, type Task, taskPath } from '../manifes
 import { checkSaves } from './check/check-saves.ts';
 import { checkDefaults, checkTask } from './check/check-task.ts';
 import type { Draft } from './expand/draft.ts';
-import { countSteps } from './expand/expand-task.ts';
 import { beginExpansion, expandTasks } from './expand/expand-tasks.ts';
 import { orderTasks } from './expand/task-edges.ts';
 import type { Expansion, GraphFacts } from './expansion.ts';
@@ -23,8 +22,6 @@ import { findReferences, fingerprintChoice, fingerprintStep, replaceReferences }
 import { type RenderedStep, renderStep } from './render/render-step.ts';
 import { renderValue } from './render/templates.ts';
 import { uploadTask } from './uploads.ts';
-
-const maxSteps = 100_000;
 
 interface NeededFact {
   path: string;
@@ -47,9 +44,9 @@ export function buildGraph(
   reportUsedCells(expansion);
   const descriptions = renderDescriptions(expansion);
   const order = orderTasks(expansion);
-  if (isTooLarge(expansion)) return { diagnostics: limitDiagnostics(diagnostics), files: [] };
-
-  expandTasks(order ?? manifest.tasks, expansion);
+  if (!expandTasks(order ?? manifest.tasks, expansion)) {
+    return { diagnostics: limitDiagnostics(diagnostics), files: [] };
+  }
   const rendered = renderSteps(expansion);
   const made = readMade(expansion);
   const files = [
@@ -86,40 +83,6 @@ function reportUsedCells({ manifest, templates, tables, cellErrors, diagnostics 
     else row[column] = '';
   }
   for (const other of others) diagnostics.push(other);
-}
-
-/** Counts the steps before any is made, so that a huge matrix takes no memory. Reports when there are too many. */
-function isTooLarge(expansion: Expansion): boolean {
-  const { manifest, cells } = expansion;
-  const tasks = new Map(manifest.tasks.map((task) => [task.id, task]));
-  let total = 0;
-  const counts = new Map<string, number>();
-  const countOf = (id: string): number => {
-    const known = counts.get(id);
-    if (known !== undefined) return known;
-    // Cycles through parts are reported elsewhere; this only ends the recursion.
-    counts.set(id, 0);
-    const task = tasks.get(id);
-    const taskCells = cells.get(id);
-    if (task === undefined || taskCells === undefined) return 0;
-    const count = countSteps(task, expansion.rowsOf(id), taskCells, countOf);
-    counts.set(id, count);
-    return count;
-  };
-  for (const { id } of manifest.tasks) {
-    const count = countOf(id);
-    total += count;
-    if (total <= maxSteps) continue;
-    const limit = maxSteps.toLocaleString('en-US');
-    expansion.reportError({
-      code: 'MB1007',
-      message: `the manifest makes more than ${limit} steps: task \`${id}\` alone makes ${count.toLocaleString('en-US')}`,
-      hint: 'use fewer rows, matrix values or takes, or split the campaign into several manifests',
-      place: manifest.places.key(taskPath(id)),
-    });
-    return true;
-  }
-  return false;
 }
 
 function renderSteps(expansion: Expansion): Map<string, RenderedStep[]> {

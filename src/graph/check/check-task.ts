@@ -79,7 +79,7 @@ function placeAt(path: Path, fault: RequestFault, { places }: Manifest): Diagnos
   return { code, severity, message, hint, place, fix };
 }
 
-function checkTemplates(sites: readonly TemplateSite[], known: KnownNames, expansion: Expansion): void {
+export function checkTemplates(sites: readonly TemplateSite[], known: KnownNames, expansion: Expansion): void {
   for (const site of sites) {
     const { faults, paths } = expansion.templates.parse(site.text);
     const found = checkPaths(paths, known, { text: site.text, faults });

@@ -89,14 +89,6 @@ export function withTrail(diagnostic: Diagnostic, draft: Draft, column?: string)
   return { ...diagnostic, trail, related: all.length === 0 ? undefined : all };
 }
 
-const mostNamed = 5;
-
-export function nameTasks(tasks: readonly string[]): string {
-  if (tasks.length === 1) return `task ${tasks[0]}`;
-  const named = tasks.slice(0, mostNamed).join(', ');
-  return tasks.length > mostNamed ? `${tasks.length} tasks: ${named} …` : `tasks ${named}`;
-}
-
 const longestTitle = 60;
 
 const addressOrFile = /^https?:|\.\w{2,4}$/;

@@ -1,9 +1,8 @@
 import type { DiagnosticCode, Place } from '../../ground/diagnostic.ts';
+import type { Json } from '../../ground/json.ts';
 import {
   describeValue,
-  isMap,
   isScalar,
-  type JsonMap,
   ownValue,
   type Path,
   type Scalar,
@@ -11,9 +10,8 @@ import {
   unknownValue,
 } from '../../ground/values.ts';
 import { type Matrix, type Task, taskPath } from '../../manifest/manifest.ts';
-import { isAxisValue } from '../../manifest/read-manifest.ts';
 import { readWholeTable } from '../../manifest/rows/read-row-source.ts';
-import type { Row } from '../../manifest/rows/rows.ts';
+import type { Row, Rows } from '../../manifest/rows/rows.ts';
 import { suggestName } from '../../manifest/suggest.ts';
 import { addressPart } from '../address.ts';
 import type { Expansion } from '../expansion.ts';
@@ -28,14 +26,9 @@ export function expandMatrix(task: Task, expansion: Expansion): Cells | undefine
   return new MatrixReading(task, task.matrix, expansion).run();
 }
 
-interface AxisValue {
-  value: Scalar;
-  row?: Row;
-}
-
 interface Axis {
   name: string;
-  values: AxisValue[];
+  values: { value: Scalar; row: Row }[];
 }
 
 class MatrixReading {
@@ -52,102 +45,92 @@ class MatrixReading {
   }
 
   run(): Cells | undefined {
-    const axes = this.#readAxes();
+    const axes = this.#matrix.axes.flatMap((axis) => this.#readAxis(axis) ?? []);
     const names = axes.length > 0 ? axes.map((axis) => axis.name) : Object.keys(this.#matrix.include[0] ?? {});
     if (axes.length === 0) for (const name of names) this.#checkAxisName(name, ['include', 0, name]);
     if (names.length === 0 && !this.#isBroken) {
-      this.#report('MB1103', [], 'the matrix has no axes', 'write `matrix: { ratio: ["1:1", "9:16"] }`');
+      this.#report([], 'the matrix has no axes', 'write `matrix: { ratio: ["1:1", "9:16"] }`');
     }
     if (this.#isBroken) return undefined;
     const size = axes.reduce((product, axis) => product * axis.values.length, axes.length > 0 ? 1 : 0);
     if (size + this.#matrix.include.length > maxCells) {
       const shape = axes.map((axis) => axis.values.length).join(' × ');
-      const message = `the matrix has ${shape} = ${size.toLocaleString('en-US')} cells; at most ${maxCells.toLocaleString('en-US')} are allowed`;
-      this.#report('MB1007', [], message, 'use shorter lists, or split the task');
+      const [count, most] = [size, maxCells].map((number) => number.toLocaleString('en-US'));
+      const message = `the matrix has ${shape} = ${count} cells; at most ${most} are allowed`;
+      this.#report([], message, 'use shorter lists, or split the task', { code: 'MB1007' });
       return undefined;
     }
-    const kept = axes.length > 0 ? this.#exclude(product(axes), axes) : [];
+    this.#checkExclude(axes);
+    const { exclude } = this.#matrix;
+    const kept = axes.length === 0 ? [] : product(axes).filter((cell) => !exclude.some((one) => matches(cell, one)));
     const cells = this.#include(kept, names);
     if (this.#isBroken) return undefined;
     if (cells.length === 0) {
       const message = `task \`${this.#task.id}\` makes no steps: \`exclude\` removes every cell of its matrix`;
-      this.#report('MB1408', ['exclude'], message, 'leave one cell, or remove the task');
+      this.#report(['exclude'], message, 'leave one cell, or remove the task', { code: 'MB1408' });
     }
-    return { axes: names, cells, rows: rowsOf(axes) };
+    const rows = axes.map(({ name, values }) => {
+      return [name, new Map(values.map(({ value, row }) => [String(value), row]))] as const;
+    });
+    return { axes: names, cells, rows: new Map(rows) };
   }
 
-  #readAxes(): Axis[] {
-    const axes: Axis[] = [];
-    for (const { name, values } of this.#matrix.axes) {
-      const list = Array.isArray(values)
-        ? this.#valuesOf(values, name, this.#path(name))
-        : this.#readReference(name, values.text);
-      if (!this.#checkAxisName(name, [name]) || list === undefined) continue;
-      if (list.length === 0)
-        this.#report('MB1103', [name], `the axis \`${name}\` has no values`, 'give it a value, or remove it');
-      this.#checkValues(name, list);
-      axes.push({ name, values: list });
+  #readAxis({ name, values }: Matrix['axes'][number]): Axis | undefined {
+    const rows = Array.isArray(values)
+      ? this.#rowsOf(values, this.#path(name))
+      : (this.#readReference(name, values.text) ?? 'unknown');
+    const list = rows === 'unknown' ? undefined : this.#valuesIn(rows, name);
+    if (list === undefined) this.#isBroken = true;
+    if (!this.#checkAxisName(name, [name]) || list === undefined) return undefined;
+    if (list.length === 0) {
+      this.#report([name], `the axis \`${name}\` has no values`, 'give it a value, or remove it');
     }
-    return axes;
+    this.#checkValues(name, list);
+    return { name, values: list };
   }
 
-  #readReference(name: string, text: string): AxisValue[] | undefined {
-    const values = readWholeTable(text) === undefined ? this.#readVar(name, text) : this.#readTable(name, text);
-    if (values === undefined) this.#isBroken = true;
-    return values;
-  }
-
-  #readVar(name: string, text: string): AxisValue[] | undefined {
+  #readReference(name: string, text: string): Rows | 'unknown' | undefined {
+    if (readWholeTable(text) !== undefined) return findTable(text, this.#path(name), this.#expansion)?.rows;
     const found = readVar(text, this.#path(name), this.#expansion);
-    if (found === undefined) return undefined;
-    const list = found.value;
-    if (Array.isArray(list) && list.every(isAxisValue)) return this.#valuesOf(list, name, found.path);
-    const odd = Array.isArray(list) ? list.find((item) => !isAxisValue(item)) : undefined;
-    if (odd === unknownValue) return undefined;
-    const without = isMap(odd) ? ' without `id`' : '';
-    const message = `the axis \`${name}\` is ${odd === undefined ? describeValue(list) : `a list with ${describeValue(odd)}${without} in it`}`;
-    const hint = isScalar(list)
-      ? `make \`${found.path.join('.')}\` a list: [${JSON.stringify(typeof list === 'string' ? shorten(list) : list)}]`
+    if (found === undefined || Array.isArray(found.value)) return found && this.#rowsOf(found.value, found.path);
+    const { value, path } = found;
+    const hint = isScalar(value)
+      ? `make \`${path.join('.')}\` a list: [${JSON.stringify(typeof value === 'string' ? shorten(value) : value)}]`
       : 'an axis is a list of texts, numbers, and maps with `id`';
-    this.#report('MB1103', [name], message, hint);
+    this.#report([name], `the axis \`${name}\` is ${describeValue(value)}`, hint);
     return undefined;
   }
 
-  #valuesOf(list: readonly (Scalar | JsonMap)[], axis: string, path: Path): AxisValue[] {
+  #rowsOf(list: Json, path: Path): Rows {
     const { places } = this.#expansion.manifest;
-    return list.map((item, index): AxisValue => {
-      const id = ownValue(item, 'id');
-      if (!isMap(item) || !isScalar(id)) return { value: isScalar(item) ? item : '' };
-      const label = `value ${index + 1} of the axis \`${axis}\``;
-      return { value: id, row: { value: item, label, place: () => places.value([...path, index]) } };
+    const label = `\`${path.at(-1)}\``;
+    const rows = (Array.isArray(list) ? list : []).map((value, index): Row => {
+      return { value, label: `value ${index + 1} of ${label}`, place: () => places.value([...path, index]) };
     });
+    return { rows, label, columns: ['id'] };
   }
 
-  /** Reads the values of an axis from a table: the column `id`, or the one with the axis's name, or the only one. */
-  #readTable(axis: string, text: string): AxisValue[] | undefined {
-    const found = findTable(text, this.#path(axis), this.#expansion);
-    if (found === undefined || found.rows === 'unknown') return undefined;
-    const { columns = [], label, rows } = found.rows;
-    const column =
-      ['id', axis].find((name) => columns.includes(name)) ?? (columns.length === 1 ? columns[0] : undefined);
-    const values: AxisValue[] = [];
+  /** Returns the values of an axis: scalars, or the column `id`, else the one with the axis's name, else the only one. */
+  #valuesIn({ rows, label, columns = [] }: Rows, axis: string): Axis['values'] | undefined {
+    const own = ['id', axis].find((name) => columns.includes(name));
+    const column = own ?? (columns.length === 1 ? columns[0] : undefined);
+    const values: Axis['values'] = [];
     for (const row of rows) {
-      const value = column === undefined ? row.value : ownValue(row.value, column);
+      const cell = column === undefined ? undefined : ownValue(row.value, column);
+      const value = isScalar(row.value) ? row.value : cell;
       if (isScalar(value)) {
         values.push({ value, row });
         continue;
       }
-      if (value === unknownValue) return undefined;
-      const place = row.place();
-      const { manifest } = this.#expansion;
-      const related = [{ message: `the axis \`${axis}\``, place: manifest.places.value(this.#path(axis)) }];
+      if (value === unknownValue || row.value === unknownValue) return undefined;
+      const related = [{ message: `the axis \`${axis}\``, place: this.#placeOf([axis]) }];
       const message =
         column === undefined
           ? `it is not clear which column of ${label} has the values of the axis \`${axis}\``
           : `${row.label} has no text or number in \`${column}\` for the axis \`${axis}\``;
       const hint =
         column === undefined ? `name that column \`id\` or \`${axis}\`` : 'give it a value, or remove the row';
-      this.#expansion.reportError({ code: 'MB1103', message, hint, place, related });
+      this.#expansion.reportError({ code: 'MB1103', message, hint, place: row.place(), related });
       return undefined;
     }
     return values;
@@ -157,36 +140,35 @@ class MatrixReading {
     if (name !== 'key' && name !== 'take' && /^[A-Za-z_][A-Za-z0-9_-]{0,99}$/.test(name)) return true;
     const hint =
       'use letters, digits, `_` and `-`, starting with a letter or `_`; `key` and `take` have a meaning of their own';
-    this.#report('MB1103', at, `an axis cannot be named \`${shorten(name)}\``, hint);
+    this.#report(at, `an axis cannot be named \`${shorten(name)}\``, hint);
     return false;
   }
 
   /** Reports values that are equal, or that would be equal in the address of a step. */
-  #checkValues(name: string, values: readonly AxisValue[]): void {
-    const seen = new Map<string, { value: Scalar; place: () => Place }>();
-    for (const [index, { value, row }] of values.entries()) {
-      const place = row?.place ?? (() => this.#expansion.manifest.places.value(this.#path(name, index)));
-      const part = addressPart(String(value));
+  #checkValues(name: string, values: Axis['values']): void {
+    const seen = new Map<string, Axis['values'][number]>();
+    for (const one of values) {
+      const [value, part] = [shorten(String(one.value)), addressPart(String(one.value))];
+      const place = one.row.place;
+      const first = seen.get(part);
       if (part === '') {
         const hint = 'write a value: it is a part of the address of the step';
-        this.#reportAt(place(), 'MB1103', `a value of the axis \`${name}\` is empty`, hint);
-        continue;
+        this.#report([], `a value of the axis \`${name}\` is empty`, hint, { place: place() });
+      } else if (first === undefined) {
+        seen.set(part, one);
+      } else if (String(first.value) === String(one.value)) {
+        const at = { place: place(), first: first.row.place() };
+        this.#report([], `the axis \`${name}\` has the value "${value}" twice`, 'remove one of them', at);
+      } else {
+        const both = `"${shorten(String(first.value))}" and "${value}" of the axis \`${name}\``;
+        const hint = 'change one of them, so that their addresses differ';
+        const at = { code: 'MB1402', place: place(), first: first.row.place() } as const;
+        this.#report([], `${both} give the same address \`${shorten(part)}\``, hint, at);
       }
-      const first = seen.get(part);
-      if (first === undefined) {
-        seen.set(part, { value, place });
-        continue;
-      }
-      const same = String(first.value) === String(value);
-      const message = same
-        ? `the axis \`${name}\` has the value "${shorten(String(value))}" twice`
-        : `"${shorten(String(first.value))}" and "${shorten(String(value))}" of the axis \`${name}\` give the same address \`${shorten(part)}\``;
-      const hint = same ? 'remove one of them' : 'change one of them, so that their addresses differ';
-      this.#reportAt(place(), same ? 'MB1103' : 'MB1402', message, hint, first.place());
     }
   }
 
-  #exclude(cells: Cell[], axes: readonly Axis[]): Cell[] {
+  #checkExclude(axes: readonly Axis[]): void {
     for (const [index, pattern] of this.#matrix.exclude.entries()) {
       for (const [axis, value] of Object.entries(pattern)) {
         const known = axes.find((one) => one.name === axis)?.values.map((one) => String(one.value));
@@ -195,57 +177,51 @@ class MatrixReading {
         const names = known ?? axes.map((one) => one.name);
         const hint = suggestName(name, names, { what: known === undefined ? 'axes' : 'values' });
         const message = `\`exclude\` names ${what}\`${shorten(name)}\`, which the matrix does not have`;
-        this.#report('MB1103', ['exclude', index, axis], message, hint);
+        this.#report(['exclude', index, axis], message, hint);
       }
     }
-    return cells.filter((cell) => !this.#matrix.exclude.some((pattern) => matches(cell, pattern)));
   }
 
   #include(cells: Cell[], axes: readonly string[]): Cell[] {
     const all = new Map(cells.map((cell) => [nameOf(cell, axes), cell]));
     for (const [index, written] of this.#matrix.include.entries()) {
       const wrong = (message: string, hint: string) =>
-        this.#report('MB1103', ['include', index], `cell ${index + 1} of \`include\` ${message}`, hint);
+        this.#report(['include', index], `cell ${index + 1} of \`include\` ${message}`, hint);
       const odd = Object.keys(written).find((axis) => !axes.includes(axis));
       const missing = axes.find((axis) => (written[axis] ?? '') === '');
+      const name = nameOf(written, axes);
       if (odd !== undefined) {
         wrong(`has the axis \`${shorten(odd)}\`, which does not exist`, suggestName(odd, axes, { what: 'axes' }));
       } else if (missing !== undefined) {
         wrong(`has no value for the axis \`${missing}\``, 'write one: every cell has a value for each axis');
-      } else if (all.has(nameOf(written, axes))) {
-        wrong(`exists already: ${nameOf(written, axes)}`, 'remove it');
+      } else if (all.has(name)) {
+        wrong(`exists already: ${name}`, 'remove it');
       } else {
-        const cell = emptyCell();
-        for (const axis of axes) cell[axis] = written[axis] ?? '';
-        all.set(nameOf(written, axes), cell);
+        all.set(name, Object.assign(emptyCell(), Object.fromEntries(axes.map((axis) => [axis, written[axis]]))));
       }
     }
     return [...all.values()];
   }
 
-  #path(...at: (string | number)[]): Path {
+  #path(...at: Path): Path {
     return taskPath(this.#task.id, 'matrix', ...at);
   }
 
-  #report(code: DiagnosticCode, at: Path, message: string, hint: string): void {
-    this.#reportAt(this.#expansion.manifest.places.value(this.#path(...at)), code, message, hint);
+  #placeOf(at: Path): Place {
+    return this.#expansion.manifest.places.value(this.#path(...at));
   }
 
-  #reportAt(place: Place, code: DiagnosticCode, message: string, ...more: [hint: string, first?: Place]): void {
-    const [hint, first] = more;
-    const related = first && [{ message: 'the first one', place: first }];
+  /** Reports a mistake at a part of the matrix, or at `place`. */
+  #report(
+    at: Path,
+    message: string,
+    hint: string,
+    { code = 'MB1103', place = this.#placeOf(at), first }: { code?: DiagnosticCode; place?: Place; first?: Place } = {},
+  ): void {
     this.#isBroken = true;
+    const related = first && [{ message: 'the first one', place: first }];
     this.#expansion.reportError({ code, message, hint, place, related });
   }
-}
-
-function rowsOf(axes: readonly Axis[]): Cells['rows'] {
-  return new Map(
-    axes.map(({ name, values }) => [
-      name,
-      new Map(values.flatMap(({ value, row }) => (row === undefined ? [] : [[String(value), row] as const]))),
-    ]),
-  );
 }
 
 function product(axes: readonly Axis[]): Cell[] {

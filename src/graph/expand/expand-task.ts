@@ -7,52 +7,44 @@ import { isTemplate, readTruth } from '../../manifest/template/template.ts';
 import { addressPart, forbiddenIn, maxKeyLength, stepAddress } from '../address.ts';
 import type { Expansion } from '../expansion.ts';
 import { columnIn, placeFault, renderValue } from '../render/templates.ts';
-import { type Cell, type Cells, type Draft, type ExpandedTask, type TaskRows, trailOf, withTrail } from './draft.ts';
+import { type Cell, type Draft, type ExpandedTask, type TaskRows, trailOf, withTrail } from './draft.ts';
 import { indexSteps } from './join.ts';
 import { scopeOf } from './tables.ts';
-
-export function countSteps(task: Task, rows: TaskRows, cells: Cells, countOf: (task: string) => number): number {
-  const ofParts = task.rows.from === 'parts' ? countOf(task.rows.task) * task.rows.most : undefined;
-  const rowCount = ofParts ?? (typeof rows === 'object' ? rows.rows.length : rows === 'none' ? 1 : 0);
-  return rowCount * cells.cells.length * (task.takes ?? 1);
-}
 
 export function expandTask(task: Task, rows: TaskRows, expansion: Expansion): ExpandedTask {
   const cells = expansion.cells.get(task.id);
   if (cells === undefined) {
-    return { task, axes: [], hasKey: false, drafts: [], leftOut: [], complete: false, find: () => [] };
+    return { task, axes: [], hasKey: false, drafts: [], leftOut: [], complete: false, find: indexSteps([]) };
   }
+  const { axes } = cells;
   const keyed = rows === 'unknown' ? [] : keyRows(task, rows, expansion);
-  const takes = task.takes !== undefined && task.takes > 1 ? range(task.takes) : [undefined];
+  const takes = task.takes !== undefined && task.takes > 1 ? [...Array(task.takes).keys()] : [undefined];
+  // All steps of a cell share its values, because most campaigns have few cells and many rows.
+  const columns = cells.cells.map((cell) => {
+    const matrix = pickAxes(cell, axes);
+    return { cell, matrix, values: Object.values(matrix).map(addressPart) };
+  });
   const drafts: Draft[] = [];
-  // All steps of a cell share its column, because most campaigns have few cells and many rows.
-  const columns = cells.cells.map((cell) => columnOf(cell, cells.axes));
+  const leftOut: Draft[] = [];
   for (const { row, key } of keyed) {
     for (const { cell, matrix, values } of columns) {
-      for (const take of takes) {
-        drafts.push({
-          address: stepAddress(task.id, { key, values, take }),
-          task,
-          key,
-          matrix,
-          cell,
-          take,
-          row,
-          part: row?.part,
-        });
+      for (const index of takes) {
+        const take = index === undefined ? undefined : index + 1;
+        const address = stepAddress(task.id, { key, values, take });
+        const draft: Draft = { address, task, key, matrix, cell, take, row, part: row?.part };
+        (isWanted(draft, expansion) ? drafts : leftOut).push(draft);
       }
     }
   }
   const complete = rows !== 'unknown' && keyed.length === (rows === 'none' ? 1 : rows.rows.length);
-  const { kept, leftOut } = applyConditions(task, drafts, expansion);
-  const find = indexSteps(kept);
-  return { task, axes: cells.axes, hasKey: hasKey(task, rows), drafts: kept, leftOut, complete, find };
+  return { task, axes, hasKey: hasKey(task, rows), drafts, leftOut, complete, find: indexSteps(drafts) };
 }
 
-function columnOf(cell: Cell, axes: readonly string[]): Pick<Draft, 'cell' | 'matrix'> & { values: string[] } {
+/** Returns the values of these axes as strings, in their order. */
+export function pickAxes(cell: Cell, axes: readonly string[]): { [axis: string]: string } {
   const matrix = Object.create(null) as { [axis: string]: string };
   for (const axis of axes) matrix[axis] = String(cell[axis]);
-  return { cell, matrix, values: axes.map((axis) => addressPart(matrix[axis] ?? '')) };
+  return matrix;
 }
 
 /** Returns whether the steps of a task have row keys: the task sets `key`, or its rows are strings. */
@@ -62,36 +54,22 @@ export function hasKey(task: Task, rows: TaskRows): boolean {
   return typeof rows === 'object' && rows.rows.length > 0 && rows.rows.every((row) => isScalar(row.value));
 }
 
-function range(count: number): number[] {
-  return Array.from({ length: count }, (_, index) => index + 1);
+/** Evaluates the conditions of a step. That of the rows comes first, because it determines which rows exist. */
+function isWanted(draft: Draft, expansion: Expansion): boolean {
+  const { rowsWhen = true, when = true } = draft.task;
+  return holdsFor(draft, 'rowsWhen', rowsWhen, expansion) && holdsFor(draft, 'when', when, expansion);
 }
 
-function applyConditions(task: Task, drafts: Draft[], expansion: Expansion): { kept: Draft[]; leftOut: Draft[] } {
-  const conditions = conditionKeys.filter((key) => task[key] !== undefined && task[key] !== true);
-  if (conditions.length === 0) return { kept: drafts, leftOut: [] };
-  const kept: Draft[] = [];
-  const leftOut: Draft[] = [];
-  for (const draft of drafts) {
-    const isKept = conditions.every((key) => isWanted(draft, key, expansion));
-    (isKept ? kept : leftOut).push(draft);
-  }
-  return { kept, leftOut };
-}
-
-/** `rowsWhen` comes first, because it determines which rows exist. */
-const conditionKeys = ['rowsWhen', 'when'] as const;
-
-function isWanted(draft: Draft, key: (typeof conditionKeys)[number], expansion: Expansion): boolean {
+function holdsFor(draft: Draft, name: string, condition: string | boolean, expansion: Expansion): boolean {
+  if (typeof condition === 'boolean') return condition;
   const { manifest, templates } = expansion;
-  const path = taskPath(draft.task.id, key);
-  const when = draft.task[key] ?? true;
-  const value = renderValue(when, path, {
+  const path = taskPath(draft.task.id, name);
+  const value = renderValue(condition, path, {
     templates,
     scopeAt: () => scopeOf(draft, expansion),
     onFault: (fault, site) => expansion.report(withTrail(placeFault(fault, site, manifest.places), draft)),
   });
-  if (value === unknownValue) return false;
-  const truth = readTruth(value);
+  const truth = value === unknownValue ? false : readTruth(value);
   if (truth !== undefined) return truth;
   const message = `\`when\` is ${describeValue(value)}, and must be true or false`;
   const hint = 'compare it, as in "{{eq row.state \'live\'}}" or, for a filled cell, "{{ne row.date \'\'}}"';
@@ -108,27 +86,35 @@ interface KeyedRow {
 function keyRows(task: Task, rows: 'none' | Rows, expansion: Expansion): KeyedRow[] {
   if (task.keyBroken === true) return [];
   if (task.key === undefined && rows === 'none') return [{}];
-  if (rows !== 'none' && !canBeKeyed(task, rows, expansion)) return [];
-  const list: (Row | undefined)[] = rows === 'none' ? [undefined] : rows.rows;
-  const seen = new Map<string, Row | undefined>();
-  const keyed: KeyedRow[] = [];
-  const place = expansion.manifest.places.value(taskPath(task.id, task.key === undefined ? 'foreach' : 'key'));
+  const { places } = expansion.manifest;
+  const place = places.value(taskPath(task.id, task.key === undefined ? 'foreach' : 'key'));
+  const list = rows === 'none' ? [undefined] : rows.rows;
+  if (rows !== 'none' && task.key === undefined && rows.rows.some((row) => isMap(row.value) && row.key === undefined)) {
+    const message = `task \`${task.id}\` has rows, but no \`key\` that names them`;
+    const hint = `add \`key: "{{row.${keyColumn(rows)}}}"\`: something unique that stays the same when rows are added or sorted`;
+    expansion.reportError({ code: 'MB1401', message, hint, place });
+    return [];
+  }
+  const known = new Map<string, Row | undefined>();
+  const hint =
+    task.key === undefined || isTemplate(task.key) || rows === 'none'
+      ? 'a key is unique in its task: remove one of the rows, or build the key from more columns'
+      : `use a column of the row, as in "{{row.${keyColumn(rows)}}}"`;
   for (const row of list) {
     const key = renderKey(task, row, expansion);
     if (key === undefined) continue;
     const message = checkKey(key);
-    const first = seen.get(key);
+    const first = known.get(key);
     if (message !== undefined) {
       const where = whereIs(task, row, columnIn(task.key ?? '', expansion.templates));
       expansion.reportError({ code: 'MB1401', message, hint: hintForKey(key, task, expansion), place, ...where });
-    } else if (!seen.has(key)) {
-      seen.set(key, row);
-      keyed.push({ row, key });
+    } else if (!known.has(key)) {
+      known.set(key, row);
     } else {
       expansion.reportError({
         code: 'MB1402',
         message: `two rows have the key \`${shorten(key)}\`: ${first?.label} and ${row?.label}`,
-        hint: 'a key is unique in its task: remove one of the rows, or build the key from more columns',
+        hint,
         place: row?.place() ?? place,
         related: [
           ...(first === undefined ? [] : [{ message: 'the first one', place: first.place() }]),
@@ -138,24 +124,7 @@ function keyRows(task: Task, rows: 'none' | Rows, expansion: Expansion): KeyedRo
       });
     }
   }
-  return keyed;
-}
-
-/** Reports rows without a key, and a key that is the same for all of them. */
-function canBeKeyed(task: Task, rows: Rows, expansion: Expansion): boolean {
-  const { places } = expansion.manifest;
-  if (task.key === undefined && rows.rows.some(({ value, key }) => isMap(value) && key === undefined)) {
-    const message = `task \`${task.id}\` has rows, but no \`key\` that names them`;
-    const hint = `add \`key: "{{row.${keyColumn(rows)}}}"\`: something unique that stays the same when rows are added or sorted`;
-    expansion.reportError({ code: 'MB1401', message, hint, place: places.value(taskPath(task.id, 'foreach')) });
-    return false;
-  }
-  if (rows.rows.length <= 1 || !isSameForAll(task, expansion)) return true;
-  const message = `the key of task \`${task.id}\` is the same for every row`;
-  const column = `use a column of the row, as in "{{row.${keyColumn(rows)}}}"`;
-  const hint = rows.columns === undefined ? 'write "{{row}}"' : column;
-  expansion.reportError({ code: 'MB1402', message, hint, place: places.value(taskPath(task.id, 'key')) });
-  return false;
+  return [...known].map(([key, row]) => ({ key, row }));
 }
 
 function hintForKey(key: string, task: Task, { templates }: Expansion): string {
@@ -205,12 +174,6 @@ function nameCharacter(character: string): string {
   if (/\p{C}/u.test(character))
     return `the invisible character U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
   return `the character ${character}`;
-}
-
-function isSameForAll(task: Task, { templates }: Expansion): boolean {
-  if (task.key === undefined || !templates.isSound(taskPath(task.id, 'key'))) return false;
-  if (!isTemplate(task.key)) return checkKey(task.key) === undefined;
-  return templates.get(task.key)?.paths.every((path) => path.parts[0] !== 'row') === true;
 }
 
 function keyColumn(rows: Rows): string {

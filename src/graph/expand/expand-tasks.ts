@@ -1,5 +1,5 @@
-import { defined, emptyMap, groupBy, shorten } from '../../ground/values.ts';
-import { type GateRule, type Manifest, type Task, taskPath } from '../../manifest/manifest.ts';
+import { defined, emptyMap, shorten } from '../../ground/values.ts';
+import { type Manifest, type Task, taskPath } from '../../manifest/manifest.ts';
 import type { Row, Rows } from '../../manifest/rows/rows.ts';
 import { suggestName } from '../../manifest/suggest.ts';
 import { makeReference } from '../../manifest/template/template.ts';
@@ -9,7 +9,7 @@ import type { Gate } from '../graph.ts';
 import { findTemplates, renderValue } from '../render/templates.ts';
 import type { Draft, ExpandedTask, TaskRows } from './draft.ts';
 import { expandMatrix } from './expand-matrix.ts';
-import { expandTask } from './expand-task.ts';
+import { expandTask, pickAxes } from './expand-task.ts';
 import { attributeOf, indexSteps, readPicks } from './join.ts';
 import { resolveVars } from './resolve-vars.ts';
 import { readTables } from './tables.ts';
@@ -36,42 +36,53 @@ export function beginExpansion(
   return expansion;
 }
 
-export function expandTasks(order: readonly Task[], expansion: Expansion): void {
+const maxSteps = 100_000;
+
+/**
+ * Makes the steps of all tasks, in the given order. Counts the steps of a task before it makes them, so that a huge
+ * matrix takes no memory. Returns false if there are too many, which is reported.
+ */
+export function expandTasks(order: readonly Task[], expansion: Expansion): boolean {
+  let total = 0;
   for (const task of order) {
-    const expanded = expandTask(task, rowsForSteps(task, expansion), expansion);
-    expansion.expanded.set(task.id, withGates(expanded, expansion));
+    const source = task.rows.from === 'parts' ? task.rows : undefined;
+    const parts = source && findPartSteps(task, source, expansion);
+    const given = source !== undefined && parts === undefined ? 'unknown' : expansion.rowsOf(task.id);
+    const count = countRows(given, source && (parts?.length ?? 0) * source.most) * countSteps(task, expansion);
+    total += count;
+    if (total > maxSteps) {
+      reportTooLarge(task, count, expansion);
+      return false;
+    }
+    const rows = source === undefined || parts === undefined ? given : rowsOfParts(task, { source, parts }, expansion);
+    expansion.expanded.set(task.id, withGates(expandTask(task, rows, expansion), expansion));
   }
+  return true;
 }
 
-function withGates(expanded: ExpandedTask, expansion: Expansion): ExpandedTask {
-  const { gate } = expanded.task;
-  if (gate === undefined || !isAxisKnown(expanded, expansion)) return expanded;
-  const gates = gatesOf(expanded);
-  checkChoices(expanded, gates, expansion);
-  return gate.is === 'approve'
-    ? { ...expanded, gates }
-    : { ...expanded, gates, offered: seenThroughGate(expanded, gate, gates) };
+function countRows(rows: TaskRows, parts: number | undefined): number {
+  if (typeof rows === 'string') return rows === 'none' ? 1 : 0;
+  return parts ?? rows.rows.length;
 }
 
-function rowsForSteps(task: Task, expansion: Expansion): TaskRows {
-  const rows = expansion.rowsOf(task.id);
-  if (task.rows.from !== 'parts' || rows === 'unknown') return rows;
-  const source = task.rows;
-  const producer = expansion.expanded.get(source.task);
-  if (producer === undefined || !producer.complete) return 'unknown';
-  const drafts = pickPartSteps(task, { source, producer }, expansion);
-  return drafts === undefined ? 'unknown' : rowsOfParts(task, { source, drafts }, expansion.manifest);
+function countSteps({ id, takes = 1 }: Task, { cells }: Expansion): number {
+  return (cells.get(id)?.cells.length ?? 0) * takes;
+}
+
+function reportTooLarge({ id }: Task, count: number, expansion: Expansion): void {
+  const [own, most] = [count, maxSteps].map((number) => number.toLocaleString('en-US'));
+  const message = `the manifest makes more than ${most} steps: task \`${id}\` alone makes ${own}`;
+  const hint = 'use fewer rows, matrix values or takes, or split the campaign into several manifests';
+  expansion.reportError({ code: 'MB1007', message, hint, place: expansion.manifest.places.key(taskPath(id)) });
 }
 
 /**
- * Returns the steps whose parts a task uses: all steps of the other task, or those that `from` picks. Undefined if that
- * is wrong, which is reported once and not for each part.
+ * Returns the steps whose parts are the rows of a task: all steps of the other task, or those that `from` picks.
+ * Undefined if they are unknown, or if `from` is wrong, which is reported once and not for each part.
  */
-function pickPartSteps(
-  task: Task,
-  { source, producer }: { source: PartSource; producer: ExpandedTask },
-  expansion: Expansion,
-): readonly Draft[] | undefined {
+function findPartSteps(task: Task, source: PartSource, expansion: Expansion): readonly Draft[] | undefined {
+  const producer = expansion.expanded.get(source.task);
+  if (expansion.rowsOf(task.id) === 'unknown' || producer?.complete !== true) return undefined;
   const { templates, vars } = expansion;
   const { places } = expansion.manifest;
   const path = taskPath(task.id, 'from', source.task);
@@ -83,7 +94,7 @@ function pickPartSteps(
     expansion.reportError({ code: 'MB1202', message, hint, place: places.value([...path, name]) });
     return undefined;
   }
-  const conditions = readPicks(task, producer, {
+  const picks = readPicks(task, producer, {
     places,
     report: (error) => expansion.report(error),
     render: (value, at) =>
@@ -93,34 +104,31 @@ function pickPartSteps(
         onFault: (fault, site) => expansion.reportFault(fault, site),
       }),
   });
-  if (conditions === undefined) return undefined;
-  const isMeant = (draft: Draft) => conditions.every(({ name, values }) => values.includes(attributeOf(draft, name)));
+  if (picks === undefined) return undefined;
+  const isMeant = (draft: Draft) => picks.every(({ name, values }) => values.includes(attributeOf(draft, name)));
   const drafts = producer.drafts.filter(isMeant);
-  if (drafts.length > 0 || conditions.length === 0 || producer.leftOut.some(isMeant)) return drafts;
-  const asked = conditions.map(({ name, values }) => `${name} ${shorten(values.join(' or '))}`).join(', ');
+  if (drafts.length > 0 || picks.length === 0 || producer.leftOut.some(isMeant)) return drafts;
+  const asked = picks.map(({ name, values }) => `${name} ${shorten(values.join(' or '))}`).join(', ');
   const message = `\`from\` matches no step of \`${source.task}\`: none has ${asked}`;
   const known = [...producer.drafts, ...producer.leftOut].slice(0, 4).map(({ address }) => address);
-  const place = places.key(path);
   const hint = known.length === 0 ? 'remove it' : `it has ${known.join('  ')}`;
-  expansion.reportError({ code: 'MB1405', message, hint, place });
+  expansion.reportError({ code: 'MB1405', message, hint, place: places.key(path) });
   return undefined;
 }
 
 function rowsOfParts(
   task: Task,
-  { source, drafts }: { source: PartSource; drafts: readonly Draft[] },
-  manifest: Manifest,
+  { source, parts }: { source: PartSource; parts: readonly Draft[] },
+  { manifest }: Expansion,
 ): Rows {
   const place = () => manifest.places.value(taskPath(task.id, 'foreach'));
-  const rows = drafts.flatMap((draft) => {
+  const rows = parts.flatMap((draft) => {
     const key = nameForKeys(draft);
     return Array.from({ length: source.most }, (_, index): Row => {
       const number = index + 1;
-      const value = emptyMap();
-      const part = (field: string) => makeReference(draft.address, `${source.parts}.${index}.${field}`);
-      Object.assign(value, { number, order: index, url: part('url'), id: part('id'), key });
+      const field = (name: string) => makeReference(draft.address, `${source.parts}.${index}.${name}`);
       return {
-        value,
+        value: Object.assign(emptyMap(), { number, order: index, url: field('url'), id: field('id'), key }),
         label: `part ${number} of ${draft.address}`,
         place,
         key: key === '' ? String(number) : `${key}-${number}`,
@@ -136,72 +144,47 @@ function nameForKeys(draft: Draft): string {
   return [...names, ...(draft.take === undefined ? [] : [String(draft.take)])].join('-').slice(0, 90);
 }
 
-type Choice = Extract<GateRule, { is: 'choose' }>;
-
-/** Returns the gates of the steps. With `approve`, each step has one. */
-function gatesOf({ task, axes, drafts }: Pick<ExpandedTask, 'task' | 'axes' | 'drafts'>): Gate[] {
-  const { gate } = task;
-  if (gate === undefined) return [];
-  const { note, reasons } = gate;
-  const words = defined({ note, reasons });
-  if (gate.is === 'approve') {
-    return drafts.map(({ address }) => ({
-      ...{ name: address, task: task.id, is: 'approve', choose: 1, members: [address] },
-      ...words,
-    }));
-  }
-  const groups = groupBy(drafts, (draft) => nameOfGroup(draft, gate, axes));
-  return [...groups].map(([name, members]) => ({
-    ...{ name, task: task.id, is: 'choose', choose: gate.choose, members: members.map(({ address }) => address) },
-    ...words,
-  }));
-}
-
 /**
- * Returns the task as other tasks see it through its gate: the steps of a choice are replaced by one that represents
- * the picked step. It lacks the attribute in which they differ, and its address is the name of the gate.
+ * Adds the gates of a task: one for each step with `approve`, else one for each group of steps that differ only in the
+ * choice. Other tasks then see one step for each group: it represents the picked step, its address is the name of the
+ * gate, and it lacks the attribute in which the steps of the group differ.
  */
-function seenThroughGate(expanded: ExpandedTask, gate: Choice, gates: readonly Gate[]): ExpandedTask {
-  const { task, axes, drafts, hasKey } = expanded;
-  const left = axes.filter((axis) => !isChosen(axis, gate));
-  const byAddress = new Map(drafts.map((draft) => [draft.address, draft]));
-  const merged = gates.flatMap(({ name, members: [first = ''] }) => {
-    const draft = byAddress.get(first);
-    return draft === undefined ? [] : [withoutChoice(draft, { name, gate, axes: left })];
-  });
+function withGates(expanded: ExpandedTask, expansion: Expansion): ExpandedTask {
+  const { task, drafts } = expanded;
+  const { gate } = task;
+  if (gate === undefined || !isAxisKnown(expanded, expansion)) return expanded;
+  const words = defined({ note: gate.note, reasons: gate.reasons });
+  const makeGate = (name: string, members: string[]): Gate => {
+    return { name, task: task.id, is: gate.is, choose: gate.is === 'approve' ? 1 : gate.choose, members, ...words };
+  };
+  if (gate.is === 'approve') return { ...expanded, gates: drafts.map(({ address }) => makeGate(address, [address])) };
+  const { among } = gate;
+  const isChosen = (axis: string) => among.by === 'all' || (among.by === 'axis' && among.axis === axis);
+  const axes = expanded.axes.filter((axis) => !isChosen(axis));
+  const groups = new Map<string, { offered: Draft; members: string[] }>();
+  for (const draft of drafts) {
+    const matrix = pickAxes(draft.matrix, axes);
+    const key = among.by === 'all' ? undefined : draft.key;
+    const take = among.by === 'axis' ? draft.take : undefined;
+    const address = stepAddress(task.id, { key, values: Object.values(matrix).map(addressPart), take });
+    const group = groups.get(address) ?? { offered: { ...draft, address, matrix, key, take }, members: [] };
+    groups.set(address, group);
+    group.members.push(draft.address);
+  }
+  const gates = [...groups].map(([name, { members }]) => makeGate(name, members));
+  checkChoices(expanded, gates, expansion);
+  const offered = [...groups.values()].map((group) => group.offered);
   return {
     ...expanded,
-    task: { ...task, takes: gate.among.by === 'axis' ? task.takes : undefined },
-    axes: left,
-    hasKey: hasKey && gate.among.by !== 'all',
-    drafts: merged,
-    find: indexSteps(merged),
-  };
-}
-
-function isChosen(axis: string, { among }: Choice): boolean {
-  return among.by === 'all' || (among.by === 'axis' && among.axis === axis);
-}
-
-function nameOfGroup({ task, key, matrix, take }: Draft, gate: Choice, axes: readonly string[]): string {
-  const values = axes.filter((axis) => !isChosen(axis, gate)).map((axis) => addressPart(matrix[axis] ?? ''));
-  const byAxis = gate.among.by === 'axis';
-  return stepAddress(task.id, {
-    key: gate.among.by === 'all' ? undefined : key,
-    values,
-    take: byAxis ? take : undefined,
-  });
-}
-
-function withoutChoice(draft: Draft, { name, gate, axes }: { name: string; gate: Choice; axes: string[] }): Draft {
-  const matrix = Object.create(null) as Draft['matrix'];
-  for (const axis of axes) matrix[axis] = draft.matrix[axis] ?? '';
-  return {
-    ...draft,
-    address: name,
-    matrix,
-    key: gate.among.by === 'all' ? undefined : draft.key,
-    take: gate.among.by === 'axis' ? draft.take : undefined,
+    gates,
+    offered: {
+      ...expanded,
+      task: { ...task, takes: among.by === 'axis' ? task.takes : undefined },
+      axes,
+      hasKey: expanded.hasKey && among.by !== 'all',
+      drafts: offered,
+      find: indexSteps(offered),
+    },
   };
 }
 

@@ -7,17 +7,15 @@ import {
   isMap,
   isScalar,
   type JsonMap,
-  type Path,
   shorten,
   unknownValue,
 } from '../../ground/values.ts';
 import { findUnsendableInJson, type Unsendable, whyNumberIsUnsendable } from '../../manifest/check/unsendable.ts';
 import { listNames, nearestName } from '../../manifest/suggest.ts';
-import { renderTemplate } from '../../manifest/template/render-template.ts';
-import { isTemplate, type Template, type TemplateFault } from '../../manifest/template/template.ts';
 import type { PlacedVar } from '../../manifest/yaml/read-yaml.ts';
-import { checkPaths } from '../check/check-paths.ts';
+import { checkTemplates } from '../check/check-task.ts';
 import type { Expansion } from '../expansion.ts';
+import { findTemplates, renderValue, type TemplateSite } from '../render/templates.ts';
 
 /**
  * Resolves all vars, as declared or as set from outside (command line, environment or file). Declared values may be
@@ -31,8 +29,7 @@ export function resolveVars(expansion: Expansion): JsonMap {
     const place = places.key(Object.hasOwn(declared, name) ? ['vars', name] : ['vars']);
     setVar(vars, { name, place, text, ...readText(text, declared[name] ?? null) }, expansion);
   }
-  const resolving = new DeclaredVars(vars, expansion);
-  for (const name of Object.keys(declared)) resolving.resolve(name);
+  resolveDeclared(vars, expansion);
   return vars;
 }
 
@@ -72,71 +69,49 @@ function setVar(vars: JsonMap, { name, value, place, text, unsendable }: GivenVa
   expansion.reportError({ code: 'MB1103', message, hint, place });
 }
 
-class DeclaredVars {
-  readonly #vars: JsonMap;
-  readonly #expansion: Expansion;
-  readonly #open: string[] = [];
+function resolveDeclared(vars: JsonMap, expansion: Expansion): void {
+  const { manifest, templates } = expansion;
+  const { vars: declared } = manifest;
+  const open: string[] = [];
 
-  constructor(vars: JsonMap, expansion: Expansion) {
-    this.#vars = vars;
-    this.#expansion = expansion;
-  }
+  const resolve = (name: string): void => {
+    if (Object.hasOwn(vars, name)) return;
+    open.push(name);
+    const value = declared[name] ?? null;
+    for (const site of findTemplates(value, ['vars', name])) {
+      if (resolveNames(site)) checkTemplates([site], { what: 'a var', roots: ['vars'], vars }, expansion);
+      else templates.markUnsound(site.path);
+    }
+    const rendered = renderValue(value, ['vars', name], {
+      templates,
+      scopeAt: () => ({ names: { vars } }),
+      onFault: (fault, site) => expansion.reportFault(fault, site),
+    });
+    open.pop();
+    if (!Object.hasOwn(vars, name)) vars[name] = rendered;
+  };
 
-  resolve(name: string): void {
-    if (Object.hasOwn(this.#vars, name)) return;
-    this.#open.push(name);
-    const value = this.#resolveValue(this.#expansion.manifest.vars[name] ?? null, ['vars', name]);
-    this.#open.pop();
-    if (!Object.hasOwn(this.#vars, name)) this.#vars[name] = value;
-  }
-
-  #resolveValue(value: Json, path: Path): Json {
-    if (value === unknownValue) return value;
-    if (typeof value === 'string') return isTemplate(value) ? this.#resolveTemplate(value, path) : value;
-    if (Array.isArray(value)) return value.map((item, index) => this.#resolveValue(item, [...path, index]));
-    if (!isMap(value)) return value;
-    const copy = emptyMap();
-    for (const [key, item] of Object.entries(value)) copy[key] = this.#resolveValue(item, [...path, key]);
-    return copy;
-  }
-
-  #resolveTemplate(text: string, path: Path): Json {
-    const site = { text, path };
-    const { template, faults } = this.#expansion.templates.parse(text);
-    if (template === undefined) return this.#refuse(faults, site);
-    if (!this.#resolveNames(template, site)) return unknownValue;
-    const names = { vars: this.#vars };
-    const misnamed = checkPaths(template.paths, { what: 'a var', roots: ['vars'], ...names });
-    if (misnamed.length > 0) return this.#refuse(misnamed, site);
-    const rendered = renderTemplate(template, { names });
-    return rendered.value === undefined ? this.#refuse(rendered.faults, site) : rendered.value;
-  }
-
-  #refuse(faults: readonly TemplateFault[], site: { text: string; path: Path }): Json {
-    for (const fault of faults) this.#expansion.reportFault(fault, site);
-    return unknownValue;
-  }
-
-  #resolveNames(template: Template, site: { text: string; path: Path }): boolean {
-    const { vars: declared } = this.#expansion.manifest;
-    for (const { parts, start, end } of template.paths) {
+  /** Resolves the vars that a template uses. Returns false if they need each other in a circle, which is reported. */
+  const resolveNames = (site: TemplateSite): boolean => {
+    for (const { parts, start, end } of templates.parse(site.text).paths) {
       const name = parts[0] === 'vars' ? parts[1] : undefined;
       if (name === undefined || !Object.hasOwn(declared, name)) continue;
-      const from = this.#open.indexOf(name);
-      if (from === -1 || Object.hasOwn(this.#vars, name)) {
-        this.resolve(name);
+      const from = open.indexOf(name);
+      if (from === -1 || Object.hasOwn(vars, name)) {
+        resolve(name);
         continue;
       }
-      const needed = this.#open.slice(from);
+      const needed = open.slice(from);
       const circle = [...needed, name].map((part) => `vars.${part}`).join(' → ');
       const message = `vars need each other in a circle: ${circle}`;
-      const hint = 'give one of them a fixed value';
-      this.#expansion.reportFault({ code: 'MB1404', message, hint, start, end }, site);
-      for (const part of needed) this.#vars[part] = unknownValue;
+      expansion.reportFault({ code: 'MB1404', message, hint: 'give one of them a fixed value', start, end }, site);
+      for (const part of needed) vars[part] = unknownValue;
       return false;
     }
     return true;
-  }
+  };
+
+  for (const name of Object.keys(declared)) resolve(name);
 }
 
 function hintForText(name: string, declared: Json): string {

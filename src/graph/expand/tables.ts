@@ -104,7 +104,7 @@ export function findRowAtHand({ parts }: NamePath, draft: Draft, expansion: Expa
 
 /** Finds the row of a step in a table. Undefined if there is none, which is reported once for equal values. */
 function findJoined(read: ReadTable, draft: Draft, expansion: Expansion): Row | undefined {
-  const { table, byValues, missed } = read;
+  const { table, rows, byValues, missed } = read;
   if (byValues === undefined) return undefined;
   const values = table.on.map((on) => valueFor(on, table, { draft, expansion }));
   if (!values.every((value) => value !== undefined)) return undefined;
@@ -114,28 +114,21 @@ function findJoined(read: ReadTable, draft: Draft, expansion: Expansion): Row | 
   missed.add(id);
   const message = `table \`${table.name}\` has no row for ${nameValues(table, values)}`;
   const place = expansion.manifest.places.key(tablePath(table.name));
-  // Only a few of many equal mistakes are shown, and each search takes a pass over the table.
-  const hint = missed.size <= mostSearched ? hintForMissing(read, values) : 'add it to the table';
+  const label = rows === 'unknown' ? table.name : rows.label;
+  const alike = missed.size > mostSearched ? undefined : findAlike(read, nameValues(table, values));
+  const hint = alike === undefined ? `add it to ${label}` : `${label} has a row for ${alike}: write both alike`;
   expansion.report(withTrail({ code: 'MB1307', severity: 'error', message, hint, place }, draft));
   return undefined;
 }
 
+/** Each search takes a pass over the table, and only a few of many equal mistakes are shown. */
 const mostSearched = 10;
 
-/** Names the row whose values differ only in case and white space. */
-function hintForMissing({ table, rows, byValues }: ReadTable, values: readonly string[]): string {
-  const label = rows === 'unknown' ? table.name : rows.label;
-  for (const id of byValues?.keys() ?? []) {
-    const known = JSON.parse(id) as string[];
-    if (known.every((value, index) => plain(value) === plain(values[index] ?? ''))) {
-      return `${label} has a row for ${nameValues(table, known)}: write both alike`;
-    }
-  }
-  return `add it to ${label}`;
-}
-
-function plain(value: string): string {
-  return value.normalize('NFC').trim().toLowerCase();
+/** Finds a row whose values differ only in case and white space. */
+function findAlike({ table, byValues }: ReadTable, wanted: string): string | undefined {
+  const plain = (text: string) => text.normalize('NFC').toLowerCase().replaceAll(/\s/g, '');
+  const names = [...(byValues?.keys() ?? [])].map((id) => nameValues(table, JSON.parse(id) as string[]));
+  return names.find((name) => plain(name) === plain(wanted));
 }
 
 /** Returns the value that is searched in a join column; undefined when it is wrong, which was reported. */

@@ -1,4 +1,4 @@
-import type { Diagnostic, Place } from '../../ground/diagnostic.ts';
+import type { Place } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
 import { emptyMap, isMap, mustGet, ownValue, type Path, shorten, unknownValue } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
@@ -9,47 +9,38 @@ import { nameSeparator } from '../../manifest/rows/read-csv.ts';
 import { readWholeTable } from '../../manifest/rows/read-row-source.ts';
 import { extensionOf, readRows, rowsFromList } from '../../manifest/rows/read-rows.ts';
 import { readSheet } from '../../manifest/rows/read-table.ts';
-import { explainFileProblem, type Rows } from '../../manifest/rows/rows.ts';
+import { explainFileProblem, type Row, type Rows } from '../../manifest/rows/rows.ts';
 import { suggestName } from '../../manifest/suggest.ts';
+import { forbiddenIn } from '../address.ts';
 import { checkRowSchema } from '../check/row-schema.ts';
 import type { Expansion } from '../expansion.ts';
-import { nameTasks, type ReadTable, type TaskRows } from './draft.ts';
+import type { ReadTable, TaskRows } from './draft.ts';
 
 export function readTaskRows(expansion: Expansion): void {
-  const empty = new Map<string, Task[]>();
   for (const task of expansion.manifest.tasks) {
+    const { id, rows: source, schema, folder } = task;
     const rows = readRowsOf(task, expansion);
-    expansion.rows.set(task.id, rows);
-    if (typeof rows !== 'object' || task.rows.from === 'parts') continue;
-    if (rows.rows.length > 0) checkRows(task, rows, expansion);
-    else empty.set(rows.label, [...(empty.get(rows.label) ?? []), task]);
+    expansion.rows.set(id, rows);
+    if (typeof rows !== 'object' || source.from === 'parts') continue;
+    if (rows.rows.length === 0) {
+      reportNoRows(task, rows.label, expansion);
+    } else if (schema !== undefined && source.from === 'file') {
+      const paths = { path: pathFrom(folder, schema), data: pathFrom(folder, source.path) };
+      checkRowSchema({ ...paths, at: taskPath(id, 'schema') }, rows, expansion);
+    }
   }
-  for (const [label, tasks] of empty) reportNoRows(tasks, label, expansion);
 }
 
-function checkRows({ id, rows: source, schema, folder }: Task, rows: Rows, expansion: Expansion): void {
-  if (schema === undefined || source.from !== 'file') return;
-  const paths = { path: pathFrom(folder, schema), data: pathFrom(folder, source.path) };
-  checkRowSchema({ ...paths, at: taskPath(id, 'schema') }, rows, expansion);
-}
-
-function reportNoRows(tasks: readonly Task[], label: string, expansion: Expansion): void {
-  const [task] = tasks;
-  if (task === undefined) return;
-  const { rows } = task;
-  const place = expansion.manifest.places.value(taskPath(task.id, 'foreach'));
-  const why =
+function reportNoRows({ id, rows }: Task, label: string, expansion: Expansion): void {
+  const [why, hint] =
     rows.from === 'files'
-      ? `no file matches ${shorten(rows.pattern)}`
-      : `${label} has no rows${rows.from === 'file' && rows.header !== undefined ? ` below its column names (\`header: ${rows.header}\`)` : ''}`;
-  const hint =
-    rows.from === 'files'
-      ? 'patterns are relative to the file that contains them; `*` matches in one folder, `**` in all; hidden files are ignored'
-      : 'add a row, or remove the task';
-  const message =
-    tasks.length === 1 ? `task \`${task.id}\` makes no steps: ${why}` : `${tasks.length} tasks make no steps: ${why}`;
-  const trail = tasks.length === 1 ? {} : { trail: [nameTasks(tasks.map(({ id }) => id))] };
-  expansion.reportError({ code: 'MB1408', message, hint, place, ...trail });
+      ? [
+          `no file matches ${shorten(rows.pattern)}`,
+          'patterns are relative to the file that contains them; `*` matches in one folder, `**` in all; hidden files are ignored',
+        ]
+      : [`${label} has no rows`, 'add a row, or remove the task'];
+  const place = expansion.manifest.places.value(taskPath(id, 'foreach'));
+  expansion.reportError({ code: 'MB1408', message: `task \`${id}\` makes no steps: ${why}`, hint, place });
 }
 
 function readRowsOf(task: Task, expansion: Expansion): TaskRows {
@@ -147,21 +138,14 @@ const columns = ['path', 'name', 'stem', 'extension', 'folder'];
 
 /** Makes a row for each matching file. Its key is the name without extension if all differ, else the path. */
 function rowsOfFiles(pattern: string, found: { files: readonly string[]; folder: string; place: () => Place }): Rows {
-  const { files, folder, place } = found;
-  const parts = files.map((file) => splitPath(seenFrom(folder, file)));
+  const parts = found.files.map((file) => splitPath(seenFrom(found.folder, file)));
   const stems = new Set(parts.map(({ stem }) => stem));
-  const byStem = stems.size === parts.length && parts.every(({ stem }) => isPlain(stem));
-  const rows = parts.map((part) => ({
-    value: Object.assign(emptyMap(), part),
-    label: part.path,
-    place,
-    key: byStem
-      ? part.stem
-      : part.path
-          .replace(/^(\.\.\/)+/, '')
-          .replace(/\.[^./]*$/, '')
-          .replaceAll(/[\s,@/\\*?]+/g, '-'),
-  }));
+  const byStem = stems.size === parts.length && parts.every(({ stem }) => forbiddenIn(stem) === undefined);
+  const rows = parts.map((part): Row => {
+    const path = part.path.replace(/^(\.\.\/)+|\.[^./]*$/g, '').replaceAll(/[\s,@/\\*?]+/g, '-');
+    const key = byStem ? part.stem : path;
+    return { value: Object.assign(emptyMap(), part), label: part.path, place: found.place, key };
+  });
   return { rows, label: pattern, columns };
 }
 
@@ -181,10 +165,6 @@ function splitPath(path: string): { path: string; name: string; stem: string; ex
     extension: dot > 0 ? name.slice(dot + 1) : '',
     folder: at === -1 ? '' : path.slice(0, at),
   };
-}
-
-function isPlain(stem: string): boolean {
-  return !/[\s,@/\\*?\p{C}]/u.test(stem);
 }
 
 export type PartSource = Extract<RowSource, { from: 'parts' }>;
@@ -263,7 +243,7 @@ function rowsOfFile(
   }
   const file = mustGet(facts.data, name);
   if ('problem' in file) {
-    expansion.reportError({ ...explainFileProblem(name, file), place, ...usersOf(name, expansion) });
+    expansion.reportError({ ...explainFileProblem(name, file), place });
     return 'unknown';
   }
   if ('files' in file) throw new Error(`internal error: the data file ${name} was listed, not read`);
@@ -276,21 +256,12 @@ function rowsOfFile(
   if (rows?.separator !== undefined && rows.isGuess === true) {
     expansion.notices.push(`the columns of ${name} are separated by ${nameSeparator(rows.separator)}`);
   }
-  const cellErrors = rows?.cellErrors ?? [];
-  const users = read.diagnostics.length + cellErrors.length === 0 ? {} : usersOf(name, expansion);
-  for (const { error, ...cell } of cellErrors) expansion.cellErrors.push({ ...cell, error: { ...error, ...users } });
-  return keepRows({ ...read, diagnostics: read.diagnostics.map((one) => ({ ...one, ...users })) }, expansion);
+  for (const error of rows?.cellErrors ?? []) expansion.cellErrors.push(error);
+  return keepRows(read, expansion);
 }
 
 function tableAt([section, name]: Path): string | undefined {
   return section === 'tables' ? String(name) : undefined;
-}
-
-function usersOf(name: string, { manifest }: Expansion): Pick<Diagnostic, 'trail'> {
-  const users = manifest.tasks.filter(
-    ({ rows, folder }) => rows.from === 'file' && pathFrom(folder, rows.path) === name,
-  );
-  return users.length < 2 ? {} : { trail: [nameTasks(users.map(({ id }) => id))] };
 }
 
 function keepRows({ rows, diagnostics }: ReturnType<typeof readRows>, expansion: Expansion): 'unknown' | Rows {

@@ -284,7 +284,7 @@ testMistakes([
     text: campaign(both, 'matrix: { locale: [{ id: en, cta: Now }, de] }', 'with: { prompt: "{{matrix.locale.cta}}" }'),
     data,
     found: ['MB1203 10:24'],
-    says: ['`matrix.locale.cta` has no value here'],
+    says: ['`matrix.locale.cta` is missing in value 2 of `locale`'],
   },
   {
     name: 'a value of an axis without id',
@@ -300,8 +300,8 @@ testMistakes([
       'name: test\nvars: { locales: [{ cta: Now }] }',
     ),
     data,
-    found: ['MB1103 10:23'],
-    says: ['a list with a map without `id` in it'],
+    found: ['MB1103 3:19'],
+    says: ['value 1 of `locales` has no text or number in `id` for the axis `locale`'],
   },
   {
     name: 'a workbook of several sheets, and none named',
@@ -416,7 +416,7 @@ testMistakes([
       'with: { prompt: x }',
     ),
     data,
-    found: ['MB1103 4:27', 'MB1103 8:36', 'MB1402 9:10'],
+    found: ['MB1103 4:27', 'MB1103 8:36', 'MB1402 products.csv:3:1'],
     says: ['`sheet` of table `copy` has no effect', '`foreach.sheet` of task `hero` has no effect'],
   },
   {
