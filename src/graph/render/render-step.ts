@@ -13,8 +13,10 @@ import { kinds } from '../../kinds/index.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { findUnsendable } from '../../manifest/check/unsendable.ts';
 import { type Expectation, taskPath } from '../../manifest/manifest.ts';
-import { renderTemplate, type Scope } from '../../manifest/template/render-template.ts';
+import { pathPart } from '../../manifest/suggest.ts';
+import type { Scope } from '../../manifest/template/render-template.ts';
 import {
+  type Call,
   findForeignKey,
   isTemplate,
   makePickReference,
@@ -41,11 +43,12 @@ export interface RenderedStep {
   draft: Draft;
   request: JsonMap;
   save: string;
-  title?: string;
   needs: string[];
-  file?: FileFact & { path: string };
-  unchecked?: true;
-  expect?: Expectation;
+  /** The file that an upload step sends. */
+  file: (FileFact & { path: string }) | undefined;
+  expect: Expectation | undefined;
+  title: string | undefined;
+  unchecked: boolean;
 }
 
 interface Site {
@@ -56,15 +59,16 @@ interface Site {
 export function renderStep(draft: Draft, expansion: Expansion): RenderedStep {
   const rendering = new StepRendering(draft, expansion);
   const request = rendering.request();
-  const step: RenderedStep = { draft, request, save: rendering.save(), needs: rendering.needs() };
-  const file = rendering.file(request);
-  if (file !== undefined) step.file = file;
-  if (rendering.unchecked) step.unchecked = true;
-  const expect = rendering.expect();
-  if (expect !== undefined) step.expect = expect;
-  const title = rendering.title();
-  if (title !== undefined) step.title = title;
-  return step;
+  return {
+    draft,
+    request,
+    save: rendering.save(),
+    needs: rendering.needs(),
+    file: rendering.file(request),
+    expect: rendering.expect(),
+    title: rendering.title(),
+    unchecked: rendering.unchecked,
+  };
 }
 
 const ratioForm = /^[1-9][0-9]{0,4}:[1-9][0-9]{0,4}$/;
@@ -91,11 +95,9 @@ class StepRendering {
       const rendered = renderValue(value, path, {
         templates: this.#expansion.templates,
         scopeAt: (site) => ({
-          ...this.#scope((output) => this.#output(output, site)),
-          file: (file, call) => {
-            const at = { ...site, start: call.start, end: call.end };
-            return call.helper === 'read' ? this.#read(file, at) : this.#upload(file, at);
-          },
+          ...this.#own,
+          output: (output) => this.#output(output, site),
+          file: (file, call) => this.#useFile(file, call, site),
         }),
         onFault: (fault, site) => this.#reportFault(fault, site),
       });
@@ -112,13 +114,16 @@ class StepRendering {
       request[field] = unknownValue;
       this.#refuse(refused.code, refused.message, refused.hint, this.#places.value(path));
     }
-    const bare = kind === undefined || kind.create.documented ? undefined : findBareField(kind, request, emptied);
-    if (bare !== undefined) this.#refuseBare(bare, request);
     if (kind !== undefined) {
+      const bare = kind.create.documented ? undefined : findBareField(kind, request, emptied);
+      if (bare !== undefined) this.#refuseBare(bare, request);
       const faults = checkRequest(kind, request, this.#expansion.facts);
       this.#reportAll(faults);
-      const isNew = faults.some(({ code }) => code === 'MB1507');
-      if (isNew || !kind.create.documented) this.#checkByDocument(kind.name, request);
+      if (!kind.create.documented || faults.some(({ code }) => code === 'MB1507')) {
+        const found = this.#expansion.facts.checker?.(kind.name, request) ?? 'unchecked';
+        this.unchecked = found === 'unchecked';
+        this.#reportAll(found === 'unchecked' ? [] : found);
+      }
     }
     this.#reportAll(checkTextLimits(request, task.limits ?? {}));
     return request;
@@ -129,17 +134,13 @@ class StepRendering {
     const { task, row } = this.#draft;
     const { value = '', path = taskPath(task.id) } = task.with.find((one) => one.field === field) ?? {};
     request[field] = unknownValue;
-    const column = this.#columnOf(field);
-    const why =
-      column === undefined || row === undefined ? '' : `: \`${shorten(column)}\` of ${row.label} has no value`;
+    const column = columnIn(value, this.#expansion.templates);
+    const isCell = column !== undefined && row !== undefined;
+    const why = isCell ? `: \`${shorten(column)}\` of ${row.label} has no value` : '';
     const message = `\`${field}\` is empty${why}, and nothing else in the request says what to make`;
-    const [, inside] = /^\s*\{\{\s*([^{}]+?)\s*\}\}\s*$/.exec(typeof value === 'string' ? value : '') ?? [];
-    const isCall = /^\w+\s/.test(inside ?? '');
-    const cell = isCall ? `(${inside})` : inside;
-    const hint =
-      why === '' || cell === undefined
-        ? 'write a text, or leave the step out with `when:`'
-        : `fill the cell, or leave out steps without it: \`when: ${JSON.stringify(`{{ne (trim ${cell}) ''}}`)}\``;
+    const hint = isCell
+      ? `fill the cell, or leave out steps without it: \`when: ${JSON.stringify(`{{ne (trim row.${pathPart(column)}) ''}}`)}\``
+      : 'write a text, or leave the step out with `when:`';
     const place = this.#places.value(path);
     this.#report({ code: 'MB1502', severity: 'error', message, hint, place }, column);
   }
@@ -154,44 +155,26 @@ class StepRendering {
     this.#report({ code: 'MB1202', severity: 'warning', message, hint, place });
   }
 
-  #checkByDocument(kind: string, request: JsonMap): void {
-    const faults = this.#expansion.facts.checker?.(kind, request) ?? 'unchecked';
-    if (faults === 'unchecked') {
-      this.unchecked = true;
-      return;
-    }
-    this.#reportAll(faults);
-  }
-
   /** Returns the file that an upload step sends; requests it if it is not read yet. */
-  file(request: JsonMap): (FileFact & { path: string }) | undefined {
+  file(request: JsonMap): RenderedStep['file'] {
     const { task } = this.#draft;
     const { file } = request;
     if (task.kind === undefined || kinds[task.kind]?.act !== 'upload' || typeof file !== 'string') return undefined;
     const field = task.with.find((one) => one.field === 'file');
     const place = this.#places.value(field?.path ?? taskPath(task.id));
     const found = this.#expansion.uploads.read(file, { folder: task.folder, place });
-    if ('diagnostic' in found) {
-      this.#report(found.diagnostic);
-      return undefined;
-    }
-    return found.file;
+    if ('file' in found) return found.file;
+    this.#report(found.diagnostic);
+    return undefined;
   }
 
-  #upload(file: string, site: Site & { start: number; end: number }): Json {
-    const place = this.#places.within(site.path, site);
-    const made = this.#expansion.uploads.make(file, { folder: this.#draft.task.folder, place });
-    if (!('diagnostic' in made)) return makeReference(made.address, 'url');
-    this.#report(made.diagnostic);
-    return unknownValue;
-  }
-
-  #read(file: string, site: Site & { start: number; end: number }): Json {
-    const place = this.#places.within(site.path, site);
-    const read = this.#expansion.readText(file, { folder: this.#draft.task.folder, place });
-    if ('text' in read) return read.text;
-    if ('diagnostic' in read) this.#report(read.diagnostic);
-    return unknownValue;
+  /** Returns the text of a file, or the link of its upload. */
+  #useFile(file: string, { helper, start, end }: Call, { text, path }: Site): Json {
+    const at = { folder: this.#draft.task.folder, place: this.#places.within(path, { text, start, end }) };
+    const found = helper === 'read' ? this.#expansion.readText(file, at) : this.#expansion.uploads.make(file, at);
+    if ('diagnostic' in found) this.#report(found.diagnostic);
+    if ('address' in found) return makeReference(found.address, 'url');
+    return 'text' in found ? found.text : unknownValue;
   }
 
   save(): string {
@@ -277,27 +260,25 @@ class StepRendering {
     const [, task = '', output = ''] = path.parts;
     const made = this.#expansion.expanded.get(task);
     const kind = made?.task.kind === undefined ? undefined : kinds[made.task.kind];
-    if (made === undefined || kind === undefined) return unknownValue;
+    const picks = made === undefined || kind === undefined ? 'unknown' : this.#picksFor(made);
+    const producer = made?.offered ?? made;
+    if (kind === undefined || picks === 'unknown' || producer?.complete !== true) return unknownValue;
+    const isSingle = kind.outputs.includes(output);
+    const field = isSingle ? output : output.slice(0, -1);
+    if (!kind.outputs.includes(field)) return unknownValue;
     const wrong = (words: { message: string; hint: string }) => {
       this.#reportFault({ code: 'MB1405', ...words, start: path.start, end: path.end }, site);
       return unknownValue;
     };
-    const picks = this.#picksFor(made);
-    const producer = made.offered ?? made;
-    const { gate } = made.task;
-    const choose = made.offered !== undefined && gate?.is === 'choose' ? gate.choose : undefined;
-    if (picks === 'unknown' || !producer.complete) return unknownValue;
-    const single = kind.outputs.includes(output);
-    const field = single ? output : output.slice(0, -1);
-    if (!kind.outputs.includes(field)) return unknownValue;
-    if (!single) {
-      const lists = picks.map((one): Json[] | undefined => {
-        const found = producer.find(one);
-        if (found.length > 0) return found.flatMap(({ address }) => this.#listed(address, field, choose));
-        wrong(explainJoin({ written: path.written, task, output }, { candidates: [], producer, conditions: one }));
-        return undefined;
-      });
-      return lists.every((list) => list !== undefined) ? lists.flat() : unknownValue;
+    const written = { written: path.written, task, output };
+    const gate = made?.offered === undefined ? undefined : made.task.gate;
+    const choose = gate?.is === 'choose' ? gate.choose : undefined;
+    if (!isSingle) {
+      const lists = picks.map((conditions) => ({ conditions, found: producer.find(conditions) }));
+      const empty = lists.filter(({ found }) => found.length === 0);
+      for (const { conditions } of empty) wrong(explainJoin(written, { candidates: [], producer, conditions }));
+      if (empty.length > 0) return unknownValue;
+      return lists.flatMap(({ found }) => found.flatMap(({ address }) => referencesTo(address, field, choose)));
     }
     const [picked, ...others] = picks;
     if (picked === undefined || others.length > 0) {
@@ -311,21 +292,14 @@ class StepRendering {
     const { conditions } = joinConditions(this.#draft, producer, picked);
     const candidates = producer.find(conditions);
     const [only, another] = candidates;
-    if (only !== undefined && another === undefined) {
-      if (choose === undefined) return makeReference(only.address, field);
-      if (choose === 1) return makePickReference(only.address, field, 1);
-      const message = `\`${path.written}\` is one output, but ${choose} are picked at the gate of \`${task}\``;
-      return wrong({
-        message,
-        hint: `{{tasks.${task}.${output}s}} is the list of the picked ones; \`choose: 1\` picks one`,
-      });
+    if (only === undefined || another !== undefined) {
+      return wrong(explainJoin(written, { candidates, producer, conditions }));
     }
-    return wrong(explainJoin({ written: path.written, task, output }, { candidates, producer, conditions }));
-  }
-
-  #listed(address: string, field: string, choose: number | undefined): JsonMap[] {
-    if (choose === undefined) return [makeReference(address, field)];
-    return Array.from({ length: choose }, (_, index) => makePickReference(address, field, index + 1));
+    const [reference, more] = referencesTo(only.address, field, choose);
+    if (reference !== undefined && more === undefined) return reference;
+    const message = `\`${path.written}\` is one output, but ${choose} are picked at the gate of \`${task}\``;
+    const hint = `{{tasks.${task}.${output}s}} is the list of the picked ones; \`choose: 1\` picks one`;
+    return wrong({ message, hint });
   }
 
   #picksFor(producer: ExpandedTask): Condition[][] | 'unknown' {
@@ -357,7 +331,7 @@ class StepRendering {
   #render(written: Json, path: Path): Json {
     return renderValue(written, path, {
       templates: this.#expansion.templates,
-      scopeAt: () => this.#scope(() => unknownValue),
+      scopeAt: () => ({ ...this.#own, output: () => unknownValue }),
       onFault: (fault, site) => this.#reportFault(fault, site),
     });
   }
@@ -366,37 +340,17 @@ class StepRendering {
     return this.#expansion.manifest.places;
   }
 
-  #scope(output: (path: NamePath) => Json): Scope {
-    return { ...this.#own, output };
-  }
-
   #reportFault(fault: TemplateFault, site: Site): void {
     this.#report(placeFault(fault, site, this.#places));
   }
 
   #reportAll(faults: readonly RequestFault[]): void {
     const { task } = this.#draft;
-    for (const fault of faults)
-      this.#report(placeRequestFault(fault, task, this.#expansion.manifest), this.#columnOf(String(fault.at[0])));
-  }
-
-  #columnOf(name: string): string | undefined {
-    const written = this.#draft.task.with.find(({ field }) => field === name)?.value;
-    if (written === undefined) return undefined;
-    return this.#lookedUp(written) ?? columnIn(written, this.#expansion.templates);
-  }
-
-  /** Returns the column of `{{lookup row …}}`, whose name is known only when it is rendered. */
-  #lookedUp(text: Json): string | undefined {
-    if (typeof text !== 'string') return undefined;
-    const [part, more] = this.#expansion.templates.get(text)?.body ?? [];
-    if (more !== undefined || part?.is !== 'value' || part.value.is !== 'call') return undefined;
-    const { helper, arguments: given } = part.value;
-    const [map, key] = given;
-    if (helper !== 'lookup' || map?.is !== 'name' || map.written !== 'row' || key === undefined) return undefined;
-    const scope = this.#scope(() => unknownValue);
-    const { value } = renderTemplate({ text: '', body: [{ is: 'value', value: key }], paths: [] }, scope);
-    return typeof value === 'string' ? value : undefined;
+    for (const fault of faults) {
+      const written = task.with.find(({ field }) => field === fault.at[0])?.value;
+      const column = columnIn(written ?? null, this.#expansion.templates);
+      this.#report(placeRequestFault(fault, task, this.#expansion.manifest), column);
+    }
   }
 
   #refuse(code: DiagnosticCode, message: string, hint: string, place: Place): void {
@@ -406,6 +360,12 @@ class StepRendering {
   #report(diagnostic: Diagnostic, column?: string): void {
     this.#expansion.report(withTrail(diagnostic, this.#draft, column));
   }
+}
+
+/** Returns the reference to a step, or those to the picked steps of a gate. */
+function referencesTo(address: string, field: string, choose: number | undefined): JsonMap[] {
+  if (choose === undefined) return [makeReference(address, field)];
+  return Array.from({ length: choose }, (_, index) => makePickReference(address, field, index + 1));
 }
 
 function combine(picks: readonly { name: string; values: readonly string[] }[]): Condition[][] {
