@@ -81,8 +81,8 @@ async function askForAccounts(campaign: OpenCampaign): Promise<KnownAccount[] | 
   const { baseUrl, token } = environment;
   if (sandbox || baseUrl === undefined || token === undefined) return undefined;
   // Loaded on demand, because the HTTP client is large.
-  const { createLibrary, ServiceError } = await import('../service/library.ts');
-  const library = createLibrary({ baseUrl, token, clock: systemClock, requestTimeoutMs: patienceMs });
+  const { Library, ServiceError } = await import('../service/library.ts');
+  const library = new Library({ baseUrl, token, clock: systemClock, requestTimeoutMs: patienceMs });
   try {
     const { accounts, isWhole } = await library.accounts();
     if (!isWhole || accounts.length === 0) return undefined;

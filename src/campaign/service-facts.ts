@@ -76,8 +76,8 @@ export async function fetchFacts(
 ): Promise<ServiceFacts> {
   const { paths, service } = campaign;
   // Loaded on demand, because the HTTP client is large.
-  const { createLibrary, ServiceError } = await import('../service/library.ts');
-  const library = createLibrary({ ...access, clock: systemClock, requestTimeoutMs: 10_000 });
+  const { Library, ServiceError } = await import('../service/library.ts');
+  const library = new Library({ ...access, clock: systemClock, requestTimeoutMs: 10_000 });
   let refused: string | undefined;
   const ask = async (name: 'document' | 'catalog', request: () => Promise<Json>) => {
     try {

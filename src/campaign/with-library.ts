@@ -7,7 +7,7 @@ import { isAssetUrl } from '../lock/check-line.ts';
 import type { UploadRow } from '../report/tables/lists.ts';
 import { readRecord } from '../service/fields.ts';
 import { createHttp, requireAnswer } from '../service/http.ts';
-import { createLibrary, type Library, type ListedJob } from '../service/library.ts';
+import { Library, type ListedJob } from '../service/library.ts';
 import { makeRedact } from '../service/secrets.ts';
 import { openSandbox, sandboxKey } from './embed-sandbox.ts';
 import { type Access, type Environment, requireAccess } from './environment.ts';
@@ -37,7 +37,7 @@ export async function withLibrary<T>(
   try {
     const access =
       embedded === undefined ? requireAccess(options.environment) : { baseUrl: embedded.url, token: sandboxKey };
-    const library = createLibrary({ ...access, clock: systemClock, requestTimeoutMs });
+    const library = new Library({ ...access, clock: systemClock, requestTimeoutMs });
     try {
       return await use({ access, library });
     } finally {

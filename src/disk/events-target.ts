@@ -11,19 +11,19 @@ import { lstatOrAbsent, noFollow, statPlainFile } from './fs/plain-file.ts';
 const beginning = /^\{"at":"\d{4}-[^"]{1,40}","event":"[a-z-]+"/;
 const beginningLength = 120;
 const newFile = 'give a new file, for example events.jsonl';
-/** Time in ms that a slow reader has to read the rest after the run is over. */
+/** Longest time in ms that the end of a run waits for a slow reader. */
 const drainMs = 5000;
 
-/** Destination of an event stream's lines. Closing it waits for pending writes. */
+/** Destination of events. `end` waits for pending writes. */
 export interface EventSink {
   write(text: string): void;
   end(): Promise<void>;
 }
 
-/** Thrown if events cannot be written to the target; the message continues a sentence after its file name. */
+/** Thrown if events cannot be written to the target. The message completes a sentence after the file name. */
 export class EventsTargetError extends Error {
   readonly hint: string;
-  /** Whether the target is a file of the campaign: the user named the wrong file. */
+  /** Whether the target is a file of the campaign. */
   readonly isInput: boolean;
   constructor(message: string, hint: string, isInput = false) {
     super(message);
@@ -34,14 +34,14 @@ export class EventsTargetError extends Error {
 }
 
 /**
- * Examines the target of `--events`, without changing it: an open descriptor, a plain file, or a device such
- * as /dev/null. An existing file is accepted only if it is empty or contains events; never a link, whose destination a
- * branch may have chosen. `inputs`: files of the campaign, as absolute paths. `own`: the streams of this process. Throws `EventsTargetError`.
+ * Checks the target of `--events`, without changing it: an open descriptor, a device, a new file, or a file that is
+ * empty or contains events. Refuses a link, whose destination a branch may have chosen. `inputs`: files of the campaign,
+ * as absolute paths. `own`: the streams of this process. Throws `EventsTargetError`.
  */
 export function findEventsTarget(
   path: string,
   { inputs, own }: { inputs: readonly string[]; own: { out(text: string): void; err(text: string): void } },
-): { /** Creates the file, or empties an existing one. Only for a run that holds its lock. */ open(): EventSink } {
+): { /** Creates or empties the file. Only for a run that holds its lock. */ open(): EventSink } {
   const descriptor = descriptorOf(path);
   if (descriptor === 1) return { open: () => lasting(own.out) };
   if (descriptor === 2) return { open: () => lasting(own.err) };
@@ -53,7 +53,7 @@ export function findEventsTarget(
   return { open: () => orRefused(() => openTarget(path)) };
 }
 
-/** Returns the descriptor that a path means. `/dev/fd/3` and similar links were chosen by the user. */
+/** Returns the descriptor that a path names, as `/dev/fd/3` does; `undefined` for any other path. */
 function descriptorOf(path: string): number | undefined {
   const [, name] = /^\/(?:dev|proc\/self)\/(fd\/\d{1,6}|stdout|stderr)$/.exec(path) ?? [];
   if (name === undefined) return path === '-' ? 1 : undefined;
@@ -69,7 +69,6 @@ function check(path: string): void {
   else closeSync(fd);
 }
 
-/** The content of an existing file is checked again. */
 function openTarget(path: string): EventSink {
   const existing = openExisting(path);
   if (existing !== undefined && fstatSync(existing).isFile()) ftruncateSync(existing);
@@ -98,7 +97,7 @@ function lasting(write: (text: string) => void): EventSink {
   return { write, end: async () => {} };
 }
 
-/** Writes to a pipe. A slow or missing reader delays nothing, because work done meanwhile is paid for. */
+/** Writes to a pipe. A slow or missing reader does not delay the run, whose work is paid for. */
 function streamTo(fd: number): EventSink {
   const stream = new Socket({ fd, readable: false, writable: true });
   stream.on('error', () => stream.destroy());

@@ -10,7 +10,7 @@ import { explainUnusable, sniffLength } from './outputs/sniff.ts';
 
 export { listFiles } from './fs/list-files.ts';
 
-/** Reason why a file cannot be used. `detail` completes a sentence for users. */
+/** Why a file cannot be used. `detail` completes a sentence for users. */
 export interface ReadProblem {
   problem: 'missing' | 'outside' | 'not-a-file' | 'too-large' | 'unreadable';
   detail?: string;
@@ -22,8 +22,8 @@ export type FileBytes = { bytes: Uint8Array } | ReadProblem;
 export const maxDataBytes = 64 * 1024 ** 2;
 
 /**
- * Reads the text of a manifest, without a byte order mark. A manifest may be a user's link. A link in a working tree
- * that leads out of it, or to a secret, is refused, because errors would disclose that file line by line.
+ * Reads a manifest, without a byte order mark. Refuses a link that leads out of its working tree or to a hidden file,
+ * because error messages would quote that file.
  */
 export async function readManifestText(path: string): Promise<FileText> {
   const wayOut = findWayOut(path);
@@ -35,14 +35,14 @@ export async function readManifestText(path: string): Promise<FileText> {
 export const maxWorkbookBytes = 16 * 1024 ** 2;
 
 /**
- * Reads the text of a data file that the manifest names, without a byte order mark. Accepts only a plain file below the
- * manifest's folder; a symbolic link is checked by its destination.
+ * Reads a data file that the manifest names, without a byte order mark. Refuses a file outside of the manifest's folder,
+ * also as the destination of a link.
  */
 export async function readDataFile(folder: string, path: string): Promise<FileText> {
   return asText(await readBelow(folder, path, maxDataBytes));
 }
 
-/** Reads the bytes of a workbook that the manifest names, with the same checks as `readDataFile`. */
+/** Reads a workbook that the manifest names, with the checks of `readDataFile`. */
 export function readDataBytes(folder: string, path: string): Promise<FileBytes> {
   return readBelow(folder, path, maxWorkbookBytes);
 }
@@ -67,12 +67,11 @@ async function readBelow(folder: string, path: string, maxBytes: number): Promis
   return readBytes(real, maxBytes);
 }
 
-/** Maximum number of bytes of an upload: more than any file has. */
 const maxUploadBytes = 5 * 1024 ** 3;
 
 /**
- * Hashes a file for upload: a plain file below the folder of the manifest, not hidden. Symbolic links are refused, so
- * that a branch cannot publish a private file under a harmless name.
+ * Hashes a file for upload: a plain file below the manifest's folder, not hidden. Refuses symbolic links, with which a
+ * branch could publish a private file.
  */
 export async function digestFile(folder: string, path: string): Promise<Digest | { problem: string; hint?: string }> {
   if (isOutside(resolve(folder), resolve(folder, path))) return { problem: 'it is outside the folder of the manifest' };
@@ -125,7 +124,7 @@ async function readBytes(path: string, maxBytes: number): Promise<FileBytes> {
   }
 }
 
-/** Decodes bytes as UTF-8, without a byte order mark. */
+/** Decodes UTF-8, without a byte order mark. */
 export function asText(read: FileBytes): FileText {
   if ('problem' in read) return read;
   const text = decodeUtf8(read.bytes);

@@ -11,8 +11,8 @@ import { findNamedJob, readKeyTalk, readMissing } from './read-refusal.ts';
 import type { Redact } from './secrets.ts';
 
 /**
- * Path for the create requests of a kind. `isDocumented`: whether the service's current OpenAPI document has the
- * operation; missing if unknown. `missing`: explains why no operation fits.
+ * Path of a kind's create requests. `isDocumented`: whether the service's OpenAPI document has the operation; omitted
+ * if unknown. `missing`: why no operation fits.
  */
 export type CreateRoute = { path: string; isDocumented?: boolean } | { missing: string };
 export type CreateRoutes = { readonly [kind: string]: CreateRoute };
@@ -29,11 +29,9 @@ interface CreateOptions {
 }
 
 /**
- * Sends one create request: one POST, repeated on another path only if the first path does not exist. If a lost answer
- * cannot be requested again (`replays`), the request gets a new connection, because a stale kept connection cannot be
- * distinguished from a lost answer. If it can, a stale connection costs only a free replay; should the account be empty
- * by then, the request stays open until it is looked up. Based on the service's documentation of the create operations
- * and its table of status codes.
+ * Sends one create request: one POST, repeated on another path only if the first path does not exist. `replays`:
+ * whether the service can replay a lost answer. A request without replay gets a new connection, because a stale kept
+ * connection cannot be distinguished from a lost answer.
  */
 export async function createJob(
   http: Http,
@@ -57,10 +55,7 @@ export async function createJob(
 
 type KnownRoute = Exclude<CreateRoute, { missing: string }>;
 
-/**
- * Returns the paths to try, in order: only `route` if the service's OpenAPI document was checked for it, only
- * `provenPath` if there is one, otherwise all known paths.
- */
+/** Returns the paths to try: `route` if the OpenAPI document was checked, else `provenPath`, else all known paths. */
 function routesOf(
   kind: Kind,
   { route, provenPath }: { route: CreateRoute | undefined; provenPath: string | undefined },
@@ -103,8 +98,8 @@ interface Asked {
 }
 
 /**
- * Classifies the answer to a create request. Anything but a job ID or the service's own error may have been charged. So
- * may a refusal that names a job or refers to the request's idempotency key.
+ * Classifies the answer to a create request. Only the service's own error proves that nothing was charged, and only if
+ * the error names neither a job nor the request's idempotency key.
  */
 export function classifyCreate(answer: HttpAnswer, redact: Redact, asked: Asked = {}): CreateAnswer {
   if (answer.is === 'broken') return { is: answer.sent ? 'ambiguous' : 'not-sent', message: answer.message };
@@ -152,7 +147,7 @@ export function classifyCreate(answer: HttpAnswer, redact: Redact, asked: Asked 
   }
 }
 
-/** Queries the status of a job that a refusal names: a job with a status exists, in spite of the refusal. */
+/** Queries the status of a job that a refusal names: a job with a status exists, although the request was refused. */
 async function confirmNamed(
   answer: CreateAnswer,
   { http, kind, deadlineMs }: { http: Http; kind: Kind; deadlineMs: number },
@@ -199,7 +194,7 @@ function modelOf(model: Json | undefined, redact: Redact): { model?: string } {
   return typeof model === 'string' ? { model: redact(model).slice(0, 100) } : {};
 }
 
-/** Returns the objects of the answer that may contain the job; undocumented kinds have several such objects. */
+/** Returns the objects of an answer that may contain the job: several for undocumented kinds. */
 function holdersOf(answer: Json | undefined, kind: Kind | undefined): (Json | undefined)[] {
   const { holder, otherHolders } = envelope.created;
   if (kind === undefined) return [readAt(answer, holder), answer];
@@ -221,13 +216,12 @@ function findJob(
   return undefined;
 }
 
-/** Returns the value found in place of an id, which can help a user find the job. */
 function unusableId(answer: Json | undefined, kind: Kind | undefined): Json | undefined {
   const { jobId, id } = envelope.created;
   return holdersOf(answer, kind).flatMap((holder) => readAt(holder, jobId) ?? readAt(holder, id) ?? [])[0];
 }
 
-/** Maximum credits of a job, more than any can cost: a larger number is an error, and must not enter any sum. */
+/** Maximum credits of a job, more than any job costs: a larger number is an error of the service. */
 const mostCredits = 1_000_000_000;
 
 function chargeOf(value: Json | undefined): number | null {

@@ -21,12 +21,12 @@ interface Downloader {
 export interface DownloaderOptions {
   baseUrl: string;
   redact: Redact;
-  /** Timeout of the response headers, per hop. */
+  /** Timeout of the response headers after each redirect. */
   requestTimeoutMs: number;
   lookup?: Parameters<typeof createLinks>[0]['lookup'];
 }
 
-/** Downloads outputs. Never sends the credential; checks the address of every hop. */
+/** Downloads outputs. Never sends the credential. Checks the address of every redirect. */
 export function createDownloader(options: DownloaderOptions): Downloader {
   const { redact, requestTimeoutMs: silenceMs } = options;
   const links = createLinks(options);
@@ -81,7 +81,7 @@ function isWhole({ headers }: IncomingMessage): boolean {
   return Number(first) === 0 && Number(last) + 1 === Number(all);
 }
 
-/** Decompresses a body that the server compressed without a request for it. Its length is then unknown. */
+/** Decompresses a body that the server compressed without being asked. `undefined` if it did not. */
 function decompress(answer: IncomingMessage): Readable | undefined {
   switch (answer.headers['content-encoding']?.trim().toLowerCase()) {
     case 'gzip':
@@ -108,19 +108,17 @@ function toDownload(answer: IncomingMessage, signal: AbortSignal): Download {
   };
 }
 
-/**
- * Lowest accepted rate, measured over a minute: a slower body counts as silent, because otherwise it might never end.
- */
+/** Lowest accepted rate, measured over a minute. A slower body might never end. */
 const leastBytesPerSecond = 1000;
 const windowMs = 60_000;
-/** Bytes read ahead of demand: pausing and resuming a sender costs more than buffering a chunk. */
+/** Bytes that are read ahead: pausing and resuming a sender costs more than buffering a chunk. */
 const mostAhead = 128 * 1024;
 
 type Next = IteratorResult<Uint8Array, undefined>;
 
 /**
- * Yields the bytes of an answer on demand: without demand, the sender waits. `return` releases the connection, even
- * before the first chunk. A body that broke off never counts as complete later.
+ * Yields the bytes of an answer on demand; without demand, the sender waits. `return` releases the connection, also
+ * before the first chunk. After an error, every further call throws the same error.
  */
 export class Body implements AsyncIterableIterator<Uint8Array> {
   readonly #stream: Readable;
@@ -131,7 +129,7 @@ export class Body implements AsyncIterableIterator<Uint8Array> {
   #ahead = 0;
   #end: { error?: unknown } | undefined;
   #wake: (() => void) | undefined;
-  /** Time spent waiting for the sender; the reader may itself wait for a place or a slow disk. */
+  /** Time in ms spent waiting for the sender, without pauses of the reader. */
   #waitedMs = 0;
   #windowBytes = 0;
 
@@ -195,7 +193,7 @@ export class Body implements AsyncIterableIterator<Uint8Array> {
     });
   }
 
-  /** Ends a body that was too slow for a minute. */
+  /** Ends the body with an error if it was too slow for a minute. */
   #count(bytes: number): void {
     this.#ahead -= bytes;
     this.#windowBytes += bytes;

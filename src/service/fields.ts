@@ -9,7 +9,7 @@ export function readRecord(value: Json | undefined): { [key: string]: Json } | u
   return isMap(value) ? Object.assign(Object.create(null) as { [key: string]: Json }, value) : undefined;
 }
 
-/** Returns the value at a path of the envelope: `a.b` is the field `b` of the object `a`. */
+/** Returns the value at a path: `a.b` is the field `b` of the object `a`. */
 export function readAt(value: Json | undefined, name: string): Json | undefined {
   let found = value;
   for (const part of name.split('.')) found = Array.isArray(found) ? undefined : ownValue(found, part);
@@ -29,20 +29,20 @@ export function readCredits(value: Json | undefined, names: readonly string[]): 
   return names.map((name) => readAt(value, name)).find(isCredits) as number | undefined;
 }
 
-/** True for the documented error body, which a proxy's page never has. */
+/** Returns whether an answer has the documented error body, which a proxy's page never has. */
 export function isServiceError(json: Json | undefined): boolean {
   return readAt(json, envelope.answer.success) === false;
 }
 
 /** Statuses that any server or proxy uses for a missing path or a body that is too long. */
-const ofAnySpeaker: ReadonlySet<number> = new Set([404, 405, 410, 413]);
+const ofAnyServer: ReadonlySet<number> = new Set([404, 405, 410, 413]);
 
 /**
- * True for an answer that does not come from the service: a firewall, a proxy or the login page of a network has
- * answered in its place. It says nothing about credential, job or request, and counts as an outage.
+ * Returns whether a firewall, a proxy or the login page of a network answered in place of the service. Such an answer
+ * counts as an outage, because it proves nothing about credential, job or request.
  */
-export function isSpokenByOthers(json: Json | undefined, status: number): boolean {
-  if (isServiceError(json) || ofAnySpeaker.has(status)) return false;
+export function isFromOthers(json: Json | undefined, status: number): boolean {
+  if (isServiceError(json) || ofAnyServer.has(status)) return false;
   return status < 300 ? json === undefined : status < 500 || status === 511;
 }
 
@@ -53,14 +53,14 @@ export function readMessage(json: Json | undefined, status: number, redact: Reda
     (json === undefined ? 'the answer is not JSON' : 'no message');
   const code = readAt(json, answer.code);
   const shown = typeof code === 'string' && code !== text ? ` [${redact(code).slice(0, 60)}]` : '';
-  // Redact before cutting: the rest of a credential that was cut would not be recognized.
-  const speaker = isSpokenByOthers(json, status)
+  // Redacted before it is cut, because a part of a credential would not be recognized.
+  const sender = isFromOthers(json, status)
     ? ' (not an answer of the service: a firewall, a proxy or a login page)'
     : '';
-  return `HTTP ${status}: ${redact(text).slice(0, 500)}${shown}${speaker}`;
+  return `HTTP ${status}: ${redact(text).slice(0, 500)}${shown}${sender}`;
 }
 
-/** Parses Retry-After, in seconds or as an HTTP date. Returns ms from now; null when absent or unreadable. */
+/** Parses Retry-After, in seconds or as an HTTP date. Returns ms from `now`; null if missing or unreadable. */
 export function parseRetryAfter(value: string | undefined, now: number = Date.now()): number | null {
   if (value === undefined) return null;
   const seconds = Number(value);
@@ -69,10 +69,10 @@ export function parseRetryAfter(value: string | undefined, now: number = Date.no
   return Number.isNaN(date) ? null : Math.max(0, date - now);
 }
 
-/** Maximum number of parts of a result, more than any kind may produce: longer lists are cut off. */
+/** Maximum number of parts of a result: longer lists are cut off. */
 const mostParts = 1000;
 
-/** Returns `undefined` while a link is missing. `data`: the field `data` of the job's status. */
+/** Reads the result from the field `data` of a job's status; `undefined` while a link is missing. */
 export function readResult(kind: Kind, data: Json): JobResult | undefined {
   return kind.parts === undefined ? readSingle(kind, data) : readParts(kind.parts.name, data);
 }

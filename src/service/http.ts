@@ -5,7 +5,7 @@ import { isJobId } from '../ground/job-id.ts';
 import type { Json } from '../ground/json.ts';
 import { defined } from '../ground/values.ts';
 import { envelope, jobStates, otherStates } from '../kinds/envelope.ts';
-import { isServiceError, isSpokenByOthers, parseRetryAfter, readMessage } from './fields.ts';
+import { isFromOthers, isServiceError, parseRetryAfter, readMessage } from './fields.ts';
 import { keptForMs } from './links.ts';
 import { connectThrough, proxyFor } from './proxy.ts';
 import type { Redact } from './secrets.ts';
@@ -15,33 +15,27 @@ const longestAnswer = 8 * 1024 * 1024;
 
 export type HttpAnswer =
   | { is: 'answer'; status: number; headers: { [name: string]: string }; json: Json | undefined }
-  /** `sent` is false only if certainly no byte of the request was written. */
+  /** `sent`: false only if certainly no byte of the request was written. */
   | { is: 'broken'; sent: boolean; message: string };
 
 export interface HttpCall {
   method: 'GET' | 'POST' | 'DELETE';
-  /** Path relative to the base URL. */
+  /** Relative to the base URL; with `fromRoot`, to the root of the host. */
   path: string;
-  /** `path` is relative to the root of the host instead. */
   fromRoot?: boolean;
   /** Canonical JSON. */
   body?: string;
   headers?: { [name: string]: string };
-  /** Time in ms from start to last byte. */
+  /** Time in ms until the last byte of the answer. */
   deadlineMs: number;
   signal?: AbortSignal;
-  /**
-   * Uses a new connection for a request that must not be repeated, so that a closed old connection is not mistaken for
-   * a lost answer: on a kept connection that turns out to be stale, it is unknown whether the request was received.
-   */
+  /** Uses a new connection: on a stale kept connection, it is unknown whether the service received the request. */
   freshConnection?: boolean;
-  /**
-   * Called once the connection exists, right before the first byte is written; if it returns false, nothing is sent.
-   */
+  /** Called when the connection exists, before the first byte is written. If it returns false, nothing is sent. */
   mayLeave?: (() => boolean) | undefined;
 }
 
-/** JSON over HTTP against one base URL. Never follows a redirect, never repeats a request, never throws. */
+/** Client for JSON over HTTP. Never follows a redirect, never repeats a request, never throws. */
 export interface Http {
   call(call: HttpCall): Promise<HttpAnswer>;
   close(): Promise<void>;
@@ -76,11 +70,7 @@ export function createHttp(options: { baseUrl: string; token: string; redact: Re
         },
         call,
       );
-      if (end.is === 'broken') {
-        const seconds = Math.round(call.deadlineMs / 1000);
-        const message = end.late ? `no answer within ${seconds} s` : describeError(end.error);
-        return { is: 'broken', sent: end.sent, message: options.redact(message) };
-      }
+      if (end.is === 'broken') return { ...end, message: options.redact(end.message) };
       const headers = plainHeaders(end.headers);
       // A proxy may change 200 to 203.
       const status = end.status === 203 ? 200 : end.status;
@@ -110,7 +100,7 @@ function parseJson(bytes: Uint8Array | undefined, encoding: string | undefined):
   }
 }
 
-/** Describes an error: undici puts the useful part in `cause` or `code`. */
+/** Returns the message of an error with its `code`, or of its cause: undici puts the useful part there. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = (error as { code?: unknown }).code;
@@ -119,18 +109,18 @@ export function describeError(error: unknown): string {
   return typeof code === 'string' && !text.includes(code) ? `${text} (${code})` : text;
 }
 
-/** Builds a path of the service with an ID in place of `{id}`, as one segment. No other code puts an ID into a URL. */
+/** Puts an ID in place of `{id}`, as one segment of the path. No other code puts an ID into a URL. */
 export function pathWithId(pattern: string, id: string): string {
   if (!isJobId(id)) throw new Error('internal error: not an id of the service');
   return pattern.replace('{id}', () => encodeURIComponent(id));
 }
 
-/** Returns the JSON of a successful answer. Throws `ServiceError` for any other, with the credential redacted. */
+/** Returns the JSON of a successful answer. Throws `ServiceError` for any other answer. */
 export function requireAnswer(answer: HttpAnswer, redact: Redact): Json {
   if (answer.is === 'broken') throw new ServiceError('unreachable', answer.message);
   const { status, json, headers } = answer;
   const message = readMessage(json, status, redact);
-  if (!isSpokenByOthers(json, status)) {
+  if (!isFromOthers(json, status)) {
     if (status < 300) {
       if (json !== undefined && !isServiceError(json)) return json;
       throw new ServiceError('refused', message, { status });
@@ -154,17 +144,14 @@ type ExchangeEnd =
       headers: { [name: string]: string | string[] | undefined };
       bytes: Uint8Array | undefined;
     }
-  /** `sent` is false only if certainly no byte of the request was written. `late`: the deadline has passed. */
-  | { is: 'broken'; sent: boolean; late: boolean; error: unknown };
+  | Extract<HttpAnswer, { is: 'broken' }>;
 
 type Answered = Extract<ExchangeEnd, { is: 'answer' }>;
 type Controller = Dispatcher.DispatchController;
 
 /**
- * Sends one request and reads its whole answer into memory, within `deadlineMs`; never sends it twice. Uses an undici
- * handler instead of `request`, because it reports when a request is about to be written, which no error code shows (a
- * reset inside the TLS handshake and one after the request look the same), and saves a stream per small answer.
- * `mayLeave` is called at that moment, when the connection exists.
+ * Sends one request, never twice, and reads its answer into memory. Uses an undici handler, because only a handler is
+ * notified right before a request is written: no error code shows whether a connection broke before or after that.
  */
 function exchange(
   agent: Dispatcher,
@@ -173,27 +160,26 @@ function exchange(
 ): Promise<ExchangeEnd> {
   return new Promise((resolve) => {
     const { deadlineMs, signal } = limits;
-    if (signal?.aborted) return resolve({ is: 'broken', sent: false, late: false, error: signal.reason });
+    if (signal?.aborted) return resolve({ is: 'broken', sent: false, message: describeError(signal.reason) });
     const settle = (end: ExchangeEnd) => {
       clearTimeout(timer);
       signal?.removeEventListener('abort', giveUp);
       resolve(end);
     };
     const handler = new ExchangeHandler(settle, limits.mayLeave);
-    const timer = setTimeout(() => handler.breakOff({ late: true, error: new Error('it took too long') }), deadlineMs);
-    const giveUp = () => handler.breakOff({ late: false, error: signal?.reason });
+    const tooLate = new Error(`no answer within ${Math.round(deadlineMs / 1000)} s`);
+    const timer = setTimeout(() => handler.breakOff(tooLate), deadlineMs);
+    const giveUp = () => handler.breakOff(signal?.reason);
     signal?.addEventListener('abort', giveUp, { once: true });
     agent.dispatch(request, handler);
   });
 }
 
-const notAllowed = new Error('it may no longer be sent from here');
-
-/** Called by undici in the order start, response, data…, end; or error, at any time. */
+/** Handler that undici calls in the order start, response, data…, end; or error, at any time. */
 class ExchangeHandler implements Dispatcher.DispatchHandler {
   #settle: ((end: ExchangeEnd) => void) | undefined;
   readonly #mayLeave: (() => boolean) | undefined;
-  /** Set from the moment when bytes of the request may have been written. */
+  /** Set as soon as bytes of the request may have been written. */
   #controller: Controller | undefined;
   #status = 0;
   #headers: Answered['headers'] = {};
@@ -209,19 +195,12 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
       controller.abort(new Error('given up before it was sent'));
       return;
     }
-    // undici may requeue a request when its connection broke; it cannot know whether repeating the request pays twice.
-    if (this.#controller !== undefined) {
-      const error = new Error('its connection broke');
-      this.#end({ is: 'broken', sent: true, late: false, error });
-      controller.abort(error);
-      return;
-    }
-    const mayLeave = this.#mayLeave?.() !== false; // I35
-    if (!mayLeave) {
-      this.breakOff({ late: false, error: notAllowed }, controller);
-      return;
-    }
-    this.#controller = controller;
+    // undici may repeat a request whose connection broke, which could pay twice.
+    const isRepeated = this.#controller !== undefined;
+    const mayLeave = !isRepeated && this.#mayLeave?.() !== false; // I35
+    if (mayLeave) this.#controller = controller;
+    else
+      this.breakOff(new Error(isRepeated ? 'its connection broke' : 'it may no longer be sent from here'), controller);
   }
 
   onResponseStart(_controller: Controller, status: number, headers: Answered['headers']): void {
@@ -242,13 +221,13 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Controller, error: Error): void {
-    this.#end({ is: 'broken', sent: this.#controller !== undefined, late: false, error });
+    this.#end({ is: 'broken', sent: this.#controller !== undefined, message: describeError(error) });
   }
 
-  /** Ends the exchange; a request that was not sent yet never will be. */
-  breakOff({ late, error }: { late: boolean; error: unknown }, controller = this.#controller): void {
+  /** Ends the exchange. A request that was not sent yet is never sent. */
+  breakOff(error: unknown, controller = this.#controller): void {
     if (this.#settle === undefined) return;
-    this.#end({ is: 'broken', sent: this.#controller !== undefined, late, error });
+    this.#end({ is: 'broken', sent: this.#controller !== undefined, message: describeError(error) });
     controller?.abort(error instanceof Error ? error : new Error(String(error)));
   }
 
@@ -263,9 +242,8 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 const decoder = new TextDecoder();
 
 /**
- * Returns the text of an answer without its byte order mark. Decompresses it even without a header, because middleboxes
- * compress without being asked, and some omit the header. Throws if it cannot be decompressed, or is then longer than
- * `mostBytes`.
+ * Returns the text of an answer without its byte order mark. Decompresses it, also without a header, because some
+ * proxies compress unasked. Throws if this fails or the text is longer than `mostBytes`.
  */
 export function readBodyText(bytes: Uint8Array | undefined, encoding: string | undefined, mostBytes: number): string {
   if (bytes === undefined) return '';
@@ -282,13 +260,12 @@ export function readBodyText(bytes: Uint8Array | undefined, encoding: string | u
 
 const ids: ReadonlySet<string> = new Set([envelope.job.id, envelope.created.jobId]);
 const links: ReadonlySet<string> = new Set(['url', 'outputUrl', 'thumbnailUrl', 'uploadUrl', 'publicUrl']);
-/** Deepest level of an answer that is read: an asset of a part of a job. */
+/** Deepest level of an answer that is rewritten: an asset of a part of a job. */
 const mostDepth = 5;
 
 /**
- * Rewrites an answer to the documented form: states in capitals and with their documented names, ids as strings, links
- * as absolute URLs. Only fields with these names change, and only values with a single possible meaning. Changes `json`
- * in place.
+ * Rewrites an answer in place to the documented form: states with their documented names, ids as strings, links as
+ * absolute URLs. Values with more than one possible meaning remain.
  */
 export function toDocumented(json: Json, base: URL, depth = 0): void {
   if (json === null || typeof json !== 'object' || depth > mostDepth) return;

@@ -6,13 +6,13 @@ import { defined, isMap } from '../ground/values.ts';
 import { envelope } from '../kinds/envelope.ts';
 import { requireKind, requireOf } from '../kinds/index.ts';
 import { readAt, readCredits, readText } from './fields.ts';
-import { createHttp, type HttpAnswer, pathWithId, requireAnswer } from './http.ts';
-import { createLinks } from './links.ts';
+import { createHttp, type Http, type HttpAnswer, pathWithId, requireAnswer } from './http.ts';
+import { createLinks, type Links } from './links.ts';
 import { listJobs } from './listing.ts';
 import { makeRedact, type Redact } from './secrets.ts';
 import { type Asset, type FileToUpload, type UploadProgress, uploadFile, uploadFromUrl } from './upload-file.ts';
 
-/** Facts from the status of a job. Strings come from the service: show them through `safeText`. */
+/** Facts from the status of a job. Its strings come from the service: show them through `safeText`. */
 interface JobFacts {
   status: string;
   /** Set only for kinds that share a status path. */
@@ -27,7 +27,7 @@ export type { Asset, FileToUpload, UploadProgress } from './upload-file.ts';
 
 const { paths } = envelope;
 
-/** Maximum number of records of a kind that are searched for a record that may have been removed. */
+/** Maximum number of records of a kind in which a record is searched that may have been removed. */
 const mostRemoved = 1000;
 
 export interface LibraryOptions {
@@ -40,99 +40,140 @@ export interface LibraryOptions {
   requestTimeoutMs: number;
 }
 
+interface JobIds {
+  jobId: string;
+  recordId?: string;
+}
+
 /** All operations of the service that do not produce media for credits. All of them throw `ServiceError`. */
-export interface Library {
-  voices(): Promise<Voice[]>;
-  /** Returns the unchanged response, whose shape is undocumented. */
-  catalog(): Promise<Json>;
-  accounts(): Promise<AccountList>;
-  /** Returns at most `limit` jobs, newest first. Empty for kinds without a list. */
-  jobs(kind: string, options: { limit: number }): Promise<ListedJob[]>;
-  /**
-   * Returns one job by its ID, from its status; `undefined` if unknown to the service. Only for kinds with a status.
-   */
-  job(kind: string, jobId: string): Promise<JobFacts | undefined>;
-  /**
-   * Removes a job's record permanently; credits are not refunded. `gone`: it had been removed already, which was
-   * verified.
-   */
-  removeJob(kind: string, ids: { jobId: string; recordId?: string }): Promise<'removed' | 'gone'>;
-  document(): Promise<Json>;
-  upload(file: FileToUpload, signal: AbortSignal, onProgress?: UploadProgress): Promise<Asset>;
-  /** Adds a public URL that the service fetches itself. */
-  uploadUrl(url: string, fileName?: string, signal?: AbortSignal): Promise<Asset>;
-  /**
-   * Returns how far the service's clock is ahead of the local clock, in ms (`undefined` if unknown), and the latency.
-   */
-  ping(): Promise<{ skewMs?: number; latencyMs: number }>;
-  close(): Promise<void>;
-}
+export class Library {
+  readonly #http: Http;
+  readonly #links: Links;
+  readonly #redact: Redact;
+  readonly #options: LibraryOptions;
+  /** Listed once: a record that this object removed is not searched again. */
+  readonly #lists = new Map<string, Promise<ListedJob[]>>();
 
-export function createLibrary(options: LibraryOptions): Library {
-  const { baseUrl, token, clock, requestTimeoutMs: deadlineMs } = options;
-  const redact = makeRedact(token);
-  const http = createHttp({ baseUrl, token, redact });
-  const links = createLinks({ baseUrl });
-  const uploads = { http, clock, redact, deadlineMs, links };
-  const get = async (path: string, fromRoot = false): Promise<Json> =>
-    requireAnswer(await http.call({ method: 'GET', path, deadlineMs, fromRoot }), redact);
-  const lists = new Map<string, Promise<ListedJob[]>>();
-  const jobOf = async (name: string, jobId: string): Promise<JobFacts | undefined> => {
-    const { path } = requireOf(name, 'status');
-    const answer = await http.call({ method: 'GET', path: pathWithId(path, jobId), deadlineMs });
-    if (answer.is === 'answer' && (answer.status === 404 || answer.status === 410)) return undefined;
-    return readJobFacts(requireAnswer(answer, redact), jobId);
-  };
-
-  return {
-    voices: async () => readVoices(await get(paths.voices)),
-    catalog: () => get(paths.catalog),
-    accounts: async () => readAccounts(await get(paths.accounts)),
-    jobs: (kind, { limit }) => listJobs(requireKind(kind), { limit, get }),
-    job: jobOf,
-    removeJob: (name, ids) =>
-      removeJob(name, ids, {
-        remove: (path) => http.call({ method: 'DELETE', path, deadlineMs }),
-        list(kind) {
-          // Listed once: a record removed by these calls is not looked up again.
-          const known = lists.get(kind) ?? listJobs(requireKind(kind), { limit: mostRemoved, get });
-          lists.set(kind, known);
-          return known;
-        },
-        knows: async (kind, jobId) => (await jobOf(kind, jobId)) !== undefined,
-        redact,
-      }),
-    document: () => fetchDocument(get),
-    upload: (file, signal, onProgress) => uploadFile(file, uploads, { signal, onProgress }),
-    uploadUrl: (url, fileName, signal = new AbortController().signal) =>
-      uploadFromUrl({ url, ...defined({ fileName }) }, uploads, signal),
-    async ping() {
-      const startedAt = performance.now();
-      const answer = await http.call({ method: 'GET', path: paths.accounts, deadlineMs });
-      const latencyMs = performance.now() - startedAt;
-      requireAnswer(answer, redact);
-      const date = answer.is === 'answer' ? Date.parse(answer.headers[envelope.headers.date] ?? '') : Number.NaN;
-      return { latencyMs, ...(!Number.isNaN(date) && { skewMs: date - Date.now() }) };
-    },
-    async close() {
-      links.close();
-      await http.close();
-    },
-  };
-}
-
-async function fetchDocument(get: (path: string, fromRoot?: boolean) => Promise<Json>): Promise<Json> {
-  try {
-    const document = await get(paths.document);
-    if (isMap(readAt(document, 'paths'))) return document;
-  } catch (error) {
-    // A host that does not answer at this path will not answer at the other one.
-    const isAnswered = error instanceof ServiceError && error.status !== undefined;
-    if (!isAnswered || error.why === 'auth') throw error;
+  constructor(options: LibraryOptions) {
+    const { baseUrl, token } = options;
+    this.#options = options;
+    this.#redact = makeRedact(token);
+    this.#http = createHttp({ baseUrl, token, redact: this.#redact });
+    this.#links = createLinks({ baseUrl });
   }
-  const document = await get(paths.documentAtRoot, true);
-  if (isMap(readAt(document, 'paths'))) return document;
-  throw new ServiceError('unusable', `GET ${paths.document}: the answer is not an OpenAPI document`);
+
+  async voices(): Promise<Voice[]> {
+    return readVoices(await this.#get(paths.voices));
+  }
+
+  /** Returns the unchanged answer, whose form is undocumented. */
+  catalog(): Promise<Json> {
+    return this.#get(paths.catalog);
+  }
+
+  async accounts(): Promise<AccountList> {
+    return readAccounts(await this.#get(paths.accounts));
+  }
+
+  /** Returns at most `limit` jobs, newest first. Empty for kinds without a list. */
+  jobs(kind: string, { limit }: { limit: number }): Promise<ListedJob[]> {
+    return listJobs(requireKind(kind), { limit, get: (path) => this.#get(path) });
+  }
+
+  /** Returns the status of a job, for kinds with a status; `undefined` if the service has no such job. */
+  async job(kind: string, jobId: string): Promise<JobFacts | undefined> {
+    const answer = await this.#call('GET', pathWithId(requireOf(kind, 'status').path, jobId));
+    return isMissing(answer) ? undefined : readJobFacts(requireAnswer(answer, this.#redact), jobId);
+  }
+
+  /**
+   * Removes a job's record, without a refund, by both of its ids, because the documentation does not state which id is
+   * meant. `gone`: the service knows neither id, and shows the job nowhere.
+   */
+  async removeJob(kind: string, ids: JobIds): Promise<'removed' | 'gone'> {
+    const { path, by } = requireOf(kind, 'remove');
+    const { jobId, recordId = jobId } = ids;
+    const tried = new Set(by === 'record' ? [recordId, jobId] : [jobId, recordId]);
+    for (const id of tried) {
+      const answer = await this.#call('DELETE', pathWithId(path, id));
+      if (isMissing(answer)) continue;
+      if (answer.is === 'broken' || answer.status !== 204) requireAnswer(answer, this.#redact);
+      return 'removed';
+    }
+    const shown = await this.#findShown(kind, ids);
+    if (shown === undefined) return 'gone';
+    if (ids.recordId === undefined && shown.recordId !== undefined) {
+      return this.removeJob(kind, { jobId, recordId: shown.recordId });
+    }
+    const named = [...tried].join(' nor ');
+    throw new ServiceError('refused', `the record is still there, and cannot be removed as ${named}: HTTP 404`, {
+      status: 404,
+    });
+  }
+
+  async document(): Promise<Json> {
+    try {
+      const document = await this.#get(paths.document);
+      if (isMap(readAt(document, 'paths'))) return document;
+    } catch (error) {
+      // Without an answer at this path, the host has none at the other path.
+      const isAnswered = error instanceof ServiceError && error.status !== undefined;
+      if (!isAnswered || error.why === 'auth') throw error;
+    }
+    const document = await this.#get(paths.documentAtRoot, true);
+    if (isMap(readAt(document, 'paths'))) return document;
+    throw new ServiceError('unusable', `GET ${paths.document}: the answer is not an OpenAPI document`);
+  }
+
+  upload(file: FileToUpload, signal: AbortSignal, onProgress?: UploadProgress): Promise<Asset> {
+    return uploadFile(file, this.#uploadPorts, { signal, onProgress });
+  }
+
+  /** Adds a public URL from which the service fetches the file. */
+  uploadUrl(url: string, fileName?: string, signal = new AbortController().signal): Promise<Asset> {
+    return uploadFromUrl({ url, ...defined({ fileName }) }, this.#uploadPorts, signal);
+  }
+
+  /** `skewMs`: how far the service's clock is ahead of the local clock; omitted if unknown. */
+  async ping(): Promise<{ skewMs?: number; latencyMs: number }> {
+    const startedAt = performance.now();
+    const answer = await this.#call('GET', paths.accounts);
+    const latencyMs = performance.now() - startedAt;
+    requireAnswer(answer, this.#redact);
+    const date = answer.is === 'answer' ? Date.parse(answer.headers[envelope.headers.date] ?? '') : Number.NaN;
+    return { latencyMs, ...(!Number.isNaN(date) && { skewMs: date - Date.now() }) };
+  }
+
+  async close(): Promise<void> {
+    this.#links.close();
+    await this.#http.close();
+  }
+
+  #call(method: 'GET' | 'DELETE', path: string, fromRoot = false): Promise<HttpAnswer> {
+    return this.#http.call({ method, path, fromRoot, deadlineMs: this.#options.requestTimeoutMs });
+  }
+
+  async #get(path: string, fromRoot = false): Promise<Json> {
+    return requireAnswer(await this.#call('GET', path, fromRoot), this.#redact);
+  }
+
+  get #uploadPorts() {
+    const { clock, requestTimeoutMs: deadlineMs } = this.#options;
+    return { http: this.#http, links: this.#links, redact: this.#redact, clock, deadlineMs };
+  }
+
+  async #findShown(kind: string, ids: JobIds): Promise<JobIds | undefined> {
+    const { jobId, recordId } = ids;
+    if (requireKind(kind).list === undefined) return (await this.job(kind, jobId)) && ids;
+    const list = this.#lists.get(kind) ?? this.jobs(kind, { limit: mostRemoved });
+    this.#lists.set(kind, list);
+    const isIt = (id: string | undefined) => id !== undefined && (id === jobId || id === recordId);
+    return (await list).find((job) => isIt(job.jobId) || isIt(job.recordId));
+  }
+}
+
+function isMissing(answer: HttpAnswer): boolean {
+  return answer.is === 'answer' && (answer.status === 404 || answer.status === 410);
 }
 
 /** Throws `ServiceError` if the answer is not about this job. */
@@ -153,52 +194,6 @@ function readJobFacts(answer: Json, jobId: string): JobFacts {
     status: status.slice(0, 60),
     ...defined({ kind, credits, error }),
   };
-}
-
-interface JobIds {
-  jobId: string;
-  recordId?: string;
-}
-
-interface RemovalPorts {
-  remove(path: string): Promise<HttpAnswer>;
-  list(kind: string): Promise<readonly ListedJob[]>;
-  knows(kind: string, jobId: string): Promise<boolean>;
-  redact: Redact;
-}
-
-/**
- * Removes a job's record, by the id that its kind uses for removal, then by its other id, because the documentation
- * does not say which id is meant. `gone`: neither is known, and the service shows the job nowhere. Throws
- * `ServiceError`.
- */
-async function removeJob(kindName: string, ids: JobIds, ports: RemovalPorts): Promise<'removed' | 'gone'> {
-  const remove = requireOf(kindName, 'remove');
-  const { jobId, recordId = jobId } = ids;
-  const tried = remove.by === 'record' ? [recordId, jobId] : [jobId, recordId];
-  for (const id of new Set(tried)) {
-    const answer = await ports.remove(pathWithId(remove.path, id));
-    if (answer.is === 'answer' && (answer.status === 404 || answer.status === 410)) continue;
-    if (answer.is === 'answer' && answer.status === 204) return 'removed';
-    requireAnswer(answer, ports.redact);
-    return 'removed';
-  }
-  const shown = await findShown(kindName, ids, ports);
-  if (shown === undefined) return 'gone';
-  if (ids.recordId === undefined && shown.recordId !== undefined) {
-    return removeJob(kindName, { jobId, recordId: shown.recordId }, ports);
-  }
-  const named = [...new Set(tried)].join(' nor ');
-  throw new ServiceError('refused', `the record is still there, and cannot be removed as ${named}: HTTP 404`, {
-    status: 404,
-  });
-}
-
-async function findShown(kind: string, ids: JobIds, ports: RemovalPorts): Promise<JobIds | undefined> {
-  const { jobId, recordId } = ids;
-  if (requireKind(kind).list === undefined) return (await ports.knows(kind, jobId)) ? ids : undefined;
-  const isIt = (id: string | undefined) => id !== undefined && (id === jobId || id === recordId);
-  return (await ports.list(kind)).find((job) => isIt(job.jobId) || isIt(job.recordId));
 }
 
 export interface Voice {
@@ -240,7 +235,7 @@ function readVoices(json: Json): Voice[] {
 
 interface AccountList {
   accounts: Account[];
-  /** Whether every account could be read, and no page follows: a missing account then does not exist. */
+  /** Whether every account is listed: all could be read, and no page follows. */
   isWhole: boolean;
 }
 

@@ -17,18 +17,16 @@ interface LinkCall {
   headers: OutgoingHttpHeaders;
   body?: AsyncIterable<Uint8Array>;
   signal: AbortSignal;
-  /**
-   * Time in ms with no byte accepted and no answer begun after which the host counts as gone. Queueing is not counted.
-   */
+  /** Timeout in ms: restarts with every piece of the body that is sent. Begins when the request has a connection. */
   silenceMs: number;
 }
 
-/** Sends download and upload requests to hosts that the service names. Never sends a credential. */
+/** Sends download and upload requests to the hosts of links from the service. Never sends a credential. */
 export interface Links {
   readonly ownHost: string | undefined;
   /**
-   * Resolves with the answer, whose body is still to be read or destroyed, because it occupies a connection. Rejects if
-   * there is no answer.
+   * Resolves with the answer. The caller must read or destroy its body, which occupies a connection. Rejects if there
+   * is no answer.
    */
   ask(link: Extract<JudgedLink, { is: 'allowed' }>, call: LinkCall): Promise<IncomingMessage>;
   close(): void;
@@ -108,7 +106,7 @@ function answerTo(open: () => ClientRequest, { body, signal, silenceMs }: LinkCa
   });
 }
 
-/** Writes as fast as the host accepts, and stops if the connection closes. */
+/** Writes the body as fast as the host accepts it. Stops if the connection closes. */
 async function send(body: AsyncIterable<Uint8Array>, request: ClientRequest, onTaken: () => void): Promise<void> {
   for await (const piece of body) {
     onTaken();
@@ -135,9 +133,8 @@ type JudgedLink = { is: 'allowed'; url: URL; isOwn: boolean } | { is: 'refused';
 export class RefusedAddressError extends Error {}
 
 /**
- * Returns the only host that may be reached without https and on this machine: the host of a loopback base URL,
- * compared literally (`localhost` differs from `127.0.0.1`), on any port, because a local service may keep files in a
- * second container.
+ * Returns the host of a loopback base URL. Only links to this host, compared as text, may lead to this machine or use
+ * http. Any port is allowed, because a local service may keep files in a second container.
  */
 function ownHostOf(baseUrl: string): string | undefined {
   const { hostname } = new URL(baseUrl);
@@ -145,8 +142,8 @@ function ownHostOf(baseUrl: string): string | undefined {
 }
 
 /**
- * Decides from a link's text alone whether it may be followed: https, no credentials, no non-public address. The
- * addresses of its host name are checked when a connection is made (`makeCheckedLookup`).
+ * Decides from the text of a link whether it may be followed: https, no login, no address that is not public.
+ * `makeCheckedLookup` checks the addresses of the host name when a connection is made.
  */
 export function judgeLink(text: string, ownHost: string | undefined): JudgedLink {
   if (!URL.canParse(text)) return { is: 'refused', message: 'the link is not a URL' };
@@ -165,8 +162,8 @@ export function judgeLink(text: string, ownHost: string | undefined): JudgedLink
 }
 
 /**
- * Resolves a host name, and refuses all of its addresses if one is not public. The connection uses the addresses
- * returned here, even if the name resolves differently a moment later; TLS still verifies the name.
+ * Makes a lookup that refuses a host name if one of its addresses is not public. The connection uses the checked
+ * addresses, even if the name resolves differently a moment later.
  */
 export function makeCheckedLookup(lookup: typeof systemLookup = systemLookup): LookupFunction {
   return (host, options, callback) => {
@@ -186,14 +183,9 @@ function notPublic(shown: string): string {
   return `the link ${shown} leads to an address that is not public`;
 }
 
-/**
- * Idle time in ms after which a kept connection is closed: earlier than common servers close it (after 5 s), because a
- * request sent on a closing connection is lost.
- */
+/** Idle time in ms of a kept connection: less than the 5 s of common servers, whose closing would lose a request. */
 export const keptForMs = 4000;
-/**
- * Delay in ms before the next of a host's addresses is tried: Node's default of 250 ms is too short for a distant host.
- */
+/** Delay in ms before the next address of a host is tried. Node's default, 250, is too short for a distant host. */
 const nextAddressAfterMs = 2500;
 
 const connectionOptions = { timeout: keptForMs, autoSelectFamilyAttemptTimeout: nextAddressAfterMs };

@@ -2,6 +2,7 @@ import type { ListedJob } from '../contract/answer.ts';
 import { ServiceError } from '../contract/errors.ts';
 import { isJobId } from '../ground/job-id.ts';
 import type { Json } from '../ground/json.ts';
+import { defined } from '../ground/values.ts';
 import { envelope } from '../kinds/envelope.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { readAt, readCredits, readText } from './fields.ts';
@@ -13,14 +14,12 @@ type List = NonNullable<Kind['list']>;
 /** Largest page of the documented lists. */
 export const pageSize = 100;
 
-/** Returns the path relative to the base URL. A list without pages is requested as a whole. */
+/** Returns the path of a page, relative to the base URL. A list without pages is requested as a whole. */
 export function pagePath(list: List, { page, limit }: { page: number; limit: number }): string {
   return list.paged ? `${list.path}?page=${page}&limit=${limit}` : list.path;
 }
 
-/**
- * Gets a page. If the list refuses the page size, which not every list documents, requests it with its default size.
- */
+/** Requests a page: without a page size if the list refuses it, because not every list documents it. */
 export async function getPage(
   list: List,
   { page, limit, get }: { page: number; limit: number; get: (path: string) => Promise<Json> },
@@ -34,7 +33,7 @@ export async function getPage(
   }
 }
 
-/** Whether there are more pages. If the answer does not say, assumes that there are. */
+/** Returns whether more pages follow. True if the answer does not state it. */
 export function hasMore(body: Json, page: number): boolean {
   const hasNext = readAt(body, names.hasNext);
   const pages = readAt(body, names.pages);
@@ -42,14 +41,14 @@ export function hasMore(body: Json, page: number): boolean {
   return typeof pages === 'number' ? page < pages : true;
 }
 
-/** True if the answer states that there are more records than the `seen` records up to and including this page. */
+/** Returns whether the answer states that there are more records than the `seen` ones up to this page. */
 export function saysMore(body: Json, { page, seen }: { page: number; seen: number }): boolean {
   const pages = readAt(body, names.pages);
   if (readAt(body, names.hasNext) === true || (typeof pages === 'number' && page < pages)) return true;
   return (readTotal(body) ?? 0) > seen;
 }
 
-/** Returns the number of records per page of this list, as far as this page with `count` records shows it. */
+/** Returns the list's number of records per page; `undefined` if this page with `count` records does not show it. */
 export function readPageSize(body: Json, count: number): number | undefined {
   // A page followed by others is full, even if it echoes another size from the request.
   if (readAt(body, names.hasNext) === true && count > 0) return count;
@@ -85,13 +84,15 @@ export function readListed(kind: Kind, items: readonly Json[]): ListedJob[] {
         jobId: named,
         ...(isJobId(own) && own !== named && { recordId: own }),
         status: text(job.status) ?? 'unknown',
-        ...optional('createdAt', text(job.createdAt)),
-        ...optional('model', text(job.model)),
-        ...optional('prompt', text(job.prompt)),
-        ...optional('credits', readCredits(item, job.credits)),
-        ...optional('error', text(job.error)),
         echoes: readEchoes(kind, item),
-        ...optional('url', text(job.listedLink)),
+        ...defined({
+          createdAt: text(job.createdAt),
+          model: text(job.model),
+          prompt: text(job.prompt),
+          credits: readCredits(item, job.credits),
+          error: text(job.error),
+          url: text(job.listedLink),
+        }),
       },
     ];
   });
@@ -106,18 +107,12 @@ function readEchoes(kind: Kind, item: Json): { [field: string]: Json } {
   return echoes;
 }
 
-function optional<Name extends string, Value>(name: Name, value: Value | undefined): { [key in Name]?: Value } {
-  return (value === undefined ? {} : { [name]: value }) as { [key in Name]?: Value };
-}
-
 /** Number of jobs of a kind, newest first, that are searched for a single job. */
 export const mostLookedThrough = 1000;
-/** Maximum number of pages that are read, more than any account has, in case a list never ends. */
+/** Maximum number of pages that are read, because a faulty list may never end. */
 const mostPages = 200;
 
-/**
- * Lists jobs by pages, newest first, until there are enough. Empty for a kind without a list. Throws `ServiceError`.
- */
+/** Lists the newest jobs, at most `limit`. Empty for a kind without a list. Throws `ServiceError`. */
 export async function listJobs(
   kind: Kind,
   { limit, get }: { limit: number; get: (path: string) => Promise<Json> },

@@ -7,8 +7,8 @@ import { isLoopbackHost } from '../graph/address.ts';
 import { defined } from '../ground/values.ts';
 
 /**
- * Returns the proxy set in the environment for an https address: `HTTPS_PROXY`, else `HTTP_PROXY`, unless `NO_PROXY`
- * names the host. Returns none for addresses of this machine: a proxy could not reach them, and would see the API key.
+ * Returns the proxy for an https address: `HTTPS_PROXY`, else `HTTP_PROXY`, unless `NO_PROXY` names the host. Returns
+ * none for addresses of this machine, which a proxy cannot reach.
  */
 export function proxyFor({ protocol, hostname, port }: URL, env: NodeJS.ProcessEnv = process.env): URL | undefined {
   if (protocol !== 'https:' || isLoopbackHost(hostname)) return undefined;
@@ -24,7 +24,7 @@ export function proxyFor({ protocol, hostname, port }: URL, env: NodeJS.ProcessE
   return isExempt ? undefined : new URL(address);
 }
 
-/** Opens a tunnel through a proxy. Rejects with an error that names the proxy, never its credentials. */
+/** Opens a tunnel through a proxy. Errors name the proxy, never its credentials. */
 export function openTunnel(
   proxy: URL,
   { host, port, timeoutMs }: { host: string; port: number; timeoutMs: number },
@@ -120,7 +120,7 @@ export class TunnelAgent extends HttpsAgent {
 
 const connectTimeoutMs = 15_000;
 
-/** Connects once and disconnects. Resolves with `undefined` on success, otherwise with the error. */
+/** Connects once and disconnects. Resolves with the error; `undefined` on success. */
 type ConnectOnce = (address: URL, timeoutMs: number) => Promise<string | undefined>;
 
 const mostTries = 3;
@@ -128,8 +128,8 @@ const timeoutMs = 4000;
 const gapMs = 1000;
 
 /**
- * Checks whether a service can be reached: its host name resolves, it accepts connections, and its certificate is
- * valid. Sends it nothing. Called once, before anything is bought: a run that has bought nothing need not try for long.
+ * Checks before a run that the service accepts connections and has a valid certificate. Sends no request. Tries three
+ * times.
  */
 export async function reachService(
   baseUrl: string,

@@ -32,8 +32,8 @@ const repeated = [
 ];
 
 /**
- * Reads what a refusal says about the request's idempotency key. Only a complaint about the key's form proves that no
- * purchase exists under it: in doubt, `known` is assumed.
+ * Reads what a refusal states about the request's idempotency key; `undefined` if nothing. In doubt returns `known`:
+ * only a complaint about the form of the key proves that no purchase exists under it.
  */
 export function readKeyTalk(json: Json | undefined, { key, body }: { key: string; body: string }): KeyTalk | undefined {
   const texts = saidOfKey(json, key);
@@ -52,14 +52,14 @@ export function readKeyTalk(json: Json | undefined, { key, body }: { key: string
 
 const namesRoute = /\b(route|endpoint|cannot post|no such (operation|path)|unknown (operation|path))\b/;
 const namesUser = /\buser (\w+ ){0,3}(not found|not exist|unknown|missing)\b|\b(no such|unknown) user\b/;
-/** Words of a 404 that do not say what is missing. */
+/** Words of a 404 that do not name what is missing. */
 const sayNothing =
   /\b(the|requested|resource|page|url|was|could|cannot|be|does|not|find|found|exist|error|err|http|404)\b|\W/g;
 
 /**
- * Determines what a 404 to a create request is about: the operation (`route`), the user of the credential, or something
- * that the request names (`invalid`). If it names nothing, also no field of the request in its details, it is about the
- * user where that is documented, and about the path where that was a guess.
+ * Determines what a 404 to a create request reports as missing: the operation (`route`), the user of the credential, or
+ * a value of the request (`invalid`). An error that names nothing is about the user for documented kinds, otherwise
+ * about the path if the path is a guess.
  */
 export function readMissing(
   json: Json | undefined,
@@ -67,7 +67,7 @@ export function readMissing(
 ): 'route' | 'user' | 'invalid' {
   const { message, code, details } = envelope.answer;
   const said = [readText(json, message), readText(json, code)].flatMap((text) => text ?? []);
-  // Paths are removed, because they are not words about the request.
+  // Paths are removed, because their words do not describe the request.
   const words = said.map((text) => wordsOf(text.replace(/(^|\s)\/\S+/g, ' '))).join(' \n ');
   if (!isServiceError(json) || isDocumented === false || namesRoute.test(words)) return 'route';
   if (namesUser.test(words)) return 'user';
@@ -76,7 +76,7 @@ export function readMissing(
   return isDocumented ? 'invalid' : 'route';
 }
 
-/** Whether the details of an error name a field of the request, as a text or as the name of a field of their own. */
+/** Returns whether the details of an error name a field of the request, in a text or as a field. */
 function namesField(details: Json | undefined, body: string): boolean {
   const request = parseJson(body);
   const names = new Set(isMap(request) ? Object.keys(request).map(wordsOf) : []);
@@ -85,13 +85,13 @@ function namesField(details: Json | undefined, body: string): boolean {
   return said.some((text) => names.has(wordsOf(text.replace(/[.[].*/s, ''))));
 }
 
-/** `isSure`: the ID is certainly that of a job. Otherwise only a status call can decide. */
+/** `isSure`: the ID is certainly the ID of a job. Otherwise only a status call can decide. */
 type NamedJob = { job: { jobId: string; recordId?: string }; model: Json | undefined; isSure: boolean };
 
 /**
- * Finds the job that a refusal names, which was made for the request, or earlier. An ID within a generation or a job,
- * or next to a state, is certainly a job's; any other may be the ID of an error. `unclear`: the refusal names several
- * jobs, or one whose ID cannot be looked up.
+ * Finds the job that a refusal names. An ID in an object `generation` or `job`, or next to a state, is certainly the ID
+ * of a job; any other ID may be that of an error. `unclear`: the refusal names several jobs, or an ID that cannot be
+ * queried.
  */
 export function findNamedJob(
   json: Json | undefined,
@@ -100,7 +100,7 @@ export function findNamedJob(
   const found = new Map<string, NamedJob>();
   let isOdd = false;
   visit(json, '', (holder, name) => {
-    const { named, hasOddId } = namedIn(holder, { isJob: isHolder(name, kind) });
+    const { named, hasOddId } = namedIn(holder, isHolder(name, kind));
     // A list may contain other jobs, too.
     if (hasOddId || (named?.isSure && name.endsWith('[]'))) isOdd = true;
     if (name.endsWith('[]')) return;
@@ -116,14 +116,8 @@ export function findNamedJob(
   return others.length === 0 ? only : undefined;
 }
 
-/**
- * Returns the job that an object names by its own ID, or by a field for the ID of a generation or job. `isJob`: the
- * object is a job, according to its name.
- */
-function namedIn(
-  holder: { [field: string]: Json },
-  { isJob }: { isJob: boolean },
-): { named?: NamedJob; hasOddId: boolean } {
+/** Returns the job that an object names by its own ID, or by a field for the ID of a generation or job. */
+function namedIn(holder: { [field: string]: Json }, isJob: boolean): { named?: NamedJob; hasOddId: boolean } {
   const { created, job } = envelope;
   const own = holder[created.id];
   const others = Object.entries(holder).flatMap(([field, value]) => (namesJobId(field) ? [value] : []));
@@ -153,7 +147,7 @@ function isHolder(name: string, kind: Kind | undefined): boolean {
   return word === envelope.created.holder || word === 'job' || (word !== '' && word === kind?.name);
 }
 
-/** Returns the ID of the job to whose status the `Location` header of an answer leads. */
+/** Returns the job ID in a `Location` header that has the path of a job's status. */
 function jobOfPath(location: string | undefined, kind: Kind | undefined): string | undefined {
   const [path = ''] = (location ?? '').split(/[?#]/);
   for (const pattern of [kind?.status?.path, kind?.status?.alias]) {
@@ -195,8 +189,8 @@ function textsOf(value: Json | undefined, depth = 0): string[] {
 }
 
 /**
- * Returns all strings but the idempotency key itself, which a service may repeat in every answer. The content of a
- * field for the key counts as said about the key.
+ * Returns all texts of an answer except the idempotency key itself, which a service may repeat. A text in a field for
+ * the key begins with the name of the field.
  */
 function saidOfKey(value: Json | undefined, key: string, field = '', depth = 0): string[] {
   if (typeof value === 'string') {

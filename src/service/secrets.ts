@@ -1,6 +1,6 @@
 /**
- * Redacts the credential, and the signatures of links, in any text that may reach a user, a file or a log, because
- * errors are written to the lock, and the lock is committed to git. No other code redacts.
+ * Removes the credential and the signatures of links from a text for a user, a file or a log: errors are written to the
+ * lock, which is committed to git. No other code redacts.
  */
 export type Redact = (text: string) => string;
 
@@ -9,7 +9,7 @@ export function makeRedact(secret: string | undefined): Redact {
   return (text) => withoutSignatures(spellings.reduce((seen, spelling) => seen.replaceAll(spelling, '[key]'), text)); // I17
 }
 
-/** Returns a function that finds the secret in a text, in any encoding. A text that contains it must not be stored. */
+/** Makes a function that returns whether a text contains the secret, in any encoding. Such a text must not be stored. */
 export function makeKeyFinder(secret: string | undefined): (text: string) => boolean {
   const spellings = spellingsOf(secret);
   return (text) => spellings.some((spelling) => text.includes(spelling));
@@ -28,15 +28,14 @@ function spellingsOf(secret: string | undefined): string[] {
   return [...new Set(spellings)].sort((a, b) => b.length - a.length);
 }
 
-// Servers choose these texts, so each pattern is linear: it is tried once at each position, and no match extends past
-// the start of the next.
+// Servers choose these texts, so each pattern takes linear time: no match extends past the start of the next match.
 const user = /(\/\/)[^\s"'<>/?#@]+@/g;
 const query = /(\/\/(?:[^\s"'<>?#/]|\/(?!\/))+)[?#][^\s"'<>]+/g;
 const escapedQuery = /(%3A%2F%2F(?:(?!%3A%2F%2F|%3F)[^\s"'<>])+%3F)[^\s"'<>]+/gi;
 const named = /(?<![\w-])([\w-]*(?:signature|sig|token|credential|secret|api[_-]?key|password)=)[^\s"'<>&;,…]+/gi;
 const bearer = /\b(Bearer\s+)[\w.~+/=-]{8,}/gi;
 
-/** Removes the user and everything after `?` from a link, also from a link that was cut off. */
+/** Removes the login and everything after `?` from links, also from a link that was cut off. */
 function withoutSignatures(text: string): string {
   const links = text.replace(user, '$1').replace(query, '$1?…').replace(escapedQuery, '$1…');
   return links.replace(named, '$1…').replace(bearer, '$1…'); // I17 (links)
@@ -44,14 +43,14 @@ function withoutSignatures(text: string): string {
 
 type Credential = { is: 'api-key' | 'jwt'; token: string };
 
-/** Recognizes API keys by their form `<prefix>_live_<random>`; anything else is a token from an identity provider. */
+/** Recognizes an API key by its form `<prefix>_live_<random>`. Any other credential comes from an identity provider. */
 export function readCredential(token: string): Credential {
   return { is: /^[A-Za-z0-9-]+_live_/.test(token) ? 'api-key' : 'jwt', token };
 }
 
 /**
- * Returns the part of a credential that stays the same for one account: for a JWT its issuer and subject, which outlive
- * each token; otherwise the credential itself. Must be kept as secret as the credential.
+ * Returns a name that stays the same for an account: issuer and subject of a JWT, otherwise the credential itself. It is
+ * as secret as the credential.
  */
 export function accountName(token: string): string {
   if (readCredential(token).is === 'api-key') return token;

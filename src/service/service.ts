@@ -18,7 +18,7 @@ import type { Kind } from '../kinds/kind.ts';
 import { type CreateRoutes, createJob } from './create.ts';
 import { createDownloader } from './download.ts';
 import { createHttp, type Http, type HttpAnswer, requireAnswer } from './http.ts';
-import { createLibrary, type Library, type LibraryOptions } from './library.ts';
+import { Library, type LibraryOptions } from './library.ts';
 import { getPage, hasMore, itemsOf, pageSize, readListed, saysMore } from './listing.ts';
 import type { Durations } from './polling/durations.ts';
 import { Poller } from './polling/poller.ts';
@@ -27,23 +27,20 @@ import { type WatchPorts, watchJob } from './watch.ts';
 
 export interface ServiceOptions extends LibraryOptions {
   clock: Clock;
-  /** Fixed interval between two queries of a job, in ms. Default: depends on durations and the service's limits. */
+  /** Fixed interval between two queries of a job, in ms. By default, it follows the known durations. */
   pollIntervalMs?: number;
-  /** Known job durations; new ones are added. Default: none. */
+  /** Known durations of jobs, to which new durations are added. */
   durations?: Durations;
   createTimeoutMs: number;
   patienceMs: number;
   createRoutes?: CreateRoutes;
-  /** Called right before a create request is written; if it returns false, nothing is sent. Default: always true. */
+  /** Called right before a create request is written. If it returns false, nothing is sent. */
   mayCreate?: () => boolean;
-  /** Base of relative upload paths. Default: the working folder. */
+  /** Base of relative upload paths. Defaults to the working folder. */
   folder?: string;
 }
 
-/**
- * Creates a client for create requests, job status, downloads and uploads over HTTP. Timeouts are read at each use,
- * so they may grow.
- */
+/** Creates a client of the service. Timeouts are read from `options` at each use, so they may grow. */
 export function createService(options: ServiceOptions): Service & Downloads & { close(): Promise<void> } {
   const redact = makeRedact(options.token);
   const holdsKey = makeKeyFinder(options.token);
@@ -63,7 +60,7 @@ export function createService(options: ServiceOptions): Service & Downloads & { 
     replays,
     clockAheadMs: (asked) => serviceClock.aheadMs(http, asked),
     async create(call) {
-      // After an operation was found missing, its path is not requested again for each of a thousand steps.
+      // A missing operation is not requested again for each of a thousand steps.
       const gone = missing.get(call.kind);
       if (gone !== undefined) return { is: 'no-route', message: `not sent: ${gone}` };
       const route = options.createRoutes?.[call.kind];
@@ -86,7 +83,7 @@ export function createService(options: ServiceOptions): Service & Downloads & { 
     watch: (job, watchOptions) => watchJob(job, watching, watchOptions),
     open: (url, signal) => downloader.open(url, signal),
     upload(order, signal) {
-      library ??= createLibrary(options);
+      library ??= new Library(options);
       return uploadOrder(library, order, { folder: options.folder ?? '.', signal });
     },
     async close() {
@@ -117,8 +114,8 @@ function makeWatchPorts(options: ServiceOptions, { http, redact }: { http: Http;
 }
 
 /**
- * Tracks how far the service's clock is ahead of the local clock, by the `Date` header of its answers (RFC 9110, whole
- * seconds). The service expires idempotency keys by its own clock, and a local clock may be wrong by hours.
+ * Measures how far the service's clock is ahead of the local clock, by the `Date` header of its answers. The service
+ * expires idempotency keys by its own clock, and a local clock may be wrong by hours.
  */
 class ServiceClock {
   readonly #now: () => number;
@@ -144,8 +141,7 @@ class ServiceClock {
 
   /**
    * Returns the difference in ms; 0 if the service does not report its time. Sends a request if no answer had a date
-   * yet, and again if the value must be `fresh`: the local clock may have been set, or may have stopped while the
-   * machine was suspended.
+   * yet, or if the value must be `fresh`, because the local clock may have been set.
    */
   async aheadMs(http: Http, { fresh = false }: { fresh?: boolean } = {}): Promise<number | { unreachable: string }> {
     if (this.#aheadMs !== undefined && !fresh) return this.#aheadMs;
@@ -159,12 +155,11 @@ class ServiceClock {
 
   #observe(date: string | undefined): void {
     const ahead = date === undefined ? Number.NaN : Date.parse(date) - this.#now();
-    // The header has whole seconds, and the answer took time to arrive: a difference below 2 s is ignored.
+    // The header has whole seconds, and the answer took time to arrive.
     this.#aheadMs = Number.isNaN(ahead) ? (this.#aheadMs ?? 0) : Math.abs(ahead) < 2000 ? 0 : ahead;
   }
 }
 
-/** Converts errors of the service to answers. */
 async function uploadOrder(
   library: Library,
   order: UploadOrder,
@@ -187,12 +182,12 @@ async function uploadOrder(
   }
 }
 
-/** Maximum number of pages of a walk: before a job appears in its list, hundreds of others may be made. */
+/** Maximum number of pages that are read to find all fences. */
 const mostPages = 50;
 
 /**
- * Returns the ID of the newest job in a kind's list, or an empty string if it has none. Throws `ServiceError`, also if
- * the newest job cannot be determined.
+ * Returns the ID of the newest job in a kind's list; empty if the list has no job. Throws `ServiceError`, also if the
+ * newest job has no usable ID.
  */
 export async function findNewest(kind: Kind, get: (path: string) => Promise<Json>): Promise<string> {
   const { list } = kind;
@@ -206,10 +201,9 @@ export async function findNewest(kind: Kind, get: (path: string) => Promise<Json
 }
 
 /**
- * Returns the jobs of a kind's list that are newer than all fences (job IDs; an empty fence means that the list had no
- * job). `complete` is true only if no job can be missing: each fence was found, every record was readable, and the
- * records are in order, newest first; or the list was read to its end. `older`: the last fence and the rest of its
- * page. Throws `ServiceError`.
+ * Returns the jobs of a kind's list that are newer than all fences (job IDs; empty if the list had no job).
+ * `complete`: no job can be missing, because every record was readable and in order, and each fence was found or the
+ * list was read to its end. `older`: the last fence and the rest of its page. Throws `ServiceError`.
  */
 export async function walkToFences(
   kind: Kind,

@@ -21,7 +21,7 @@ export interface Asset {
   url: string;
 }
 
-/** Receives the bytes passed to the network so far, and the total. Restarts if the upload is repeated. */
+/** Receives the bytes sent so far and the total. Restarts at 0 if the upload is repeated. */
 export type UploadProgress = (sentBytes: number, bytes: number) => void;
 
 interface UploadPorts {
@@ -37,21 +37,15 @@ interface UploadOptions {
   onProgress?: UploadProgress | undefined;
 }
 
-/** Limit in bytes: about 7 MB of data in a body of 10 MB are documented. */
+/** Largest file in bytes that is sent in a request: about 7 MB in a body of 10 MB are documented. */
 const mostInBody = 7_000_000;
 const mostTries = 4;
-/**
- * Minimum timeout in ms: uploads of some megabytes, and files that the service fetches itself, take longer than other
- * calls.
- */
+/** Minimum timeout in ms: uploads, and files that the service fetches itself, take longer than other calls. */
 const leastDeadlineMs = 120_000;
 const longestPauseMs = 30_000;
 const longestRetryAfterMs = 150_000;
 
-/**
- * Uploads a file to the media library: small files in the request, others directly to storage. Uploads are free, so
- * failures are retried.
- */
+/** Uploads a file to the media library: a small file in a request, any other file to storage. Uploads are free. */
 export async function uploadFile(file: FileToUpload, ports: UploadPorts, options: UploadOptions): Promise<Asset> {
   const { signal, onProgress } = options;
   if (file.bytes > mostInBody) return uploadToStorage(file, ports, options);
@@ -87,11 +81,11 @@ async function uploadToStorage(file: FileToUpload, ports: UploadPorts, options: 
     await putFile(file, uploadUrl, { ...ports, ...options });
     return { blobName: storedName, publicUrl: readAt(minted, names.publicUrl) };
   });
-  // Retried separately, so that a lost answer does not upload the whole file again.
+  // Retried separately: a lost answer does not upload the file again.
   const completed = await again(ports, signal, () =>
     post(paths.completeUpload, { blobName, fileName }, { ports, signal }),
   );
-  // The content of the answer is undocumented: it has the asset, or only reports success.
+  // The undocumented answer contains the asset, or only reports success.
   const asset = findAsset(completed, ports) ?? readStored(blobName, publicUrl, ports);
   if (asset === undefined) {
     throw new ServiceError('unusable', 'the service registered the upload and gave no usable URL for it');
@@ -109,7 +103,7 @@ async function post(
   return requireAnswer(answer, ports.redact);
 }
 
-/** Retries with full jitter, and never sooner than the service requests; only after errors that may pass. */
+/** Retries after temporary errors, with full jitter, and never sooner than the service requests. */
 async function again<T>(ports: UploadPorts, signal: AbortSignal, act: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -137,28 +131,23 @@ function findAsset(json: Json, ports: UploadPorts): Asset | undefined {
   return undefined;
 }
 
-/** Builds the asset from known facts: the name of the stored file serves as its ID. */
+/** Returns the asset at the public URL of a stored file. The name of the stored file serves as its ID. */
 function readStored(blobName: string, publicUrl: Json | undefined, ports: UploadPorts): Asset | undefined {
   const id = isJobId(blobName) ? blobName : Buffer.from(blobName).toString('base64url').slice(0, 256);
   return isUsable(publicUrl, ports) ? { id, url: publicUrl } : undefined;
 }
 
-/**
- * Accepts https, or exactly the host of a loopback base URL, because the URL will be part of requests and of the lock.
- */
+/** Accepts https, or the host of a loopback base URL, because the URL becomes part of requests and of the lock. */
 function isUsable(url: Json | undefined, { links }: UploadPorts): url is string {
   if (!isAssetUrl(url)) return false;
   const { protocol, hostname } = new URL(url);
   return protocol === 'https:' || hostname === links.ownHost;
 }
 
-/** Time in ms with no byte accepted and no answer begun after which the storage counts as gone. */
+/** Timeout in ms, from the last byte that the storage accepted. */
 const silenceMs = 120_000;
 
-/**
- * Streams a file to a signed URL. Sends no credential, checks the storage's address like that of any link, and follows
- * no redirect. Throws `ServiceError`.
- */
+/** Streams a file to a signed URL. Sends no credential, follows no redirect. Throws `ServiceError`. */
 async function putFile(
   file: FileToUpload,
   uploadUrl: string,
@@ -263,7 +252,7 @@ async function readPlannedFile(file: FileToUpload): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** Opens the file, but never through a symbolic link, even if it replaced the file after planning. */
+/** Opens the file, but no symbolic link that replaced it after planning. */
 async function openPlannedFile(file: FileToUpload): Promise<FileHandle> {
   let handle: FileHandle;
   try {
@@ -278,8 +267,8 @@ async function openPlannedFile(file: FileToUpload): Promise<FileHandle> {
 }
 
 /**
- * Streams and hashes the file. The last piece is released only if the whole file matches the plan, so that a changed
- * file is never uploaded completely. Throws `ServiceError`.
+ * Streams the file. Yields the last piece only if the digest of the file is the planned one, so a changed file is never
+ * uploaded completely. Throws `ServiceError`.
  */
 async function* streamPlannedFile(handle: FileHandle, file: FileToUpload): AsyncGenerator<Uint8Array> {
   const hash = createHash('sha256');

@@ -10,20 +10,17 @@ import { type HttpAnswer, pathWithId } from './http.ts';
 import type { Observation, Poller } from './polling/poller.ts';
 import type { Redact } from './secrets.ts';
 
-/** Failures of the host; a short failure that many jobs meet at once counts once. */
+/** Failures of the host. A failure that many jobs meet at once counts once. */
 interface HostHealth {
   failures: number;
   countAgainAt: number;
-  /** Set once the user was notified that a run that takes far longer than usual may be left. */
+  /** Whether the user was notified that Ctrl-C ends a run that takes far too long. */
   isLeavingHinted?: true;
-  /** Set once the user was notified of failures that may pass. */
+  /** Whether the user was notified of temporary failures. */
   isTroubleNoticed?: true;
 }
 
-/**
- * Returns the time in ms until a failure counts again, 0.5 to 5 s: ten failures are about forty seconds without a
- * usable answer.
- */
+/** Returns the time in ms until a failure counts again. Ten failures are about 40 s without a usable answer. */
 function failureIntervalMs(failures: number): number {
   return Math.min(5000, 250 * 2 ** failures);
 }
@@ -33,27 +30,27 @@ export interface WatchPorts {
   poller: Poller;
   /** Shared by all jobs. */
   health: HostHealth;
-  /** Time in ms after which watching stops; the job continues at the service. */
+  /** Longest time in ms to watch a job. The job then continues at the service. */
   patienceMs: number;
   redact: Redact;
 }
 
-/** Time in ms for which a job may be unknown (404) before it counts as lost. */
+/** Time in ms after which a job that the service does not know (404) counts as lost. */
 const unknownPatienceMs = 30_000;
 const mostHostFailures = 10;
-/** About four seconds without a usable answer. */
+/** About 4 s without a usable answer. */
 const noticedHostFailures = 4;
-/** Number of further queries when a job in an undocumented state has an error. */
+/** Number of further queries of a job in an undocumented state that has an error. */
 const mostOdd = 3;
-/** A wait is far too long after this many typical durations, and at least an hour. */
+/** A job takes far too long after this many typical durations, and at least an hour. */
 const mostDurations = 10;
 const leastLongMs = 3_600_000;
-/** Number of further queries when a COMPLETED job has no link. */
+/** Number of further queries of a COMPLETED job without a link. */
 const mostLinkless = 5;
 
 /**
- * Watches one job until it has ended or is no longer watched. Queries are free, so an unintelligible answer leads to
- * another query; only COMPLETED with a link and FAILED end a job.
+ * Watches a job until it ends or is given up. Only FAILED, or COMPLETED with a link, ends a job. After any other answer,
+ * the job is queried again, because queries are free.
  */
 export async function watchJob(
   job: { kind: string; jobId: string; model?: string },
@@ -72,7 +69,6 @@ export async function watchJob(
 
 type Answered = Extract<HttpAnswer, { is: 'answer' }>;
 
-/** Facts from the answers about one job so far. */
 class Watch {
   readonly #kind: Kind;
   readonly #jobId: string;
@@ -80,11 +76,11 @@ class Watch {
   readonly #options: WatchOptions;
   readonly #startedAt: number;
   readonly #patienceMs: number;
-  /** Time in ms after which a wait is far too long. */
+  /** Time in ms after which the job takes far too long. */
   readonly #longMs: number;
   /** Least time in ms before the next query. */
   #afterMs = 0;
-  /** Whether the last query failed at the service: the next one uses the other path, if there is one. */
+  /** Whether the service failed at the last query. The next query uses the other status path, if there is one. */
   #hasFailed = false;
   #denials = 0;
   #unknownSince: number | undefined;
@@ -92,7 +88,7 @@ class Watch {
   #odd = 0;
   #status = '';
   #statusSince: number;
-  /** Cause of the wait if it is not the job itself. */
+  /** Why the last answer was not usable; else empty. */
   #trouble = '';
 
   constructor({ kind, jobId }: { kind: Kind; jobId: string }, ports: WatchPorts, options: WatchOptions) {
@@ -123,7 +119,7 @@ class Watch {
     return unwatched('patience', `it took longer than ${limit}${cause}; run again to collect it`);
   }
 
-  /** Returns the end of the watch that an answer shows; `undefined` to query again. */
+  /** Returns the end of the job; `undefined` to query again. */
   #read({ json, status: code, headers }: Answered): JobEnd | undefined {
     const { health, redact, clock } = this.#ports;
     const message = readMessage(json, code, redact);
@@ -144,8 +140,7 @@ class Watch {
     const status = readAt(data, envelope.job.status);
     if (isOther || typeof status !== 'string') {
       const asked = parseRetryAfter(headers[envelope.headers.retryAfter]);
-      // A 429 with a Retry-After, or with the service's own body, comes from the service and is no failure. Any other
-      // failure comes from a proxy, a host or a connection.
+      // A 429 with a Retry-After, or with the service's own body, is not a failure of the host.
       const counts = code !== 429 || (asked === null && !isOwnWord);
       return this.#endAfterFailure(isOther ? 'the status of another job' : message, { asked, counts });
     }
@@ -159,7 +154,7 @@ class Watch {
     return { is: 'failed', error: redact(error).slice(0, 500) };
   }
 
-  /** Gives the host up after too many failures. `asked`: wait in ms that the service requested. */
+  /** Counts a failure; ends the watch after too many. `asked`: wait in ms that the service requested. */
   #endAfterFailure(
     message: string,
     { asked = null, counts = true }: { asked?: number | null; counts?: boolean } = {},
@@ -207,7 +202,7 @@ class Watch {
     return isEmpty ? { is: 'completed', result: { values: {}, files: [], parts: 0 } } : unwatched('patience', noLink);
   }
 
-  /** Ends the wait for a job in an undocumented state, if it has an error or takes far too long. */
+  /** Ends the watch of a job in an undocumented state that has an error or takes far too long. */
   #endOfWait(data: Json): JobEnd | undefined {
     const { clock, health, redact } = this.#ports;
     const now = clock.now();
@@ -235,8 +230,8 @@ function unwatched(because: Extract<JobEnd, { is: 'unwatched' }>['because'], err
 }
 
 /**
- * True if an answer that names `id` may be about the watched job. A create request may be answered with the number of a
- * record, and the status with the job's own ID. Two numbers, or two other strings, are two different jobs.
+ * Returns whether an answer with `id` may be about the watched job. A create request may be answered with the number of
+ * a record, and its status with the job's own ID. Two numbers, or two other strings, are two different jobs.
  */
 function mayBeOf(jobId: string, id: Json): boolean {
   return id === jobId || (typeof id === 'string' && /^\d+$/.test(jobId) && !/^\d*$/.test(id));

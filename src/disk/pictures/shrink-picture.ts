@@ -13,7 +13,7 @@ export interface PictureOrder {
   sha256: string;
 }
 
-/** A small picture, upright, without transparency, and the size of the original. */
+/** A small picture, upright and without transparency. `width` and `height`: size of the original. */
 interface SmallPicture {
   picture: Sharp;
   width: number;
@@ -22,14 +22,14 @@ interface SmallPicture {
 
 /** Length of the longer side, in pixels. */
 export const smallSide = 384;
-/** Maximum number of pixels of the original: a file of a few bytes can claim gigabytes of pixels. */
+/** Maximum number of pixels of the original, because a small file can decode to gigabytes. */
 const mostPixels = 48_000_000;
 const mostBytes = 96 * 1024 * 1024;
-/** Timeout in seconds; a picture that takes longer may be malicious. */
+/** Timeout in seconds. */
 const patienceSeconds = 20;
-/** Background for transparent pictures, a medium grey. */
+/** Background of transparent pictures. */
 const ground = '#808080';
-/** Formats that are shown; other files are not given to a decoder. */
+/** Formats that are decoded. */
 const formats: ReadonlyMap<string | undefined, string> = new Map([
   ['image/png', 'PNG'],
   ['image/jpeg', 'JPEG'],
@@ -47,7 +47,7 @@ export async function loadSharp(load: () => Promise<{ default: typeof SharpOf }>
   }
 }
 
-/** Decodes and shrinks a picture. Never rejects because of its content. `problem`: reason, after `the picture`. */
+/** Decodes and shrinks a picture. `problem`: completes a sentence after `the picture`. */
 export async function shrinkPicture(
   order: PictureOrder,
   side = smallSide,
@@ -60,7 +60,7 @@ export async function shrinkPicture(
   if (format === undefined) return { problem: 'is not a PNG, JPEG or WebP' };
   const sharp = await loadSharp().catch(() => undefined);
   if (sharp === undefined) return { problem: 'has no thumbnail, because the package sharp cannot be loaded here' };
-  // Several pictures are made at once: one thread for each is faster than several threads for one.
+  // Several pictures are decoded at once: one thread for each is faster than several threads for one.
   sharp.concurrency(1);
   try {
     return await shrink(sharp, content, side);
@@ -70,10 +70,10 @@ export async function shrinkPicture(
   }
 }
 
-/** Bytes of a picture that contain its size and turn. Of a WebP with EXIF data the whole file is needed. */
+/** Bytes that contain the size and rotation of most pictures. Of a WebP with EXIF data, the whole file is needed. */
 const headBytes = 1 << 16;
 
-/** Returns the size as viewers show it, rotated by the EXIF data; `undefined` if it cannot be read. */
+/** Returns the size after rotation by the EXIF data; `undefined` if the picture cannot be read. */
 export async function pictureSize(
   order: Pick<PictureOrder, 'path' | 'bytes'>,
 ): Promise<{ width: number; height: number } | undefined> {
@@ -112,7 +112,7 @@ async function shrink(
   return { picture: sharp(data, { raw: info }), width: autoOrient.width, height: autoOrient.height };
 }
 
-/** Returns the content of a picture; `undefined` if it does not exist, is not a plain file, or has another size. */
+/** Returns the content; `undefined` if it is missing, not a plain file, or of another size. */
 function readPicture({ path, bytes }: Pick<PictureOrder, 'path' | 'bytes'>): Buffer | undefined {
   try {
     const content = readPlainFile(path, bytes);

@@ -22,19 +22,19 @@ interface Samples {
   bytes: number;
 }
 
-/** Decodes a WAV of integers or floats slice by slice. Ignores other formats. */
+/** Decodes a WAV of integers or floats. Ignores other formats. */
 export async function decodeWav(handle: FileHandle, listener: Listener): Promise<void> {
   const samples = await findSamples(handle);
   if (samples !== undefined) await hearSamples(handle, samples, listener);
 }
 
-/** Returns the duration of a WAV in seconds, computed from its size; `undefined` for an unsupported format. */
+/** Computes the duration of a WAV in seconds from its size; `undefined` for an unsupported format. */
 export async function wavSeconds(handle: FileHandle): Promise<number | undefined> {
   const { form, bytes } = (await findSamples(handle)) ?? {};
   return form && bytes ? Math.floor(bytes / (form.channels * form.bytes)) / form.rate : undefined;
 }
 
-/** Finds the samples. If the stated size is missing or exceeds the file, they end where the file ends. */
+/** Finds the samples. If their size is missing or exceeds the file, they end where the file ends. */
 async function findSamples(handle: FileHandle): Promise<Samples | undefined> {
   const { size: fileBytes } = await handle.stat();
   let form: Form | undefined;
@@ -103,7 +103,7 @@ async function readAt(handle: FileHandle, at: number, length: number): Promise<D
 
 const sliceBytes = 64 * 1024;
 
-/** Decodes an MP3 slice by slice. Skips broken frames. */
+/** Decodes an MP3. Skips broken frames. */
 export async function decodeMp3(handle: FileHandle, listener: Listener): Promise<void> {
   // Imported on demand, because it is large, and only needed if a manifest has an expectation about sound.
   const { MPEGDecoder } = await import('mpg123-decoder');
@@ -125,7 +125,7 @@ export async function decodeMp3(handle: FileHandle, listener: Listener): Promise
   }
 }
 
-/** Decodes bytes; broken frames are missing. Silences the console, to which the decoder writes errors. */
+/** Decodes bytes with a silent console, because the decoder prints errors. */
 function decode(decoder: MPEGDecoder, bytes: Uint8Array): MPEGDecodedAudio {
   const { error } = console;
   console.error = () => {};
@@ -136,9 +136,7 @@ function decode(decoder: MPEGDecoder, bytes: Uint8Array): MPEGDecodedAudio {
   }
 }
 
-/**
- * Measures the duration of an MP3 in seconds by its frames, because the counts in its headers may cover only a part.
- */
+/** Sums up the frames of an MP3 in seconds: the header of joined parts counts only the first part. */
 export async function mp3Seconds(handle: FileHandle): Promise<number | undefined> {
   const { size } = await handle.stat();
   const bytes = Buffer.alloc(size);
@@ -174,7 +172,7 @@ const bitRates = {
   half: [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
 } as const;
 
-/** Reads a frame header. A Xing or VBRI frame has no duration. */
+/** Reads the header of a frame. A Xing or VBRI frame has no duration. */
 function readFrame(bytes: Buffer, at: number): { length: number; seconds: number } | undefined {
   const head = bytes.subarray(at, at + 4);
   if (head.length < 4 || !isMp3Frame(head)) return undefined;
@@ -189,7 +187,7 @@ function readFrame(bytes: Buffer, at: number): { length: number; seconds: number
   return { length, seconds: /Xing|Info|VBRI/.test(inside) ? 0 : samples / rate };
 }
 
-/** Returns whether the first frame, after an optional tag, has one channel. */
+/** Returns whether the first frame has one channel. */
 async function readIsMono(handle: FileHandle): Promise<boolean> {
   const tag = new Uint8Array(tagHead);
   await handle.read(tag, 0, tag.length, 0);
@@ -201,10 +199,10 @@ async function readIsMono(handle: FileHandle): Promise<boolean> {
   return false;
 }
 
-/** Size of the header of an ID3 tag, in bytes. The tag may precede the frames of an MP3. */
+/** Size in bytes of the header of an ID3 tag. */
 const tagHead = 10;
 
-/** Length in bytes of the ID3 tag that begins with these bytes, including its header; 0 if there is none. */
+/** Returns the length in bytes of the ID3 tag at the start, with its header; 0 without a tag. */
 function tagLength(head: Uint8Array): number {
   const isTag = head.length >= tagHead && head[0] === 0x49 && head[1] === 0x44 && head[2] === 0x33;
   return isTag ? tagHead + readSynchsafe(head, 6) : 0;
@@ -220,9 +218,9 @@ export interface Listener {
   tell(): MediaFacts;
 }
 
-/** Amplitude of -50 dBFS, below which samples count as silence: noise of a room, or of a codec. */
+/** Amplitude of -50 dBFS, below which samples count as silence. */
 const silent = 10 ** (-50 / 20);
-/** Lowest loudness and peak that are reported; used for silence. */
+/** Lowest loudness and peak that are reported. */
 const least = { lufs: -70, dB: -120 } as const;
 /** Shortest sound with a defined loudness, in seconds. */
 const blockSeconds = 0.4;
@@ -250,7 +248,6 @@ export class Ear implements Listener {
     }
   }
 
-  /** Returns the measurements; empty for a sound without samples. */
   tell(): MediaFacts {
     if (this.#meter === undefined) return {};
     const isMeasured = this.#samples / this.#rate >= blockSeconds;
@@ -266,12 +263,11 @@ function rounded(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-/** Number of stretches of a waveform: about as many as the pixels of a tile can show. */
+/** Number of bars of a waveform. */
 const stretches = 120;
-/** Number of samples that share a peak: the duration of the sound, and so the length of a stretch, is not known yet. */
+/** Number of samples of a piece. Pieces are joined to bars at the end, when the duration is known. */
 const pieceSamples = 128;
 
-/** Draws the waveform of a sound while it is decoded. */
 export class WavePen implements Listener {
   readonly #pieces: number[] = [];
   #peak = 0;
@@ -288,7 +284,7 @@ export class WavePen implements Listener {
     }
   }
 
-  /** Returns the waveform; empty for a sound too short to draw. */
+  /** Empty for a sound that is too short. */
   tell(): MediaFacts {
     if (this.#pieces.length < stretches) return {};
     return { wave: writeWave(findPeaks([Float32Array.from(this.#pieces)], stretches)) };

@@ -11,9 +11,9 @@ interface Part {
 }
 
 /**
- * Reads sheets of a workbook: the requested ones, or the only one. Files that could exhaust a reader – by growing
- * without end, or by naming a cell in the billionth row – are refused before any other code reads them. A problem
- * completes a sentence after the name of the file.
+ * Reads sheets of a workbook: the requested sheets, or the only sheet. Refuses files that would exhaust the memory,
+ * because they unpack without end or have a cell in the billionth row. `problem`: completes a sentence after the file
+ * name.
  */
 export async function readWorkbook(
   bytes: Uint8Array,
@@ -82,8 +82,7 @@ async function readSheet(
 ): Promise<Sheet | { problem: string }> {
   const notes = scanSheet(parts.get(path)?.toString('utf8') ?? '');
   if ('problem' in notes) return notes;
-  // The repacked archive contains only the parts that were checked: other sheets are omitted, and nothing is unpacked
-  // again.
+  // Repacked with checked parts only: without other sheets, and without compression.
   const others = new Set(sheets.filter((sheet) => sheet.path !== path).map((sheet) => sheet.path));
   const packed = zip(
     new Map([...parts].filter(([part]) => !others.has(part)).map(([part, xml]) => [part, plainXml(xml)])),
@@ -101,7 +100,7 @@ async function readSheet(
   }
 }
 
-/** Rewrites XML that the reader misreads: references beyond U+FFFF, and the other spelling of the date system. */
+/** Rewrites XML that `read-excel-file` misreads: references beyond U+FFFF, and `true` for the date system. */
 function plainXml(xml: Buffer): Buffer {
   const text = xml.toString('utf8');
   const plain = text
@@ -110,10 +109,7 @@ function plainXml(xml: Buffer): Buffer {
   return plain === text ? xml : Buffer.from(plain);
 }
 
-/**
- * Applies the cell formats that a CSV export of the sheet shows, too: durations, which may exceed 24 hours, and leading
- * zeros (`00000`), without which an article number would be another one.
- */
+/** Applies cell formats as a CSV export does: durations, which may exceed 24 hours, and leading zeros (`00000`). */
 function applyFormats(cells: string[][], { numbers }: SheetNotes, styles: Buffer | undefined): void {
   const xml = styles?.toString('utf8') ?? '';
   const codes = new Map(tagsOf(styles, 'numFmt').map((one) => [one.get('numFmtId'), one.get('formatCode') ?? '']));
@@ -139,7 +135,7 @@ function durationText(days: number): string {
   return `${sign}${two(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
 }
 
-/** Converts a value to the text of an unformatted cell: numbers with 15 digits, dates in ISO 8601. */
+/** Converts a value to text: numbers with 15 digits, dates in ISO 8601. */
 function textOf(value: unknown): string {
   if (value === null) return '';
   if (typeof value === 'number') return String(Number(value.toPrecision(15)));
@@ -154,7 +150,7 @@ function textOf(value: unknown): string {
   return time === '00:00:00' ? date : `${date}T${time}`;
 }
 
-/** Fills a vertical merged range with its first value. Reports a range across columns, which is ambiguous. */
+/** Fills vertical merged ranges with their first values. Reports a range across columns, which is ambiguous. */
 function fillMerged(cells: string[][], { faults, merged }: SheetNotes): { problem: string } | undefined {
   let filled = 0;
   for (const { top, bottom, left, right } of merged) {
@@ -172,14 +168,14 @@ function fillMerged(cells: string[][], { faults, merged }: SheetNotes): { proble
   return undefined;
 }
 
-/** Limits of a spreadsheet program. A cell beyond them would make a reader fill the memory with empty cells. */
+/** Limits of a spreadsheet program. */
 const maxRows = 2 ** 20;
 const maxColumns = 2 ** 14;
 
 /** Maximum number of cells from A1 to the last cell with a value. */
 const maxArea = 2_000_000;
 
-/** Facts that the cell reader does not report: errors, formulas without a value, merged cells. */
+/** Facts that `read-excel-file` does not report. */
 interface SheetNotes {
   faults: CellFault[];
   /** Merged ranges: rows and columns count from 1. */
@@ -200,9 +196,7 @@ interface OpenCell {
   hasValue: boolean;
 }
 
-/**
- * Scans the XML of a sheet once, without building a tree. A problem completes a sentence after the name of the sheet.
- */
+/** Scans the XML of a sheet. `problem`: completes a sentence after the name of the sheet. */
 function scanSheet(xml: string): SheetNotes | { problem: string } {
   const notes: SheetNotes = { faults: [], merged: [], numbers: [], hiddenRows: [] };
   let [bottom, right] = [0, 0];

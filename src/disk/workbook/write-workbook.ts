@@ -1,11 +1,11 @@
 import { nameCell } from '../../ground/diagnostic.ts';
 import { zip } from './zip.ts';
 
-/** Maximum number of UTF-16 units in a cell, and of rows in a sheet. A spreadsheet program refuses a file with more. */
+/** Limits of a spreadsheet program: UTF-16 units in a cell, rows in a sheet. */
 const longestCell = 32_767;
 const mostRows = 2 ** 20;
 
-/** Text by which `isOwnList` recognizes a workbook of ours. A spreadsheet program that saves it replaces the text. */
+/** Mark of a workbook that `isOwnList` may replace. A spreadsheet program removes it when a user saves the file. */
 const application = 'mediabatch';
 
 const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
@@ -15,8 +15,8 @@ const types = 'application/vnd.openxmlformats-officedocument';
 const head = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
 
 /**
- * Makes a workbook with one sheet. Texts are cells of type text, so that no program reads them as numbers, dates or
- * formulas; empty texts are empty cells. Undefined if a sheet cannot have that many rows.
+ * Makes a workbook with one sheet. Texts have the type text, so that no program reads them as numbers, dates or
+ * formulas. `undefined` if there are too many rows for a sheet.
  */
 export function writeWorkbook(rows: readonly (readonly (string | number)[])[], sheet: string): Uint8Array | undefined {
   if (rows.length > mostRows) return undefined;

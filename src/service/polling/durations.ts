@@ -1,11 +1,11 @@
 import type { KeptDurations } from '../../contract/ports.ts';
 
 const mostSamples = 100;
-/** Number of longer samples below which the samples say little about a job that still runs. */
+/** Number of longer samples below which the samples predict little about a job that still runs. */
 const fewLonger = 4;
 /** Longest gap between two queries of a job that has run longer than nearly all others, as a share of its age. */
 const mostGapShare = 1 / 5;
-/** A single duration stands for others around it. */
+/** Factors by which a few samples are multiplied, because other jobs take about as long. */
 const spreads = [0.8, 1, 1.25];
 
 /** Durations of the jobs of one kind and model, in ms. */
@@ -38,13 +38,13 @@ export class KnownDurations {
   }
 
   /**
-   * Returns the age in ms at which to query a job that still ran at age `last`: then its end has stayed undetected for
-   * `thresholdMs` on average, as far as longer jobs are known.
+   * Returns the age in ms at which to query a job that still ran at age `last`. Of the known jobs that took longer than
+   * `last`, each has then been over for `thresholdMs` on average.
    */
   nextAge(last: number, thresholdMs: number): number {
     const from = this.#sorted.findIndex((ms) => ms > last);
     const longer = from === -1 ? 0 : this.#sorted.length - from;
-    // If hardly any longer job is known, assume that equally many end in each doubling of the age.
+    // With hardly any longer job, the same number of jobs is assumed to end in each doubling of the age.
     if (longer === 0 || (longer < fewLonger && last > 0)) {
       const age = Math.max(0, last);
       return age + Math.min(age * mostGapShare, Math.sqrt(age * thresholdMs));

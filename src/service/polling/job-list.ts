@@ -10,7 +10,7 @@ type Data = { [key: string]: Json };
 
 export interface ListPage {
   page: number;
-  /** Whether the page is read to find jobs whose place is unknown. */
+  /** Whether the page is read to find jobs with an unknown position. */
   isSearch: boolean;
 }
 
@@ -22,26 +22,26 @@ interface ShownPage {
   doubtful: WatchedJob[];
 }
 
-/** Minimum gap in ms between two reads of one page: the service allows one “every few seconds”. */
+/** Minimum time in ms between two reads of a page: the service allows one “every few seconds”. */
 const leastGapMs = 2000;
 const failureMs = 1000;
-/** Minimum number of jobs for reading the list; a single job is queried directly. */
+/** Number of jobs below which the list is not read. */
 const fewestJobs = 2;
-/** Number of searches of the list in vain from which a job is queried individually. */
+/** Number of failed searches after which a job is queried individually. */
 const mostMissing = 2;
-/** Number of times that a list may show an ended job as running before it is no longer read. */
+/** Number of times that a list shows an ended job as running before the list is no longer read. */
 const mostStrikes = 2;
-/** A job that the list alone has shown as running for this share of its age, and at least 10 s, is queried. */
+/** A job is queried after only the list has shown it as running for this share of its age, and at least 10 s. */
 const unverifiedShare = 1 / 4;
 const leastUnverifiedMs = 10_000;
-/** Number of pages that a search reads: a minimum, and a multiple of the pages that the watched jobs fill. */
+/** Maximum number of pages of a search: a minimum, and a multiple of the pages that the watched jobs fill. */
 const leastSearched = 20;
 const searchedTimes = 5;
 
 /**
- * The list of one kind, newest first: one page answers the queries of all jobs on it. A final state in a list is always
- * evidence, a running state only once the list has shown an end. Where a job stands in the list is known once a page has
- * shown it; until then, pages are read from the first on.
+ * The service's list of one kind, newest first. One page answers the queries of all its jobs. A final state in the list
+ * is always valid; a running state only after the list has shown an ended job. A search reads pages from the first page
+ * on, until each job has a position.
  */
 export class JobList {
   readonly jobs = new Map<string, WatchedJob>();
@@ -54,7 +54,7 @@ export class JobList {
   #failures = 0;
   #size = pageSize;
   #isSizeShown = false;
-  /** Number of records that were added to the list: by this run, and by other users, as far as pages have shown. */
+  /** Number of records that this run, and other users, have added to the list, as far as pages have shown. */
   #added = 0;
   #others = 0;
   readonly #search = { page: 1, since: 0 };
@@ -70,7 +70,7 @@ export class JobList {
     this.#added += 1;
   }
 
-  /** Returns the page to read instead of querying this job; `undefined` if the job is queried individually. */
+  /** Returns the page to read instead of a query of this job; `undefined` to query the job. */
   pageFor(job: WatchedJob): ListPage | undefined {
     const { missing, rank } = job;
     const now = this.#clock.now();
@@ -86,13 +86,12 @@ export class JobList {
     return { page: Math.max(1, 1 + Math.floor((this.#added + this.#others - rank) / this.#size)), isSearch: false };
   }
 
-  /** Starts the search for a job that is not where it was. */
+  /** Starts the search for a job that is no longer at its position. */
   seek(job: WatchedJob): void {
     job.rank = undefined;
     job.soughtAt = this.#clock.now();
   }
 
-  /** Ends a search, because no job is sought any more. */
   endSearch(): void {
     this.#search.page = 1;
   }
@@ -129,7 +128,7 @@ export class JobList {
     return shown;
   }
 
-  /** Not every list returns as many records as requested: the longest page that others follow is a full one. */
+  /** Learns the page size, which not every list obeys: the longest page that another page follows is full. */
   #learnSize(body: Data, count: number, isFollowed: boolean): void {
     const size = readPageSize(body, count);
     const isFull = size === count && isFollowed;
@@ -138,7 +137,7 @@ export class JobList {
     this.#isSizeShown ||= isFull;
   }
 
-  /** Chooses the next page of a search. After the last page, jobs that were sought from its beginning are missing. */
+  /** Chooses the next page of a search. After the last page, all jobs that the whole search did not find are missing. */
   #goOn(page: number, isFollowed: boolean): void {
     const most = leastSearched + (searchedTimes * this.jobs.size) / this.#size;
     if (isFollowed && page < most) {
@@ -158,7 +157,7 @@ export class JobList {
       const job = typeof id === 'string' ? this.jobs.get(id) : undefined;
       return job === undefined || data === undefined ? [] : [{ job, position: asked.first + index, data }];
     });
-    // Records of other users move a job away from the top. The median counts, because single records may be removed.
+    // Records of other users move jobs away from the top. The median is used, because single records may be removed.
     const tops = found.flatMap(({ job, position }) => (job.rank === undefined ? [] : [job.rank + position]));
     const top = tops.sort((a, b) => a - b)[tops.length >> 1] ?? asked.added + this.#others;
     this.#others = top - asked.added;
@@ -171,7 +170,7 @@ export class JobList {
       if (data.status === envelope.states.completed || data.status === envelope.states.failed) {
         this.isTrusted = true;
         const isWhole = data.status === envelope.states.completed && readResult(this.#kind, data) !== undefined;
-        // The answer to a status call would name the job by its own ID.
+        // As in the answer to a status call, which has the ID of the job.
         if (isWhole) shown.ended.push({ job, data: { ...data, id: job.jobId } });
         else shown.doubtful.push(job);
       } else {
@@ -182,7 +181,7 @@ export class JobList {
     return shown;
   }
 
-  /** Records that a status call has shown this job to have ended at that age. */
+  /** Counts a strike if the list showed a job as running that, by its status, ended at `endedAge`. */
   audit(job: WatchedJob, endedAge: number): void {
     if (job.listAge !== undefined && job.listAge > endedAge + 2000) this.#strikes += 1;
   }

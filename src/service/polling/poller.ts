@@ -12,8 +12,8 @@ import { dueAt, isWaiting, tookMs, type WatchedJob } from './watched-job.ts';
 
 export interface Observation {
   /**
-   * Resolves with the next status of the job, from its status call at `path` or from a list: not before `afterMs` from
-   * now, and at the latest at `untilMs` since 1970. `undefined` once the signal is aborted.
+   * Resolves with the next status of the job, from its status call at `path` or from a list; `undefined` if aborted.
+   * `afterMs`: least time from now. `untilMs`: latest time, since 1970.
    */
   next(options: { path: string; afterMs: number; untilMs: number }): Promise<HttpAnswer | undefined>;
   leave(): void;
@@ -30,12 +30,12 @@ interface PollerOptions {
 const mostInFlight = 64;
 /** Number of waiting jobs up to which all are rescheduled when one ends. */
 const mostHurried = 8;
-/** Highest plausible age of a job in ms; a higher one is ignored. */
+/** Highest plausible age of a job, in ms. */
 const longestAgeMs = 7 * 86_400_000;
 
 /**
- * A job's entry in the queue, valid only for this turn of the job. `isSet`: the time is fixed, even if new durations
- * are learned. `isAlone`: the job's own status is queried, not a list.
+ * A job's entry in the queue, valid while the job has this `turn`. `isSet`: new durations do not change the time.
+ * `isAlone`: the job's own status is queried, not a list.
  */
 interface Place {
   job: WatchedJob;
@@ -45,9 +45,8 @@ interface Place {
 }
 
 /**
- * Polls all jobs of a run with a single timer. A job is queried when its end has probably stayed undetected for a share
- * of the usual duration; where a list shows many jobs, a page of it is read instead. The only limit is the service's
- * request rate.
+ * Polls all jobs of a run with a single timer, up to the service's request rate. A job is queried when its end has
+ * probably stayed undetected for a share of the median duration. A page of a list replaces the queries of its jobs.
  */
 export class Poller {
   readonly #durations: Durations;
@@ -57,9 +56,9 @@ export class Poller {
   readonly #waiting = new Heap<Place, number>((a, b) => a - b);
   readonly #jobs = new Set<WatchedJob>();
   readonly #lists = new Map<string, JobList>();
-  /** The job that is queried while no duration is known, and the age at which the one before was still running. */
+  /** The only job that is queried while no duration is known, and the age at which the last probe was running. */
   readonly #probes = new Map<KnownDurations, { job: WatchedJob; age: number }>();
-  /** Due jobs that wait for the next page of a search. */
+  /** Due jobs that wait for a page of a search. */
   readonly #seekers = new Map<JobList, WatchedJob[]>();
   #inFlight = 0;
   #timer: { at: number; stop: AbortController } | undefined;
@@ -71,9 +70,7 @@ export class Poller {
     this.#rate = new AdaptiveRate(options.clock);
   }
 
-  /**
-   * Starts watching a job. `fresh`: just created. `urgency`: importance of detecting its end; 1 for a job on its own.
-   */
+  /** Starts watching a job. `fresh`: this run has just created it. */
   observe(
     { kind, jobId, model }: { kind: Kind; jobId: string; model?: string | undefined },
     { fresh, urgency, signal }: { fresh: boolean; urgency: () => number; signal: AbortSignal },
@@ -126,7 +123,7 @@ export class Poller {
         job.turn += 1;
         if (this.#probes.get(known)?.job === job) this.#probes.delete(known);
         if (this.#jobs.size === 0) this.#rest();
-        // The remaining jobs are more urgent, and a list no longer covers the last one.
+        // The remaining jobs are more urgent, and a list no longer covers a single job.
         else if (this.#jobs.size <= mostHurried) this.#bringForward(this.#jobs);
       },
     };
@@ -147,7 +144,7 @@ export class Poller {
     return Math.min(job.latest, dueAt(job, { probedAge, fixedMs: this.#options.fixedMs }));
   }
 
-  /** Makes this job the probe if there is none. Returns the age at which to continue, or `undefined` for other jobs. */
+  /** Makes this job the probe if there is none. Returns the age of the last probe; `undefined` for other jobs. */
   #probedAge(job: WatchedJob): number | undefined {
     const probe = this.#probes.get(job.known) ?? { job, age: 0 };
     this.#probes.set(job.known, probe);
@@ -160,7 +157,7 @@ export class Poller {
     this.#arm();
   }
 
-  /** Stops the timer because no job is watched: nothing may keep the process alive. */
+  /** Stops the timer, which would keep the process alive. */
   #rest(): void {
     this.#timer?.stop.abort();
     this.#timer = undefined;
@@ -192,7 +189,7 @@ export class Poller {
   }
 
   #query({ job, isSet, isAlone }: Place, now: number): void {
-    // Other jobs may have shown how long such jobs take, and a list that this job still runs.
+    // Since the entry was made, other jobs may have shown durations, and a list that this job still runs.
     const due = isSet ? now : this.#dueAt(job);
     if (due > now + 1) {
       this.#enqueue(job, due);
@@ -230,7 +227,7 @@ export class Poller {
     const sentAt = this.#clock.now();
     const answer = await this.#call(waiter.path, waiter.signal);
     job.askedAge = Math.max(0, sentAt - job.startedAt);
-    // The waiting caller continues after this turn of the event loop, so results recorded here affect its next query.
+    // The caller continues after this turn of the event loop, so the results recorded below affect its next query.
     job.isAsked = false;
     if (job.waiter === waiter) waiter.resolve(answer);
     if (answer.is === 'answer' && answer.status === 200) {
@@ -243,11 +240,11 @@ export class Poller {
   #learn(job: WatchedJob, data: { [key: string]: Json }, sentAt: number): void {
     const before = job.lastAge;
     const createdAt = typeof data.createdAt === 'string' ? Date.parse(data.createdAt) : Number.NaN;
-    // A job of an earlier run is older than this run. A clock that is far off is ignored.
+    // A job of an earlier run is older than this run. An implausible age comes from a wrong clock.
     const olderMs = job.startedAt - createdAt;
     if (before === undefined && !job.fresh && olderMs > 5000 && olderMs < longestAgeMs) job.startedAt = createdAt;
     if (data.status === envelope.states.queued) {
-      // The job has not started, so its whole duration is still to come.
+      // A queued job has its whole duration still to come.
       job.startedAt = Math.max(job.startedAt, sentAt - job.known.medianMs / 2);
     }
     const age = Math.max(0, sentAt - job.startedAt);
@@ -262,7 +259,7 @@ export class Poller {
     this.#addSample(job, took);
   }
 
-  /** Has another job queried next: one that was never queried may be over, which gives more information. */
+  /** Makes another job the probe: a job that was never queried may be over, and then shows a duration. */
   #probeNext({ known }: WatchedJob, age: number): void {
     for (const job of this.#jobs) {
       if (job.known !== known || job.lastAge !== undefined || !isWaiting(job)) continue;
@@ -274,18 +271,17 @@ export class Poller {
 
   #addSample({ known }: WatchedJob, took: number): void {
     known.learn(took);
-    // The first durations change much; later, a job is rescheduled when its turn comes.
+    // The first durations change much. Later, a job is rescheduled when its entry is due.
     const { length } = known.samples;
     if (length <= 32 && (length & (length - 1)) === 0)
       this.#bringForward([...this.#jobs].filter((job) => job.known === known));
   }
 
-  /** Queues jobs again, for when they are due now. */
   #bringForward(jobs: Iterable<WatchedJob>): void {
     for (const job of jobs) if (isWaiting(job)) this.#enqueue(job, this.#dueAt(job));
   }
 
-  /** `askers`: the due jobs that this page may show; a search collects more of them while it waits for the page. */
+  /** `askers`: the due jobs that this page may show. During a search, further due jobs are added. */
   async #lookAtPage(list: JobList, page: ListPage, askers: WatchedJob[]): Promise<void> {
     if (page.isSearch) this.#seekers.set(list, askers);
     const shown = await list.read(page, (path) => this.#call(path));

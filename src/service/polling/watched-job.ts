@@ -3,33 +3,32 @@ import type { Kind } from '../../kinds/kind.ts';
 import type { HttpAnswer } from '../http.ts';
 import type { KnownDurations } from './durations.ts';
 
-/** A job whose end is awaited. Ages are in ms since the job was made, as far as that is known. */
+/** A job whose end is awaited. Ages are in ms since `startedAt`. */
 export interface WatchedJob {
   readonly kind: Kind;
   readonly jobId: string;
   readonly known: KnownDurations;
-  /** Importance of detecting the job's end, above 0; below 1 if no step waits for it. */
+  /** Importance of detecting the end, above 0: below 1 if no step waits for the job. */
   readonly urgency: () => number;
   readonly fresh: boolean;
-  /** Start in ms since 1970. Adjusted when the service reports it. */
+  /** In ms since 1970. Adjusted when the service reports the start. */
   startedAt: number;
   /** Age at which the job was last known to run. */
   lastAge: number | undefined;
-  /** Age at the last individual query, even if it gave no usable answer. */
+  /** Age at the last individual query, even without a usable answer. */
   askedAge: number | undefined;
-  /** Age at the last list that showed the job as running. */
+  /** Age when a list last showed the job as running. */
   listAge: number | undefined;
-  /** Position in the list, counted from its end; `undefined` while the job is searched for. */
+  /** Position in the list, counted from its end; `undefined` during a search for the job. */
   rank: number | undefined;
-  /** Time in ms since 1970 when the search began. */
+  /** Start of the search, in ms since 1970. */
   soughtAt: number;
-  /** Number of consecutive searches in vain. */
+  /** Number of consecutive searches that did not find the job. */
   missing: number;
-  /** Earliest time of the next query, in ms since 1970: the service requested it, or gave no usable answer. */
+  /** Earliest and latest time of the next query, in ms since 1970. */
   notBefore: number;
-  /** Latest time of the next query, in ms since 1970. */
   latest: number;
-  /** Current turn: queue entries of another turn are not valid. */
+  /** Only queue entries with this number are valid. */
   turn: number;
   waiter: Waiter | undefined;
   isAsked: boolean;
@@ -41,27 +40,27 @@ interface Waiter {
   resolve(answer: HttpAnswer | undefined): void;
 }
 
-/** The threshold is the time in ms that an end may stay undetected, as a share of the usual duration. */
+/** Threshold: the time in ms that an end may stay undetected, as a share of the median duration. */
 const thresholdShare = 1 / 13;
 const leastThresholdMs = 10;
 const mostThresholdMs = 1500;
-/** Share of the threshold for a job on a page that is read for other jobs, too. */
+/** Share of the threshold for a listed job, because one page shows many jobs. */
 const listedShare = 1 / 2;
-/** Minimum gap between two queries of one job in ms. */
+/** Minimum time in ms between two queries of a job. */
 const leastGapMs = 100;
 const gapShare = 1 / 25;
 const mostGapMs = 60_000;
 /**
- * While no duration is known, one job at a time is queried, at ages that grow by a factor, from a share of the typical
- * duration. The factor is greater for a job that was queried before.
+ * While no duration is known, one job at a time is queried: first at a share of the typical duration, then at ages that
+ * grow by a factor. `sameFactor` is the factor for a job that was queried before.
  */
 const probeFrom = 1 / 50;
 const probeFactor = 1.2;
 const sameFactor = 4 / 3;
 
 /**
- * Returns when to query a job, in ms since 1970. `probedAge`: age at which such a job was last seen running, if no
- * duration is known and this job is to show one.
+ * Returns when to query a job, in ms since 1970. `probedAge`: age at which a job of this kind was last seen running, if
+ * no duration is known and this job is the probe.
  */
 export function dueAt(
   job: WatchedJob,
@@ -92,17 +91,15 @@ export function isWaiting({ waiter, isAsked }: WatchedJob): boolean {
   return waiter !== undefined && !isAsked;
 }
 
-/** Returns the duration in ms of a job seen to be over at `age` but not at `before`, both in ms. */
+/** Returns the duration in ms of a job that was over at `age` but not at `before`, both in ms. */
 export function tookMs(data: { [key: string]: Json }, age: number, before: number | undefined): number {
   const served = servedMs(data);
-  // A service clock that runs at another pace is ignored.
+  // Ignored if the service's clock runs at another pace.
   if (served !== undefined && served <= age + 5000) return served;
   return before === undefined ? age : (before + age) / 2;
 }
 
-/**
- * Returns the duration of a finished job in ms, by the service's own clock; `undefined` if it is not precise enough.
- */
+/** Returns the duration in ms by the service's clock; `undefined` if it is not precise enough. */
 function servedMs(data: { [key: string]: Json }): number | undefined {
   const { createdAt, completedAt } = data;
   if (typeof createdAt !== 'string' || typeof completedAt !== 'string') return undefined;

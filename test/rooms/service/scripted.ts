@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { onTestFinished } from 'vitest';
-import { createLibrary, type Library, ServiceError } from '../../../src/service/library.ts';
+import { Library, ServiceError } from '../../../src/service/library.ts';
 import { listenHere } from '../../rig/listen.ts';
 
 export const key = 'acme_live_secret123456';
@@ -70,7 +70,7 @@ export async function serveScript(answer: (call: Call, count: number) => Reply):
       pauses.push(ms);
     },
   };
-  const library = createLibrary({ baseUrl: `${origin}/api/v1`, token: key, clock, requestTimeoutMs: 2000 });
+  const library = new Library({ baseUrl: `${origin}/api/v1`, token: key, clock, requestTimeoutMs: 2000 });
   onTestFinished(() => library.close());
   return { origin, calls, names: () => calls.map(({ name }) => name), pauses, library };
 }
