@@ -30,9 +30,7 @@ export function countSteps({ rows }: Pick<Plan, 'rows'>): number {
   return rows.filter(isOfStep).length;
 }
 
-/**
- * Counts the steps of a run, in total and by task, in the order of `tasks`. Steps that were not selected have no row.
- */
+/** Counts the steps of a run, in total and by task, in the order of `tasks`. Steps outside the selection have no row. */
 export function countForRun(
   { rows }: Pick<Plan, 'rows'>,
   tasks: readonly { id: string; kind: string }[],
@@ -49,7 +47,7 @@ export function countForRun(
   };
 }
 
-/** Rows of orphans belong to no step, and an open send that is asked about has a row beside the row of its step. */
+/** Orphans belong to no step, and an unresolved create request has a row next to the row of its step. */
 function isOfStep({ action, send }: PlanRow): boolean {
   return action !== 'orphan' && send === undefined;
 }
@@ -67,7 +65,7 @@ export function waitsFor({ needs, canaries }: Pick<StepOrder, 'needs' | 'canarie
   return canaries === undefined ? needs : [...canaries, ...needs];
 }
 
-/** Returns the state of a step that is not up to date, for steps whose outcome no run has reported. */
+/** Returns the state of a step that is not up to date and whose outcome no run has reported. */
 export function stateLeft(action: Exclude<Action, 'keep'>): 'failed' | 'blocked' | 'unresolved' | 'left' {
   return action === 'failed' || action === 'blocked' || action === 'unresolved' ? action : 'left';
 }

@@ -17,7 +17,7 @@ import { blockAtGates, openGates } from './gates/block-at-gates.ts';
 import { holdForCanaries } from './gates/canaries.ts';
 import { describeWait } from './gates/gates.ts';
 import { type Aspect, aspectsOf } from './outputs/expectation.ts';
-import type { Carry, Plan, PlanRow, PlanTotals, Price, StepOrder, WorkRow } from './plan.ts';
+import type { OrderedJob, Plan, PlanRow, PlanTotals, Price, StepOrder, WorkRow } from './plan.ts';
 import { holdPosts } from './posts/hold-posts.ts';
 import { findPosted, isPost, sendsOf, targetOf } from './posts/post-record.ts';
 import { blockUnfunded, leaveOut } from './prices/fund.ts';
@@ -45,25 +45,22 @@ import { isRedone } from './situation/verdicts.ts';
 import { budgetCap, type Doubts, heldPurchases, sumUp } from './sum-up.ts';
 import { type Durations, expectTime } from './time-left.ts';
 
-/** All inputs of a plan. The same facts always give the same plan. */
 export interface PlanFacts extends SendFacts {
   situation: SeenSituation;
   concurrency: number;
   maxCredits?: number;
-  /** The account that pays: its lowest limit across campaigns, and its balance as a run last saw it. */
+  /** The paying account: its lowest limit across campaigns, and its balance as the last run saw it. */
   account?: { limit?: NonNullable<PlanTotals['limit']>; lastBalance?: NonNullable<PlanTotals['lastBalance']> };
-  /** Steps beyond the limit when the user approved. They are not bought, even if the limit allows them now. */
+  /** Steps that the limit did not cover when the user approved. They are not bought, even if it covers them now. */
   leftOut?: ReadonlySet<string>;
   causeOf?: ChangeFacts['causeOf'] | undefined;
-  /** Price estimates from sources other than the manifest and the lock. */
   hints?: PriceHints;
   /**
    * From this machine's purchase journal. `restored`: IDs of jobs and create requests that were missing in the lock.
-   * `sentHere`: when its open create requests were sent, in ms since 1970; omitted where requests from elsewhere need
+   * `sentHere`: times of its unresolved create requests, in ms since 1970; omitted if requests of other machines need
    * no approval.
    */
   journal?: { restored?: ReadonlySet<string>; sentHere?: ReadonlyMap<string, number> };
-  /** The service's lists of models, if they were read again for this plan. */
   lists?: readonly RefreshedList[];
   durations?: Durations;
 }
@@ -94,9 +91,9 @@ export const restoredText = "restored from this machine's purchase journal";
 type About = PlanFacts & SeenSituation & { priceOf: PriceOf };
 type Pass = (draft: Draft, about: About) => void;
 
-/** Passes over the rows before money is allocated. The comments give the reasons for their order. */
+/** Passes over the rows before money is allocated. The comments give the reason for each position. */
 const beforeMoney: readonly Pass[] = [
-  // While all rows are as they were decided: rows that a later pass blocks are traced to the same change.
+  // First, while no row is blocked: later passes keep the texts.
   tellFollowing,
   // Before gates, which would give another reason for rows that only a newer version can decide.
   blockUndecidable,
@@ -110,7 +107,7 @@ const beforeMoney: readonly Pass[] = [
   askAboutSends,
 ];
 
-/** Passes after money is allocated. Rows that wait for a consent keep their credits: it may be given at once. */
+/** Passes after money is allocated. Rows that wait for a consent keep their credits, because it may follow at once. */
 const afterMoney: readonly Pass[] = [
   // Before dependents are blocked, so that steps that need a post wait together with it.
   holdPosts,
@@ -119,7 +116,6 @@ const afterMoney: readonly Pass[] = [
   tellReplaced,
 ];
 
-/** Assigns every step an action, a reason and a price. Pure; `apply` carries out exactly this. */
 export function assemblePlan(given: PlanFacts): Plan {
   const { concurrency, durations, account, journal, lists = [] } = given;
   const { graph, lock, matches, selected } = given.situation;
@@ -252,7 +248,7 @@ function makeWork(match: Match, decision: Decision, context: OrderContext): Work
   return row;
 }
 
-/** Protects a file that a step of this plan moves to its new name from being replaced, even if a run saved it. */
+/** Forbids all other steps to replace a file that a step of this plan moves. */
 function spareMovedFiles(draft: Draft): void {
   const rows = draft.inRun;
   const moved = new Set(rows.flatMap(({ action, order }) => (action === 'move' ? digestsOf(order) : [])));
@@ -275,7 +271,7 @@ function discardedCredits(record: StepRecord | undefined): number {
   return paid?.credits ?? 0;
 }
 
-/** Collects the unresolved create requests that this plan retries, because their prices are reserved again. */
+/** Collects the unresolved create requests that this plan asks about, because their prices are reserved again. */
 function sendsAsked(draft: Draft): ReadonlySet<string> {
   return new Set(
     [...draft.inRun, ...draft.asks].flatMap(({ order }) => (order?.send === undefined ? [] : [order.send.id])),
@@ -309,7 +305,7 @@ interface OrderContext {
 
 function makeOrder(match: Match, decision: Decision, context: OrderContext): StepOrder {
   const { step, record, sharesJobOf } = match;
-  const { campaign, price, action } = context;
+  const { campaign, price, action, conditions } = context;
   const purchases = record?.purchases ?? [];
   const known = decision.asks ?? match.purchase;
   const { generation, repeat } = decision.purchase ?? {
@@ -321,8 +317,10 @@ function makeOrder(match: Match, decision: Decision, context: OrderContext): Ste
       ? known // I1
       : { attempt: 1, key: idempotencyKey({ campaign, fingerprint: step.fingerprint, repeat, attempt: 1 }) };
   const spends = isSpending(action);
-  // Rare fields are added afterwards, because an object reserves memory for every property of its literal.
-  const order: Carry = {
+  const repeats = action !== 'download' && action !== 'move';
+  const { take, file, timeoutMs, expect } = step;
+  const parts = conditions.get(step.address);
+  return {
     campaign,
     address: step.address,
     task: step.task,
@@ -340,57 +338,40 @@ function makeOrder(match: Match, decision: Decision, context: OrderContext): Ste
     needs: sharesJobOf === undefined ? step.needs : [...new Set([...step.needs, sharesJobOf])].sort(),
     price,
     replaces: replacedDigests(record),
+    ...defined({
+      send: decision.asks && askedSend(decision.asks),
+      sharesJobOf,
+      movedFrom: match.movedFrom,
+      retries: repeats ? retriesAfter(match, { generation, repeat, jobIsKnown: !spends }) : undefined,
+      ...{ take, file, timeoutMs, expect },
+      parts: parts && [...parts],
+      optional: findOptional(step.request, conditions),
+    }),
+    ...(!spends && jobOf(match, action)),
   };
-  if (decision.asks !== undefined) order.send = askedSend(decision.asks);
-  if (sharesJobOf !== undefined) order.sharesJobOf = sharesJobOf;
-  if (match.movedFrom !== undefined) order.movedFrom = match.movedFrom;
-  const retries =
-    action === 'download' || action === 'move'
-      ? undefined
-      : retriesAfter(match, { generation, repeat, jobIsKnown: !spends });
-  if (retries !== undefined) order.retries = retries;
-  addFactsOfStep(order, step, context.conditions);
-  if (!spends) addFactsOfJob(order, match);
-  return order;
 }
 
-function addFactsOfStep(order: Carry, step: Match['step'], conditions: OrderContext['conditions']): void {
-  const { address, request, take, file, timeoutMs, expect } = step;
-  const parts = conditions.get(address);
-  const optional = findOptional(request, conditions);
-  if (take !== undefined) order.take = take;
-  if (file !== undefined) order.file = file;
-  if (parts !== undefined) order.parts = [...parts];
-  if (optional !== undefined) order.optional = optional;
-  if (timeoutMs !== undefined) order.timeoutMs = timeoutMs;
-  if (expect !== undefined) order.expect = expect;
-}
-
-function addFactsOfJob(order: Carry, { purchase, record }: Match): void {
-  const { jobId, credits, outputs } = purchase ?? {};
-  if (jobId !== undefined) order.jobId = jobId;
-  if (credits !== undefined) order.credits = credits;
-  if (outputs !== undefined) order.outputs = outputs;
-  if (order.action === 'attach' && purchase && record && isAcceptedAsIs(record, purchase)) order.asIs = true;
+/** Returns the job of a step that is not bought again. */
+function jobOf({ purchase, record }: Match, action: StepOrder['action']): OrderedJob {
+  if (purchase === undefined) return {};
+  const { jobId, credits, outputs } = purchase;
+  const isAsIs = action === 'attach' && record !== undefined && isAcceptedAsIs(record, purchase);
+  return defined({ jobId, credits, outputs, asIs: isAsIs ? (true as const) : undefined });
 }
 
 /** Shared by most steps, so it is frozen. */
 const noDigests = Object.freeze([]) as unknown as string[];
 
-/** Returns digests of all files that this step ever saved. Only these may be replaced: a user's files are safe. */
+/** Returns digests of all files that this step ever saved. A run replaces only these, and never a user's file. */
 export function replacedDigests(record: StepRecord | undefined): string[] {
   if (record === undefined) return noDigests;
   const digests = record.purchases.flatMap(({ outputs }) =>
-    (outputs ?? []).filter(isBought).map(({ sha256 }) => sha256),
+    (outputs ?? []).flatMap(({ sha256, edited }) => (edited === true ? [] : sha256)),
   );
   return [...new Set(digests)].sort();
 }
 
-function isBought({ edited }: Output): boolean {
-  return edited !== true;
-}
-
-/** Completes the row of a post. A post is never repeated automatically, even if it failed. */
+/** Completes the row of a post. A post is never repeated automatically, even if its job failed. */
 function tellPost(
   row: PlanRow,
   { match, decision, isPerhaps }: { match: Match; decision: Decision; isPerhaps: boolean },

@@ -29,7 +29,7 @@ export interface Decision {
   action: Exclude<Action, 'blocked' | 'orphan'>;
   reason: Reason;
   purchase?: { generation: number; repeat: number };
-  /** Unresolved create request to settle first. `purchase` is then omitted. */
+  /** Unresolved create request to settle first, in the place of `purchase`. */
   asks?: OpenSend;
   changedSince?: true;
 }
@@ -145,7 +145,7 @@ function decideDone(match: Match, purchase: Job, facts: DecisionFacts): Decision
   return decideSaved(facts.unfit.get(match.step.address));
 }
 
-/** Decides about a paid output that is missing at its path: it is restored from a stored copy, or downloaded again. */
+/** Decides about a paid output that is missing or changed: a retained copy is restored, or the job downloaded again. */
 function decideGone(
   { record, movedFrom: from }: Match,
   purchase: Job,
@@ -174,7 +174,6 @@ function describeLoss({ edited }: Output, state: Exclude<FileState, 'intact'>): 
   return edited === true ? 'was edited by hand and is missing; the original is downloaded' : 'is missing';
 }
 
-/** Keeps a present output: it is never bought again automatically, even if it does not fit `expect`. */
 function decideSaved(unfit: Unfit | undefined): Decision {
   if (unfit === undefined) return { action: 'keep', reason: upToDate };
   const text = `${unfitText(unfit)}; change \`expect\`, take it as it is with \`accept\`, or buy it again with --redo`;
@@ -202,8 +201,8 @@ function movedFrom(match: Match): string {
 }
 
 /**
- * Sends a post at most once, even if its input, name or record changes. Returns `undefined` when nothing was ever sent
- * from this step, or when the remaining work sends nothing. `redo`: a user named exactly this address.
+ * Decides about a post that was sent before: no change of its input, name or record sends it again. Returns `undefined`
+ * if nothing was sent for this step, or if the remaining work sends nothing. `redo`: a user named this very address.
  */
 function decidePost(
   match: Match,

@@ -9,9 +9,8 @@ export type { Action, Need, Post as PostTarget, Totals as PlanTotals } from './p
 export type SpendingAction = 'create' | 'redo' | 'retry';
 
 /**
- * The price of a step's next purchase. Requests of one class cost the same. `credits` is the amount to reserve; `null`:
- * unknown until the first job of the class has been charged, even if there is an estimate. Never 0 for an unknown
- * price.
+ * Price of a step's next purchase. Requests of one class cost the same. `credits`: the amount to reserve; `null` if
+ * unknown until the first job of the class is charged, even if there is an estimate.
  */
 export type Price = RowPrice;
 
@@ -27,49 +26,48 @@ interface Order {
   generation: number;
   /** Number of `key` among the idempotency keys of the purchase, from 1. */
   attempt: number;
-  /** Number of this purchase among the purchases of its fingerprint, from 1; an input of its idempotency keys. */
+  /** Number of this purchase among those of its fingerprint, from 1. An input of its idempotency keys. */
   repeat: number;
-  /** Number of idempotency keys, from the first, that were refused. They are tried again in order. */
+  /** Number of refused idempotency keys, counted from the first. A run tries these again, in order. */
   refused: number;
   key: string;
   take?: number;
   request: OpenRequest;
-  /** The request as the lock keeps it, with references by fingerprint. */
+  /** The request as the lock stores it, with references by fingerprint. */
   paidRequest: OpenRequest;
   /** Output path without extension, relative to the output folder. */
   save: string;
   needs: string[];
   price: Readonly<Price>;
   movedFrom?: string;
-  /** SHA-256 digests of files that this step may replace, because they are its own earlier outputs. */
+  /** SHA-256 digests of the step's own earlier outputs, which the step may replace. */
   replaces: string[];
 }
 
-/** An open send to ask about before anything is bought. Times are ISO 8601 UTC. */
+/** An unresolved create request to settle before anything is bought. Times are ISO 8601 UTC. */
 export interface AskedSend {
   id: string;
   since: string;
   fence?: string;
   resent?: true;
   digest?: string;
-  /** No file of this machine shows that it was sent, so sending its key again may buy something unapproved. */
+  /** The purchase journal of this machine lacks the request, so sending its key again may buy what nobody approved. */
   isStrange?: true;
 }
 
 /** The job that a step has, or shares. */
-interface OrderedJob {
+export interface OrderedJob {
   jobId?: string;
   credits?: number;
   sharesJobOf?: string;
-  /** Files in the lock, which `download` restores and `move` renames. Usually one; none for uploads and posts. */
+  /** Files that `download` restores and `move` renames. Usually one; none for uploads and posts. */
   outputs?: Output[];
   /** A user accepted the file of this job, even if it fails the checks. */
   asIs?: true;
 }
 
-/** Other steps on which a step depends. */
 interface Conditions {
-  /** Steps of this run that go first: they must be done and fit `expect` before this one is bought. */
+  /** Steps of this run that must be done, and fit `expect`, before this step is bought. */
   canaries?: readonly string[];
   parts?: PartCondition[];
   /** Members of lists in the request that may turn out not to exist; the list is then shorter. */
@@ -85,7 +83,7 @@ export interface Carry extends Order, OrderedJob, Conditions {
   timeoutMs?: number;
   retries?: Retries;
   expect?: Expectation;
-  /** A user's consent to publish. No post is sent without it. */
+  /** A user consented to publish. A post without this mark is not sent. */
   publish?: true;
 }
 
@@ -111,10 +109,10 @@ type Work = Pick<Row, 'mayRetry' | 'unchecked' | 'canary' | 'canaries'> & {
 };
 
 type Waiting = Pick<Row, 'wouldRetry' | 'beside' | 'would'> & {
-  /** For a step that waits at a gate: the purchase that may follow the pick. This plan does not make it. */
+  /** For a step that waits at a gate: the purchase that an approval may allow after the pick. */
   later?: LaterPurchase;
   parts?: PartCondition[];
-  /** For a post that may be a duplicate of another (`beside`): its row once a user says that it is not. */
+  /** For a post that may equal a published one (`beside`): its row once a user decided that it does not. */
   asked?: WorkRow;
 };
 
@@ -128,7 +126,6 @@ export interface WorkRow extends RowFacts, Work, None<Waiting> {
   blockedBy?: never;
 }
 
-/** Row of a step that would be bought if it were not blocked. It spends nothing and has no order. */
 export interface BlockedRow extends RowFacts, Waiting, None<Work> {
   action: 'blocked';
   credits: 0;
@@ -146,12 +143,12 @@ export function withoutSend(order: Carry): Carry {
   return order.send === undefined ? order : rest;
 }
 
-/** Returns the ID of an order within a run. That of a step's order is its address, by which dependents find it. */
+/** Returns the ID of an order within a run. The order of a step has the step's address, by which dependents find it. */
 export function orderId(order: StepOrder): string {
   return rowId(order.asksOnly ? { address: order.address, send: order.send.id } : { address: order.address });
 }
 
-/** Returns the ID of a row, equal to that of its order. An unresolved create request has a row of its own. */
+/** Returns the ID of a row, which equals the ID of its order. */
 export function rowId({ address, send }: { address: string; send?: string | undefined }): string {
   return send === undefined ? address : `${address}\u0000${send}`;
 }

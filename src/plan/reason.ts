@@ -12,12 +12,11 @@ export function reasonOf(code: ReasonCode, text: string): Reason {
   return { code, text };
 }
 
-/** Includes the job ID, because the text would otherwise be the same for several steps. */
 export function jobFailed({ jobId }: Pick<Purchase, 'jobId'>, text: string): Reason {
   return { ...reasonOf('job-failed', text), ...defined({ job: jobId }) };
 }
 
-/** Shared by all up-to-date steps, because these are most steps of a finished campaign. */
+/** One object for all up-to-date steps, because these are most steps of a finished campaign. */
 export const upToDate: Reason = Object.freeze(reasonOf('up-to-date', 'up to date'));
 
 export function tellChanges(

@@ -20,9 +20,9 @@ export interface Added {
 }
 
 /**
- * Finds rows of `now`, a plan made during a run, that may be added to the run. They waited at gates when the plan was
- * approved, no longer wait, and buy what the approval names, at no higher price. Posts always need a separate consent,
- * because their content was not known at the gate.
+ * Finds rows of `now`, a plan made during a run, that may be added to the run. When the plan was approved, these rows
+ * waited at gates. Now they buy what the approval names, at no higher price. A post always needs its own consent,
+ * because its content was unknown at the gate.
  */
 export function findAdded(agreed: Plan, now: Plan, own: OwnSteps): Added {
   const before = waitingRows(agreed);
@@ -54,9 +54,8 @@ export function findAdded(agreed: Plan, now: Plan, own: OwnSteps): Added {
 }
 
 /**
- * Finds purchases of an approved plan that are no longer wanted, because decisions during the run unpicked a step that
- * they use. Includes their dependents. Create requests from before the run are still settled. `isOver`: returns whether
- * an order has begun or ended.
+ * Finds purchases of an approved plan that use an output which was unpicked during the run, and their dependents. Create
+ * requests from before the run are still settled. `isOver`: returns whether an order has begun or ended.
  */
 export function findUnwanted(agreed: Plan, now: Plan, isOver: (address: string) => boolean): Set<string> {
   const latest = new Map(now.rows.map((row) => [rowId(row), row]));
@@ -108,10 +107,7 @@ interface Why {
   text: string;
 }
 
-const lost: Why = {
-  by: 'gate',
-  text: 'its input is no longer picked; the next run makes this step again',
-};
+const lost: Why = { by: 'gate', text: 'its input is no longer picked; the next run makes this step again' };
 
 function describeUnnamed({ credits, order }: PlanRow, { wouldCost }: PlanRow): Why {
   const most = wouldCost ?? null;
@@ -128,9 +124,8 @@ function leftFor(row: PlanRow, { by, text }: Why): PlanRow {
 }
 
 /**
- * Returns the plan as it was carried out: with the rows that were added to it, and the current state of those that
- * still wait. `now` and `found` are from the end of the run; `took` returns the row that was added for a step;
- * `unwanted` names released steps.
+ * Returns the plan as the run carried it out. `now` and `found`: the state at the end of the run. `took`: the rows that
+ * were added to the run, by address. `unwanted`: addresses of purchases that were dropped.
  */
 export function withAdded(
   agreed: Plan,

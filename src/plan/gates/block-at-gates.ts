@@ -10,7 +10,7 @@ import type { Match } from '../situation/find-purchases.ts';
 import type { Situation } from '../situation/situation.ts';
 import { describeWait, gatesByMember } from './gates.ts';
 
-/** Blocks what depends on an undecided gate, before money is allocated. Earlier creates are still settled. */
+/** Blocks the purchases behind undecided gates. Earlier create requests are still settled. */
 export function blockAtGates(draft: Draft, { graph: { gates }, matches }: Pick<Situation, 'graph' | 'matches'>): void {
   if (gates.length === 0) return;
   const byName = new Map(gates.map((gate) => [gate.name, gate]));
@@ -32,19 +32,15 @@ export function blockAtGates(draft: Draft, { graph: { gates }, matches }: Pick<S
       if (gate === undefined && need === undefined) continue;
       if (gate?.state.is === 'open' && isOutOfSight(gate, draft, unselected)) {
         const text = `waits for a pick of ${gate.name}, whose steps are neither done nor selected`;
-        draft.put(blocked(row, 'selection', reasonOf('not-selected', text)));
-        stopped.add(row.address);
+        draft.block(row, 'selection', reasonOf('not-selected', text));
         unselected.add(row.address);
-        continue;
-      }
-      if (gate?.state.is === 'rejected' && gate.is !== 'canary') {
+      } else if (gate?.state.is === 'rejected' && gate.is !== 'canary') {
         draft.block(row, 'step', reasonOf('rejected', describeWait(gate)));
-        stopped.add(row.address);
-        continue;
+      } else {
+        const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
+        const text = gate === undefined ? `needs ${need}, which waits for a pick` : `${describeWait(gate)}${more}`;
+        draft.put(heldBack(row, text)); // I27
       }
-      const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
-      const text = gate === undefined ? `needs ${need}, which waits for a pick` : `${describeWait(gate)}${more}`;
-      draft.put(heldBack(row, text)); // I27
       stopped.add(row.address);
     }
   }
@@ -74,7 +70,7 @@ function heldBack(row: PlanRow, text: string): BlockedRow {
   };
 }
 
-/** Lists the undecided and rejected gates that `rows` are about, with the number of these rows that wait. */
+/** Lists the undecided and rejected gates of the rows, with the number of rows that wait at each. */
 export function openGates(
   draft: Draft,
   rows: readonly PlanRow[],
@@ -86,11 +82,11 @@ export function openGates(
   for (const { address } of rows) {
     for (const name of before.get(address) ?? []) counts.set(name, (counts.get(name) ?? 0) + 1);
   }
-  const about = new Set(rows.map(({ address }) => address));
+  const inPlan = new Set(rows.map(({ address }) => address));
   const found = gates.flatMap(({ state, note, ...gate }) => {
     const { name, task, is, choose, members } = gate;
     // No rows wait behind a canary gate when everything is bought.
-    const isAbout = is !== 'canary' && members.some((address) => about.has(address));
+    const isAbout = is !== 'canary' && members.some((address) => inPlan.has(address));
     const isBefore = members.every((address) => steps.get(address)?.step.rejected !== undefined);
     if (state.is === 'decided' || !(counts.has(name) || isAbout) || isBefore) return [];
     const words = state.is === 'rejected' ? wordsOfRejection(gate, { steps, verdicts }) : note;
@@ -105,7 +101,7 @@ export function openGates(
   return found.length === 0 ? undefined : (found as Plan['gates']);
 }
 
-/** Finds the gates for which each blocked row waits, directly or through the steps that it needs. */
+/** Finds the gates for which each blocked row waits, directly or through other steps. */
 function gatesBefore(draft: Draft, matches: readonly Match[]): ReadonlyMap<string, ReadonlySet<string>> {
   const before = new Map<string, ReadonlySet<string>>();
   // Steps come after those that they need.
@@ -129,7 +125,7 @@ function wordsOfRejection(
   return said.length === 0 ? undefined : [...new Set(said)].join('; ');
 }
 
-/** Finds the steps behind gates: they need a gate or one of its steps, directly or not, or wait for its canary. */
+/** Finds the steps behind gates. These need a gate or one of its steps, directly or not, or wait for its canary. */
 export function findBehind(
   { steps, gates = [], canaries = [] }: Pick<Graph, 'steps' | 'gates' | 'canaries'>,
   open: readonly Pick<Gate, 'name' | 'members'>[],

@@ -16,29 +16,29 @@ interface SeatedCanary {
   isProven: boolean;
 }
 
-/** Scope of a run, as far as it affects which decisions count and which steps are canaries. */
+/** Scope of a run. */
 export interface Limits {
-  /** Addresses to buy again. Earlier acceptances and verdicts about them do not count. */
+  /** Addresses to buy again. Earlier acceptances and verdicts about these steps do not count. */
   redo: ReadonlySet<string>;
   selected?: ReadonlySet<string> | undefined;
-  /** Addresses that a run is carrying out already, regardless of the lock. They stay canaries. */
+  /** Addresses that a run is carrying out. They stay canaries. */
   underWay?: ReadonlySet<string> | undefined;
 }
 
 type CanaryFacts = Limits & Pick<DecidedCampaign, 'graph' | 'matches'>;
 
 /**
- * Chooses the canaries of `check`, in this order: proven steps (bought with the present request, and fit); steps bought
- * or tried with this request, so that a failed canary stays one until its request changes or it is redone; steps that
- * are not bought, those selected for the run first; steps that wait for a decision. Steps that are fixed to an earlier
- * request, share another step's job or are unneeded prove nothing, and are never chosen.
+ * Chooses the canaries of `then: check`. Proven steps come first: their output exists and fits. Steps with a purchase of
+ * this request come second, so a failed canary stays a canary until its request changes or the step is redone. Steps
+ * without a purchase follow, selected steps first, and then steps that wait for a decision. Never chosen are steps that
+ * are fixed to another request, share another step's job, or are unneeded.
  */
 function seatCanaries(facts: CanaryFacts & { isFit(match: Match): boolean }): SeatedCanary[] {
   const canaries = (facts.graph.canaries ?? []).filter(({ asks }) => !asks);
   return canaries.length === 0 ? [] : new Seating(facts, facts.isFit).seat(canaries);
 }
 
-/** Adds gates for the canaries of `ask`: a pick proves the canary, and until then the similar steps wait. */
+/** Adds gates for the canaries of `then: ask`. A pick proves the canary. Until then, similar steps wait. */
 export function withCanaryGates(decision: DecidedCampaign, limits: Limits): Pick<DecidedCampaign, 'graph' | 'matches'> {
   const { graph, matches, verdicts } = decision;
   const canaries = (graph.canaries ?? []).filter(({ asks }) => asks);
@@ -93,7 +93,7 @@ class Seating {
   readonly #provesIt: (match: Match) => boolean;
   readonly #byAddress: ReadonlyMap<string, Match>;
   readonly #isUnneeded: (address: string) => boolean;
-  /** Addresses that are not bought and that wait for a decision before they can be. */
+  /** Addresses of steps that cannot be bought before a decision. */
   readonly #closed = new Set<string>();
 
   constructor(facts: CanaryFacts, provesIt: (match: Match) => boolean) {
@@ -165,9 +165,9 @@ class Seating {
 }
 
 /**
- * Makes steps wait during the run for canaries that are not proven yet. If a canary will not be done, they are blocked
- * at once, so that no credits are reserved for them. Their existing jobs and create requests are still collected, but
- * nothing more is bought. A canary is proven when its output is on this disk and is what the manifest asks for now.
+ * Makes steps wait for canaries that are not proven. If the run will not finish a canary, the waiting steps are blocked
+ * now, so that no credits are reserved for them. Their jobs and create requests are still collected. A canary is proven
+ * when its present output is on this disk.
  */
 export function holdForCanaries(draft: Draft, situation: CanaryFacts & { graph: DecidedGraph }): void {
   const isFit = ({ step: { address }, purchase }: Match) =>

@@ -43,10 +43,10 @@ export class GateKeeper {
   readonly #seen = new Map<string, Seen>();
   readonly #states = new Map<Gate, GateState>();
   readonly #choices = new Map<Gate, string>();
-  /** Names of gates at which was rejected what a step is made from, by the step's address. */
+  /** Names of the gates at which an input of a step was rejected, by the step's address. */
   readonly #rejected = new Map<string, string>();
 
-  /** `seen`: states of the steps at gates. By default they are read from the record at each step's own address. */
+  /** `seen`: states of the steps at gates. Defaults to the verdicts in the record at each step's own address. */
   constructor(gates: readonly Gate[], lock: Lock, { redo, seen }: { redo: ReadonlySet<string>; seen?: SeenAtGates }) {
     this.#gates = gates;
     this.#lock = lock;
@@ -72,7 +72,7 @@ export class GateKeeper {
     return bought?.state === 'done' ? (verdictIn(record?.decisions, bought)?.is ?? 'undecided') : 'none';
   }
 
-  /** Replaces references to gates by the picked steps. Marks steps behind an open gate, and behind a rejected one. */
+  /** Replaces references to gates by the picked steps. Marks steps behind open and rejected gates. */
   resolve(step: Step): DecidedStep {
     const gates = new Set(step.needs.flatMap((need) => this.#gateOf(need) ?? []));
     const rejected = this.#rejectedBehind(step, gates);
@@ -84,7 +84,7 @@ export class GateKeeper {
     return { ...step, request, needs, ...(waits.length > 0 && { waits }), ...defined({ rejected }) };
   }
 
-  /** Returns the first gate before a step at which was rejected what the step is made from. */
+  /** Returns the name of the first gate at which an input of a step was rejected. */
   #rejectedBehind({ needs }: Step, gates: ReadonlySet<Gate>): string | undefined {
     const [own] = [...gates].filter((gate) => this.stateOf(gate).is === 'rejected');
     const before = own?.members ?? needs.filter((need) => this.#gateOf(need) === undefined);
@@ -117,11 +117,11 @@ export class GateKeeper {
     return this.#gates.map((gate) => ({ ...gate, state: this.stateOf(gate) }));
   }
 
-  /** Returns the placeholder fingerprint of a pick that is not made yet. Undefined if `name` is not a gate's. */
+  /** Returns the placeholder fingerprint of a future pick; `undefined` if no gate has this name. */
   fingerprintOf(name: string, known: ReadonlyMap<string, string>): string | undefined {
     const gate = this.#byName.get(name);
     if (gate === undefined) return undefined;
-    // Every step behind the gate asks for this fingerprint, and every step of the gate is known by then.
+    // Computed once, because every step behind the gate needs the fingerprint.
     const fingerprint = this.#choices.get(gate) ?? fingerprintChoice(gate.members.map((one) => known.get(one) ?? ''));
     this.#choices.set(gate, fingerprint);
     return fingerprint;

@@ -1,5 +1,5 @@
 import type { Gate, Graph, OpenRequest, Step } from '../../graph/graph.ts';
-import { defined } from '../../ground/values.ts';
+import { defined, groupBy } from '../../ground/values.ts';
 import { countedPurchases } from '../../lock/decisions.ts';
 import { joinParts } from '../../lock/join.ts';
 import type { Lock, Purchase, StepRecord } from '../../lock/record.ts';
@@ -8,7 +8,7 @@ import { currentPurchase } from '../purchases/next.ts';
 
 export interface Match {
   step: DecidedStep;
-  /** Everything bought under this address and `movedFrom`: the numbers of repeats and attempts continue from it. */
+  /** All purchases at this address and at `movedFrom`. Numbers of repeats and attempts continue from these. */
   record?: StepRecord;
   purchase?: Purchase;
   movedFrom?: string;
@@ -17,11 +17,10 @@ export interface Match {
 }
 
 /**
- * Finds each step's purchase: first by address, then (also if the purchase at the address was refused or gave nothing)
- * by a purchase with the same fingerprint that no step of the manifest has at its own address. Renamed tasks, changed
- * row keys and swapped names therefore cost nothing. Steps with equal fingerprints share one job, which belongs to the
- * first of them that is bought, or else to the first. Decisions are already applied to `steps`; forgotten purchases are
- * ignored.
+ * Finds each step's purchase: first at its own address. If there is none, or if it was refused or failed, a purchase of
+ * the same fingerprint that no step has at its own address counts, so a rename costs nothing. Steps of equal
+ * fingerprints share one job, which belongs to the first bought step of these, or else to the first step. Forgotten
+ * purchases are ignored.
  */
 export function findPurchases(steps: readonly DecidedStep[], lock: Lock): Match[] {
   const matches = steps.map((step): Match => {
@@ -34,41 +33,39 @@ export function findPurchases(steps: readonly DecidedStep[], lock: Lock): Match[
   return matches;
 }
 
+/** Gives renamed steps the purchases that no step has at its own address. */
 function claimUnclaimed(matches: Match[], lock: Lock): void {
   const claimed = new Map<string, string>();
   for (const { step, purchase } of matches) if (purchase !== undefined) claimed.set(step.address, purchase.fingerprint);
-  const isFree = (address: string, fingerprint: string) => claimed.get(address) !== fingerprint;
-  const holders = [...lock.steps.values()].filter((record) =>
-    countedPurchases(record).some(({ fingerprint }) => isFree(record.address, fingerprint)),
-  );
-  if (holders.length === 0) return;
-  const free = new Map<string, StepRecord[]>();
-  for (const record of holders.sort((a, b) => (a.address < b.address ? -1 : 1))) {
-    for (const { fingerprint } of countedPurchases(record)) {
-      if (!isFree(record.address, fingerprint)) continue;
-      const records = free.get(fingerprint);
-      if (records === undefined) free.set(fingerprint, [record]);
-      else if (records.at(-1) !== record) records.push(record);
-    }
-  }
+  const unclaimed = [...lock.steps.values()].flatMap((record) => {
+    const fingerprints = new Set(countedPurchases(record).map(({ fingerprint }) => fingerprint));
+    fingerprints.delete(claimed.get(record.address) ?? '');
+    return [...fingerprints].map((fingerprint) => ({ record, fingerprint }));
+  });
+  if (unclaimed.length === 0) return;
+  unclaimed.sort((a, b) => (a.record.address < b.record.address ? -1 : 1));
+  const free = groupBy(unclaimed, ({ fingerprint }) => fingerprint);
   for (const match of matches) {
     const { fingerprint } = match.step;
-    const records = free.get(fingerprint) ?? [];
+    const candidates = free.get(fingerprint) ?? [];
     let taken: StepRecord | undefined;
-    for (const record of records) {
+    for (const { record } of candidates) {
       const purchase = purchaseOf(record, fingerprint);
       if (purchase === undefined || !isBetter(purchase, match.purchase)) continue;
       match.purchase = purchase;
       taken = record;
     }
     if (taken === undefined) continue;
-    records.splice(records.indexOf(taken), 1);
+    free.set(
+      fingerprint,
+      candidates.filter(({ record }) => record !== taken),
+    );
     match.movedFrom = taken.address;
     match.record = takeAlong(match, taken);
   }
 }
 
-/** Prefers a purchase at another address to a failed one. A refused one was free, but counts as an attempt. */
+/** Returns whether a purchase at another address counts instead of the step's own. */
 function isBetter({ state }: Purchase, own: Purchase | undefined): boolean {
   switch (own?.state) {
     case undefined:
@@ -84,17 +81,16 @@ function isBetter({ state }: Purchase, own: Purchase | undefined): boolean {
 }
 
 /**
- * Joins the old record of a renamed step into its new record, as the journal will write it. Otherwise a rename would
- * count the attempts of `retry:` from 0, and give the next purchase the number of a paid one.
+ * Joins the old record of a renamed step into its new record, as the run will write it. Without that, a rename would
+ * count the attempts of `retry:` from 0 and give the next purchase the number of a paid purchase.
  */
 function takeAlong({ step, record }: Match, { kind, purchases }: StepRecord): StepRecord {
   return joinParts(step.address, [{ kind, purchases }, ...(record === undefined ? [] : [record])]);
 }
 
 /**
- * Ranks a match. 2: the step's own create request gave something, or may yet. 1: it was refused, and counts as an
- * attempt. -1: nothing can come of it, because another post was sent from this address before, or what it is made from
- * was rejected.
+ * Ranks the steps that may own a shared job. 2: the step has a purchase. 1: its create request was refused. -1: the step
+ * cannot buy, because another post was sent from its address, or an output that it uses was rejected.
  */
 function progress({ purchase, step, record }: Match): -1 | 0 | 1 | 2 {
   const isPosted = isPost(step.kind) && record !== undefined && sendsOf(record).length > 0;
@@ -134,7 +130,7 @@ export function boughtAtIn(lock: Lock): BoughtAt {
   };
 }
 
-/** A graph to which users' decisions from a lock are applied. Only `situate` makes one. */
+/** A graph to which the decisions of a lock are applied. Only `situate` makes such a graph. */
 export interface DecidedGraph extends Graph {
   steps: DecidedStep[];
   gates: readonly DecidedGate[];
@@ -143,11 +139,11 @@ export interface DecidedGraph extends Graph {
 }
 
 export interface DecidedStep extends Step {
-  /** Names of gates that must be decided before anything is bought for this step. At least one. */
+  /** Names of gates that must be decided before anything is bought for this step. Never empty. */
   waits?: string[];
-  /** Name of the gate at which what it is made from, directly or not, was rejected: nothing more is bought for it. */
+  /** Name of the gate at which an input of this step was rejected, directly or not. Nothing more is bought for it. */
   rejected?: string;
-  /** Other outputs were picked, or this one was rejected, so its file may be deleted. */
+  /** Another output was picked, or this step's output was rejected, so its file may be deleted. */
   unpicked?: true;
   decided?: Decided;
 }
@@ -155,11 +151,11 @@ export interface DecidedStep extends Step {
 /** State of a step at a gate. `none`: the step has no output to review. */
 export type Seen = 'picked' | 'rejected' | 'undecided' | 'none';
 
-/** The decision that fixes a step to a purchase. The step then has its `paidRequest` and `fingerprint`. */
+/** A decision that fixes a step to a purchase. The step then has the request and the fingerprint of that purchase. */
 export interface Decided {
   pinned?: 'manifest' | 'lock';
   accepted?: true;
-  /** The request that the manifest asks for now, if it differs from the purchase. */
+  /** The manifest's present request, if it differs from the purchase. */
   wanted?: { paidRequest: OpenRequest; fingerprint: string };
 }
 
@@ -168,9 +164,8 @@ export interface DecidedGate extends Gate {
 }
 
 /**
- * State of a gate after the decisions so far. `open`: fewer outputs are picked than requested, and `toSee` steps are
- * not rejected. `contested`: more are picked than requested, as after a merge. `rejected`: fewer are left than are to
- * be picked.
+ * State of a gate. `open`: fewer outputs are picked than `choose`. `contested`: more are picked, as after a merge.
+ * `rejected`: fewer than `choose` steps are left. `toSee`: number of steps that are not rejected.
  */
 export type GateState =
   | { is: 'decided' | 'contested'; picked: readonly string[] }

@@ -5,7 +5,7 @@ import { isOpenSend } from '../../lock/sends.ts';
 import { isPost, sendsOf } from '../posts/post-record.ts';
 import type { Match } from './find-purchases.ts';
 
-/** Condition for a step to be needed: another step's output has a part of this number, from 0. */
+/** Condition for a step to be needed: the output of step `of` has a part of this index, from 0. */
 export interface PartCondition {
   of: string;
   fingerprint: string;
@@ -14,7 +14,7 @@ export interface PartCondition {
 
 export type CountParts = (address: string, fingerprint: string) => number | undefined;
 
-/** Finds the steps that may turn out not to be needed, and the parts on which that depends, directly or not. */
+/** Finds the steps that may turn out not to be needed, with the parts that they use, directly or not. */
 export function findConditions(graph: Graph): ReadonlyMap<string, readonly PartCondition[]> {
   const found = new Map<string, readonly PartCondition[]>();
   if (!graph.steps.some(({ part }) => part !== undefined)) return found;
@@ -23,7 +23,7 @@ export function findConditions(graph: Graph): ReadonlyMap<string, readonly PartC
     const conditions = new Map<string, PartCondition>();
     const add = (condition: PartCondition) => conditions.set(JSON.stringify(condition), condition);
     if (part !== undefined) add(part);
-    for (const used of singleReferences(request)) found.get(used)?.forEach(add);
+    for (const used of collectReferences(request).single) found.get(used)?.forEach(add);
     if (conditions.size > 0) found.set(address, [...conditions.values()]);
   }
   return found;
@@ -41,45 +41,33 @@ export function findMissingPart(
 }
 
 export function partCounter(matches: readonly Match[]): CountParts {
-  let done: Map<string, number> | undefined;
-  const countAll = () => {
-    const counts = new Map<string, number>();
-    for (const { step, purchase } of matches) {
-      if (purchase?.state !== 'done' || purchase.outputs === undefined) continue;
-      counts.set(`${step.address} ${step.fingerprint}`, purchase.outputs.length);
-    }
-    return counts;
-  };
+  let counts: Map<string, number> | undefined;
   return (address, fingerprint) => {
-    done ??= countAll();
-    return done.get(`${address} ${fingerprint}`);
+    counts ??= new Map(
+      matches.flatMap(({ step, purchase }) =>
+        purchase?.state === 'done' && purchase.outputs !== undefined
+          ? [[`${step.address} ${step.fingerprint}`, purchase.outputs.length] as const]
+          : [],
+      ),
+    );
+    return counts.get(`${address} ${fingerprint}`);
   };
 }
 
-/** Finds members of lists in a request that may turn out not to exist; the list is then shorter. */
+/** Finds list members of a request that may turn out not to exist. The list is then shorter. */
 export function findOptional(
   request: OpenRequest,
   conditions: ReadonlyMap<string, readonly PartCondition[]>,
 ): { [address: string]: PartCondition[] } | undefined {
   if (conditions.size === 0) return undefined;
-  const optional: [string, PartCondition[]][] = [];
-  for (const address of listedReferences(request)) {
+  const optional = [...collectReferences(request).listed].flatMap((address): [string, PartCondition[]][] => {
     const known = conditions.get(address);
-    if (known !== undefined) optional.push([address, [...known]]);
-  }
+    return known === undefined ? [] : [[address, [...known]]];
+  });
   return optional.length === 0 ? undefined : Object.fromEntries(optional);
 }
 
-function singleReferences(request: OpenRequest): Set<string> {
-  return collectReferences(request).single;
-}
-
-function listedReferences(request: OpenRequest): Set<string> {
-  const { single, listed } = collectReferences(request);
-  for (const address of single) listed.delete(address);
-  return listed;
-}
-
+/** Collects the steps to which a request refers; `listed`: only as members of lists. */
 function collectReferences(request: OpenRequest): { single: Set<string>; listed: Set<string> } {
   const single = new Set<string>();
   const listed = new Set<string>();
@@ -92,10 +80,11 @@ function collectReferences(request: OpenRequest): { single: Set<string>; listed:
     else for (const item of Object.values(value)) visit(item, inList);
   };
   visit(request, false);
+  for (const address of single) listed.delete(address);
   return { single, listed };
 }
 
-/** Finds steps that are not needed and have no output: a part that they use does not exist, or what they use was rejected. */
+/** Finds steps without an output that are not needed: a part that they use does not exist, or an input was rejected. */
 export function findUnneeded(graph: Graph, matches: readonly Match[]): ReadonlySet<string> {
   const conditions = findConditions(graph);
   const count = partCounter(matches);
@@ -105,7 +94,7 @@ export function findUnneeded(graph: Graph, matches: readonly Match[]): ReadonlyS
   return new Set(matches.filter(isUnneeded).map(({ step }) => step.address));
 }
 
-/** A running job, an open create request and a sent post are still settled. */
+/** Returns whether an input was rejected. A running job, an unresolved request and a sent post are settled first. */
 function isDecidedAgainst({ step, purchase, record }: Match): boolean {
   if (step.rejected === undefined || record?.purchases.some(isOpenSend)) return false;
   if (record !== undefined && isPost(step.kind) && sendsOf(record).length > 0) return false;

@@ -1,4 +1,4 @@
-import type { Gate, Graph, OpenRequest, Step } from '../../graph/graph.ts';
+import type { Graph, OpenRequest, Step } from '../../graph/graph.ts';
 import { findReferences, fingerprintStep, replaceReferences } from '../../graph/render/fingerprint.ts';
 import { defined, mustGet } from '../../ground/values.ts';
 import { countedPurchases, pinnedFingerprint } from '../../lock/decisions.ts';
@@ -18,7 +18,7 @@ import {
 import { findUnneeded } from './parts.ts';
 import { type DecidedCampaign, Verdicts } from './verdicts.ts';
 
-/** State of a campaign by its lock: decisions, and the purchases of each step. Made once each time the lock is read. */
+/** A campaign with the decisions and purchases of its lock. */
 export interface Situation extends Limits {
   lock: Lock;
   written: Graph;
@@ -54,7 +54,7 @@ export function situate(
 export interface SeenFiles {
   fileState(output: Output): FileState;
   isKept?(output: Output): boolean;
-  /** Whether the file at the path of a changed output is an output of another purchase of the step. */
+  /** Returns whether the file at the path of a changed output belongs to another purchase of the step. */
   isReplaced?(output: Output): boolean;
   mediaFacts?(output: Output): MediaFacts | undefined;
 }
@@ -71,7 +71,7 @@ export function withFiles(situation: Situation, files: SeenFiles): SeenSituation
   return { ...situation, files, unfit: findUnfitSteps(situation.matches, { isIntact, factsOf: files.mediaFacts }) };
 }
 
-/** Limits a campaign to a scope. The selection determines which canaries go first. */
+/** Limits a campaign to the scope of a run, which determines the canaries. */
 export function limit(situation: SeenSituation, limits: Limits): SeenSituation {
   const { written, lock, files } = situation;
   const reseats = limits.selected !== undefined && written.canaries !== undefined;
@@ -81,32 +81,16 @@ export function limit(situation: SeenSituation, limits: Limits): SeenSituation {
 
 /**
  * Applies users' decisions to the graph. A step that is pinned, or whose output was accepted for a new input, gets the
- * request and the fingerprint of its purchase, and steps that refer to it refer to that purchase: a decision about a
- * step never causes its dependents to be bought again. References to a gate are replaced by its picks, and steps behind
- * an open gate are blocked. `redo`: steps to be bought again, whose earlier acceptances and verdicts do not count.
+ * request and the fingerprint of its purchase, so a decision about a step never regenerates the steps that use it.
+ * References to a gate are replaced by its picks. Earlier acceptances and verdicts about the steps in `redo` do not
+ * count.
+ *
+ * Gates are decided in rounds, because picks determine the requests behind a gate, and these requests determine which
+ * purchases were renamed. The rounds end when both agree. Each round settles at least one more gate, in the order of
+ * their dependencies. If two exchanged purchases contradict each other forever, the last state counts.
  */
 function decideGraph(written: Graph, lock: Lock, redo: ReadonlySet<string>): DecidedCampaign {
-  const { gates } = written;
-  if (gates !== undefined) return decideAtGates(written, lock, { redo, gates });
-  const steps = hasDecisions(written, lock) ? decideSteps(written, lock, { redo }) : written.steps;
-  const matches = findPurchases(steps, lock);
-  return {
-    graph: { ...written, steps, gates: [], decided: true },
-    matches,
-    verdicts: new Verdicts(lock, matches, redo),
-  };
-}
-
-/**
- * Decides the gates in rounds, because picks determine the requests behind a gate, and these requests determine which
- * purchase was renamed. Ends when both agree. Each round settles at least one more gate, in the order of their
- * dependencies. If two exchanged purchases contradict each other forever, the last state counts.
- */
-function decideAtGates(
-  written: Graph,
-  lock: Lock,
-  { redo, gates }: { redo: ReadonlySet<string>; gates: readonly Gate[] },
-): DecidedCampaign {
+  const { gates = [] } = written;
   let seen: SeenAtGates | undefined;
   for (let rounds = 0; ; rounds++) {
     const keeper = new GateKeeper(gates, lock, { redo, ...defined({ seen }) });
@@ -132,32 +116,24 @@ function markUnpicked(matches: readonly Match[], unwanted: ReadonlySet<string>):
 function decideSteps(
   graph: Graph,
   lock: Lock,
-  { redo, keeper }: { redo: ReadonlySet<string>; keeper?: GateKeeper },
+  { redo, keeper }: { redo: ReadonlySet<string>; keeper: GateKeeper },
 ): DecidedStep[] {
   const known = new Map<string, string>();
   const changed = new Set<string>();
   // Steps come after those that they use. A reference to a gate has the gate's fingerprint instead of a step's.
   const fingerprintOf = (address: string): string =>
-    (known.has(address) ? undefined : keeper?.fingerprintOf(address, known)) ?? mustGet(known, address);
+    (known.has(address) ? undefined : keeper.fingerprintOf(address, known)) ?? mustGet(known, address);
   return graph.steps.map((written) => {
-    const resolved = keeper?.resolve(written) ?? written;
+    const resolved = keeper.resolve(written);
     const isSame = resolved === written && !isChanged(written, changed);
     const step = isSame ? written : rerender(resolved, fingerprintOf);
     const record = lock.steps.get(step.address);
     const decided = record === undefined ? step : decideStep(step, record, redo.has(step.address));
     known.set(decided.address, decided.fingerprint);
     if (decided.fingerprint !== written.fingerprint) changed.add(decided.address);
-    keeper?.see(decided);
+    keeper.see(decided);
     return decided;
   });
-}
-
-function hasDecisions(graph: Graph, lock: Lock): boolean {
-  if (graph.steps.some(({ pin }) => pin === true)) return true;
-  for (const { decisions } of lock.steps.values()) {
-    if (decisions?.pin?.fingerprint !== undefined || decisions?.accepted !== undefined) return true;
-  }
-  return false;
 }
 
 function isChanged({ part, request }: Step, changed: ReadonlySet<string>): boolean {
@@ -166,11 +142,11 @@ function isChanged({ part, request }: Step, changed: ReadonlySet<string>): boole
   return isPartChanged || findReferences(request).some((address) => changed.has(address));
 }
 
-/** Applies decisions to a step's references. Steps are in topological order, so these were decided before. */
+/** Applies the decisions about other steps to the references of a step. */
 function rerender<Any extends Step>(step: Any, fingerprintOf: (address: string) => string): Any {
   const { part, file } = step;
   const referred = replaceReferences(step.request, fingerprintOf);
-  // The two forms of the request differ only in the file: one has its path, the other its content.
+  // The two forms of the request differ only in the file: `request` has its path, `paidRequest` its content.
   const bytes = step.paidRequest.file;
   const paidRequest = file === undefined || bytes === undefined ? referred : { ...referred, file: bytes };
   const taken = step.take === undefined ? {} : { take: step.take };
@@ -182,10 +158,11 @@ function rerender<Any extends Step>(step: Any, fingerprintOf: (address: string) 
   };
 }
 
-/** Fixes the step to the purchase that its decisions name, if they name one that has or will have an output. */
+/** Fixes the step to the purchase that its decisions name, if that purchase has an output or is running. */
 function decideStep(step: Step, record: StepRecord, isRedone: boolean): DecidedStep {
   const pinned = step.pin === true ? 'manifest' : pinnedFingerprint(record) === undefined ? undefined : 'lock';
-  const accepted = isRedone ? undefined : acceptedFor(record, step.fingerprint);
+  const acceptance = record.decisions?.accepted?.find(({ wanted }) => wanted === step.fingerprint);
+  const accepted = isRedone ? undefined : acceptance?.fingerprint;
   if ((pinned === undefined && accepted === undefined) || record.kind !== step.kind) return step;
   const purchases = countedPurchases(record);
   const own = purchases.filter(({ fingerprint }) => fingerprint === step.fingerprint);
@@ -201,20 +178,13 @@ function decideStep(step: Step, record: StepRecord, isRedone: boolean): DecidedS
   return byAcceptance === undefined ? step : hold(step, byAcceptance, { accepted: true });
 }
 
-function acceptedFor({ decisions }: StepRecord, wanted: string): string | undefined {
-  return decisions?.accepted?.find((one) => one.wanted === wanted)?.fingerprint;
-}
-
 export function findKept(purchases: readonly Purchase[], fingerprint?: string): Job | undefined {
   const jobs = purchases.filter(isJob);
   const meant = fingerprint === undefined ? jobs : jobs.filter((one) => one.fingerprint === fingerprint);
   return meant.find(({ state }) => state === 'done') ?? meant.find(({ state }) => state === 'running');
 }
 
-/**
- * Fixes a step to a purchase, whose request the lock may no longer have. Nothing is sent for such a step, so `retry` is
- * dropped: it would send the new request in the name of the old one.
- */
+/** Fixes a step to a purchase. `retry` is dropped, because it would send the manifest's request for that purchase. */
 function hold(step: Step, { fingerprint, request }: Job, by: Omit<Decided, 'wanted'>): DecidedStep {
   if (fingerprint === step.fingerprint) return { ...step, decided: by };
   const { retry: _retry, ...rest } = step;

@@ -6,9 +6,9 @@ import type { Match } from './find-purchases.ts';
 import type { Situation } from './situation.ts';
 
 /**
- * State of the purchase of a step's present request. `changed`: something was bought for the step, but with another
- * request than the manifest's. `not-bought` includes refusals. `unneeded`: a part that the step uses does not exist, or was rejected.
- * `failed` includes outputs that do not fit `expect`, if the files were examined.
+ * State of the purchase of a step's present request. `changed`: only another request was bought. `not-bought` includes
+ * refusals. `unneeded`: a part that the step uses does not exist, or an input was rejected. `failed` includes outputs
+ * that do not fit `expect`, if the files were examined.
  */
 export type StepState = 'done' | 'running' | 'failed' | 'lost' | 'unresolved' | 'changed' | 'not-bought' | 'unneeded';
 
@@ -23,7 +23,6 @@ export const stepStates: readonly StepState[] = [
   'unneeded',
 ];
 
-/** Returns the state of a step. A step that shares another step's job has the state of that job. */
 export function stateOfStep(
   match: Match | undefined,
   { byAddress, unneeded, unfit }: Pick<Situation, 'byAddress' | 'unneeded' | 'unfit'>,
@@ -51,7 +50,7 @@ function stateOfPurchase({ state }: Purchase): StepState {
   }
 }
 
-/** Returns the state of a post that was sent under this address; `undefined` when its own purchase has the state. */
+/** Returns the state of a post that was sent from this address; `undefined`: the state of its purchase counts. */
 function stateOfPost({ step, record, purchase }: Match): 'done' | 'changed' | 'unresolved' | undefined {
   if (record === undefined || !isPost(step.kind)) return undefined;
   const sends = sendsOf(record);

@@ -9,18 +9,18 @@ export type Said = { is: 'picked' | 'rejected' } & Pick<Verdict, 'note' | 'reaso
 type Bought = Pick<Match, 'step' | 'purchase'>;
 
 /**
- * Users' verdicts about the outputs of steps. A verdict stays at the address where it was given, but its purchase may
- * move to another address, because steps are renamed or exchanged. The verdict counts for the step that has the
- * purchase now. Steps that share a job have separate verdicts.
+ * Verdicts about the outputs of steps. A rename moves a purchase to another address, but its verdict stays at the
+ * address where it was given. The verdict counts for the step that has the purchase now. Steps that share a job have
+ * separate verdicts.
  */
 export class Verdicts {
   readonly #given: Map<string, { at: string; verdict: Verdict }[]>;
   readonly #matches: readonly Match[];
   readonly #redo: ReadonlySet<string>;
-  /** The address of the step that has a purchase now, by the address of its record and the name of the purchase. */
+  /** Addresses of the steps that have a purchase now, by the address of its record and the name of the purchase. */
   #holders: ReadonlyMap<string, string> | undefined;
 
-  /** `redo`: steps to be bought again. Earlier verdicts about them do not count. */
+  /** Earlier verdicts about the steps in `redo` do not count. */
   constructor(lock: Lock, matches: readonly Match[], redo: ReadonlySet<string>) {
     this.#matches = matches;
     this.#redo = redo;
@@ -39,18 +39,14 @@ export class Verdicts {
   /** Returns the newest verdict about the purchase of a step. A verdict without `is` was withdrawn. */
   newest(bought: Bought): Verdict | undefined {
     const name = nameOf(bought);
-    if (name === undefined) return undefined;
-    const given = this.#given.get(name);
+    const given = name === undefined ? undefined : this.#given.get(name);
     if (given === undefined) return undefined;
     const { address } = bought.step;
     this.#holders ??= findHolders(this.#matches);
     const holders = this.#holders;
-    const own = given.filter(({ at }) => {
-      const holder = holders.get(`${at} ${name}`);
-      return holder === undefined || holder === address;
-    });
+    const own = given.filter(({ at }) => (holders.get(`${at} ${name}`) ?? address) === address);
     const [first, ...others] = own.map(({ verdict }) => verdict);
-    return first === undefined ? undefined : others.reduce(laterVerdict, first);
+    return first && others.reduce(laterVerdict, first);
   }
 
   seen(match: Match): Seen {
@@ -79,7 +75,7 @@ function findHolders(matches: readonly Match[]): Map<string, string> {
   return holders;
 }
 
-/** Returns whether a step is bought again, so that its output is discarded. Pinned steps never are. */
+/** Returns whether `redo` names the step, unless the step is pinned. */
 export function isRedone({ address, decided }: DecidedStep, redo: ReadonlySet<string>): boolean {
   return redo.has(address) && decided?.pinned === undefined;
 }
