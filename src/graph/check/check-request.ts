@@ -35,50 +35,312 @@ export function checkRequest(
   request: JsonMap,
   { listings = [], checker }: { listings?: readonly Listing[] | undefined; checker?: RequestChecker | undefined } = {},
 ): RequestFault[] {
-  const faults: RequestFault[] = [];
-  const model = modelIn(kind, request);
-  // The service has other models and voices than the sandbox, so an unknown one is only a warning there.
-  const isSandbox = listings.some((listing) => ownKind(listing, kind)?.isSandbox);
-  const isNew = (field: string, value: string) => isListed({ kind, field, value, model: model?.name }, listings);
-  for (const [name, value] of Object.entries(request)) {
-    const field = Object.hasOwn(kind.fields, name) ? kind.fields[name] : undefined;
-    const isListed = !kind.create.documented && checker?.lists?.(kind.name) === true;
-    if (name === kind.model?.tierField) faults.push(...checkTier({ kind, model, value, listings }));
-    else if (field === undefined) faults.push(...(isListed ? [] : unknownField(kind, name, request)));
-    else faults.push(...checkField(kind, { name, field, value, isNew, isSandbox }));
-  }
-  if (model !== undefined) faults.push(...checkModel(kind, { ...model, isNew, isSandbox }, request));
-  faults.push(...checkChoices(kind, request));
-  const isMissing = (name: string) => isBlank(request[name]) && !meantFields(kind, request).has(name);
-  for (const name in kind.fields) {
-    const field = kind.fields[name];
-    if (field?.required === true && isMissing(name))
-      faults.push(missing(name, request, `every ${kind.name} request needs it: ${lowerFirst(field.description)}`));
-  }
-  const ofModel = (model?.model?.requires ?? []).filter((name) => kind.fields[name]?.required !== true);
-  for (const name of ofModel) {
-    if (!isMissing(name)) continue;
-    const free = Object.entries(kind.model?.models ?? {}).filter(([, one]) => one.requires?.includes(name) !== true);
-    const other = free.length === 0 ? '' : `; ${listNames(free.map(([key]) => key))} needs none`;
-    faults.push(missing(name, request, `the model ${model?.name} needs it${other}`));
-  }
-  return faults;
+  const listsFields = !kind.create.documented && checker?.lists?.(kind.name) === true;
+  return new RequestCheck(kind, request, { listings, listsFields }).run();
 }
 
-function meantFields(kind: Kind, request: JsonMap): Set<string> {
-  const known = Object.keys(kind.fields);
-  const meant = new Set<string>();
-  for (const name of Object.keys(request)) {
-    const nearest = known.includes(name) ? undefined : nearestName(name, known);
-    if (nearest !== undefined && !Object.hasOwn(request, nearest)) meant.add(nearest);
+class RequestCheck {
+  readonly #kind: Kind;
+  readonly #request: JsonMap;
+  readonly #listed: readonly ListedKind[];
+  readonly #listsFields: boolean;
+  /** The service has other models and voices than the sandbox, so an unknown one is only a warning there. */
+  readonly #isSandbox: boolean;
+  readonly #modelField: string;
+  readonly #modelName: string | undefined;
+  readonly #model: Model | undefined;
+  readonly #faults: RequestFault[] = [];
+
+  constructor(kind: Kind, request: JsonMap, of: { listings: readonly Listing[]; listsFields: boolean }) {
+    this.#kind = kind;
+    this.#request = request;
+    this.#listed = of.listings.flatMap((listing) => own(listing, kind.name) ?? []);
+    this.#listsFields = of.listsFields;
+    this.#isSandbox = this.#listed.some((listed) => listed.isSandbox);
+    this.#modelField = kind.model?.field ?? 'model';
+    const name = kind.model && (ownValue(request, this.#modelField) ?? kind.model.default);
+    this.#modelName = typeof name === 'string' ? name : undefined;
+    this.#model = this.#modelName === undefined ? undefined : modelOf(kind, this.#modelName);
   }
-  return meant;
+
+  run(): RequestFault[] {
+    for (const [name, value] of Object.entries(this.#request)) {
+      const field = own(this.#kind.fields, name);
+      if (name === this.#kind.model?.tierField) this.#checkTier(name, value);
+      else if (field !== undefined) this.#checkField(name, field, value);
+      else if (!this.#listsFields) this.#checkUnknown(name);
+    }
+    if (this.#modelName !== undefined) this.#checkModel(this.#modelName);
+    this.#checkChoices();
+    this.#checkRequired();
+    return this.#faults;
+  }
+
+  #checkRequired(): void {
+    const { fields, model, name: kind } = this.#kind;
+    for (const name in fields) {
+      const field = fields[name];
+      if (field?.required !== true) continue;
+      this.#require(name, `every ${kind} request needs it: ${lowerFirst(field.description)}`);
+    }
+    for (const name of this.#model?.requires ?? []) {
+      if (fields[name]?.required === true) continue;
+      const free = Object.entries(model?.models ?? {}).filter(([, one]) => one.requires?.includes(name) !== true);
+      const other = free.length === 0 ? '' : `; ${listNames(free.map(([key]) => key))} needs none`;
+      this.#require(name, `the model ${this.#modelName} needs it${other}`);
+    }
+  }
+
+  #require(name: string, why: string): void {
+    if (!isBlank(this.#request[name]) || this.#isMisspelled(name)) return;
+    const isEmpty = Object.hasOwn(this.#request, name);
+    const message = isEmpty ? `\`${name}\` is empty` : `\`${name}\` is missing`;
+    this.#report([name], message, `${isEmpty ? 'write' : 'add'} \`${name}:\` – ${why}`, { code: 'MB1502' });
+  }
+
+  /** Returns whether the request has a misspelling of this field, which is reported at the misspelling. */
+  #isMisspelled(name: string): boolean {
+    const known = Object.keys(this.#kind.fields);
+    if (Object.hasOwn(this.#request, name)) return false;
+    return Object.keys(this.#request).some((one) => !known.includes(one) && nearestName(one, known) === name);
+  }
+
+  /** Reports groups without exactly one field, because several fields would contradict each other. */
+  #checkChoices(): void {
+    for (const names of this.#kind.oneOf ?? []) {
+      const [first = '', ...others] = names;
+      const given = names.filter((name) => !isBlank(this.#request[name]));
+      const choice = `\`${first}\` or \`${others.join('` or `')}\``;
+      if (given.length === 0) {
+        const { fields } = this.#kind;
+        const hints = names.map((name) => `\`${name}:\` – ${lowerFirst(fields[name]?.description ?? '')}`);
+        this.#report([first], `${choice} is missing`, `add ${hints.join(' ')}`, { code: 'MB1502' });
+      } else if (given.length > 1) {
+        const message = `${given.map((name) => `\`${name}\``).join(' and ')} cannot be combined`;
+        this.#report([given[1] ?? first], message, `write only one of them: ${choice}`);
+      }
+    }
+  }
+
+  #checkUnknown(name: string): void {
+    const { name: kind, create, fields } = this.#kind;
+    const known = Object.keys(fields);
+    const nearest = nearestName(name, known);
+    const meant = nearest === undefined || Object.hasOwn(this.#request, nearest) ? undefined : nearest;
+    if (create.documented) {
+      const quotes = hasCurlyQuotes(name) ? `; ${curlyHint}` : '';
+      const hint = `${suggestName(name, known, { what: 'fields' })}${quotes}`;
+      this.#report([name], `\`${shorten(name)}\` is not a field of kind ${kind}`, hint, { code: 'MB1501', meant });
+    } else if (meant !== undefined) {
+      const message = `\`${shorten(name)}\` is not a known field of kind ${kind}`;
+      const hint = `did you mean \`${meant}\`? It is sent unchanged, because the service does not document this request`;
+      this.#report([name], message, hint, { code: 'MB1501', severity: 'warning', meant });
+    }
+  }
+
+  #checkField(name: string, field: Field, value: Json): void {
+    if (value === unknownValue) return;
+    const isFixed = name === this.#kind.model?.field || field.values !== undefined || field.type === 'file';
+    if (isOpen(value) && (isFixed || dependsOnModel(this.#kind, name))) {
+      const hint =
+        this.#kind.free === true || field.priced === false
+          ? 'it must be known before anything runs: write it here, or take it from vars, row or matrix'
+          : 'it must be known before anything runs, because the price depends on it';
+      this.#report([name], `\`${name}\` comes from another step`, hint);
+      return;
+    }
+    switch (field.type) {
+      case 'string':
+        this.#checkText(name, field, value);
+        break;
+      case 'strings':
+        this.#checkList(name, field, value);
+        break;
+      case 'file':
+        if (typeof value !== 'string') this.#reportType(name, value, 'the path of a file', hintForText(value));
+        break;
+      case 'number':
+        if (typeof value === 'number') return;
+        this.#reportType(name, value, 'a number', 'write it as 5 or 0.5: without quotes, unit or decimal comma');
+        break;
+      case 'boolean':
+        if (typeof value === 'boolean') return;
+        this.#reportType(name, value, 'true or false', 'write true or false; in YAML 1.2, yes and no are texts');
+        break;
+      default:
+        field.type satisfies never;
+    }
+  }
+
+  #reportType(name: string, value: Json, wanted: string, hint: string): void {
+    this.#report([name], `\`${name}\` is ${describeOpen(value)}, and must be ${wanted}`, hint);
+  }
+
+  #checkText(name: string, field: Field, value: Json): void {
+    const text = isOpen(value) ? openText(value) : value;
+    if (typeof text !== 'string') {
+      this.#reportType(name, value, 'a text', hintForText(value));
+      return;
+    }
+    const { maxLength, values } = field;
+    if (values !== undefined && !values.includes(text)) {
+      if (this.#isListed(name, text)) this.#warnOfNew(name, text);
+      else this.#refuseValue(name, text, values, { about: field.about, isSandbox: field.about && this.#isSandbox });
+      return;
+    }
+    const length = maxLength === undefined || text.length <= maxLength ? 0 : [...text].length;
+    if (maxLength !== undefined && length > maxLength) {
+      const message = `\`${name}\` has ${length} characters; at most ${maxLength} are allowed`;
+      this.#report([name], message, `shorten it by ${length - maxLength}`, { code: 'MB1504' });
+    }
+    if (text === value) this.#checkUrl(field, text, [name]);
+  }
+
+  #checkList(name: string, field: Field, value: Json): void {
+    if (!Array.isArray(value)) {
+      const isOne = isOpen(value) || typeof value === 'string';
+      this.#reportType(name, value, 'a list', isOne ? 'write it as a list: put it in [ ]' : 'write a list of texts');
+      return;
+    }
+    for (const [index, item] of value.entries()) {
+      const at = [name, index];
+      if (item === unknownValue || isOpen(item)) continue;
+      if (typeof item !== 'string') {
+        const message = `entry ${index + 1} of \`${name}\` is ${describeValue(item)}, and must be a text`;
+        const hint = 'a list in a list: let the template stand alone, without [ ]';
+        this.#report(at, message, Array.isArray(item) ? hint : hintForText(item));
+      } else if (item.trim() === '') {
+        const hint = 'remove it, or write a public https URL';
+        this.#report(at, `entry ${index + 1} of \`${name}\` is empty`, hint, { code: 'MB1505' });
+      } else {
+        this.#checkUrl(field, item, at);
+      }
+    }
+  }
+
+  #checkUrl(field: Field, text: string, at: RequestFault['at']): void {
+    const why = field.url === true && text !== '' ? whyNotPublic(text) : undefined;
+    if (why === undefined) return;
+    const hint = /\s|[,;]https?:/.test(text.trim())
+      ? 'write one URL an entry; {{split row.refs}} makes a list of a cell'
+      : 'the service fetches it: use a public https URL, without credentials, or the output of another task';
+    this.#report(at, `\`${shorten(text)}\` ${why}`, hint, { code: 'MB1505' });
+  }
+
+  #checkModel(name: string): void {
+    if (this.#model === undefined) {
+      if (this.#isListed(this.#modelField, name)) {
+        this.#warnOfNew(this.#modelField, name);
+        this.#checkNewModel(name);
+      } else {
+        const values = Object.keys(this.#kind.model?.models ?? {});
+        this.#refuseValue(this.#modelField, name, values, { isSandbox: this.#isSandbox });
+      }
+      return;
+    }
+    const { allows = {}, tiers } = this.#model;
+    for (const [field, values] of Object.entries(allows)) {
+      const value = this.#request[field];
+      if (typeof value !== 'string' || values.includes(value)) continue;
+      if (this.#isListed(field, value)) {
+        if (!tiers?.includes(value)) this.#warnOfNew(field, value, name);
+      } else if (values.length === 0) {
+        const way =
+          tiers === undefined
+            ? ', or use another model'
+            : `: the service then uses its default tier (${listTiers(tiers)})`;
+        this.#report([field], `the model ${name} takes no \`${field}\``, `remove \`${field}\`${way}`);
+      } else {
+        this.#refuseValue(field, value, values, { model: name });
+      }
+    }
+  }
+
+  /** Reports values that the service does not list for a new model, for which only listed values are allowed. */
+  #checkNewModel(name: string): void {
+    for (const [field, value] of Object.entries(this.#request)) {
+      if (typeof value !== 'string' || !dependsOnModel(this.#kind, field) || this.#isListed(field, value)) continue;
+      const message = `the service does not list "${shorten(value)}" as a \`${field}\` of the model ${name}`;
+      const hint = `remove \`${field}\`: the service might silently take its default instead, and charge for that`;
+      this.#report([field], message, hint);
+    }
+  }
+
+  /** Checks a quality tier. Its values are documented, but its field is only named in the service's own description. */
+  #checkTier(field: string, value: Json): void {
+    const tiers = this.#model?.tiers;
+    if (value === unknownValue) return;
+    if (this.#model !== undefined && tiers === undefined) {
+      const { models = {} } = this.#kind.model ?? {};
+      const withTiers = Object.entries(models).flatMap(([name, one]) => (one.tiers ? [name] : []));
+      const hint = `remove it; only ${listNames(withTiers)} have tiers`;
+      this.#report([field], `the model ${this.#modelName} has no \`${field}\``, hint);
+    } else if (tiers !== undefined && (typeof value !== 'string' || !tiers.includes(value))) {
+      const seen = typeof value === 'string' ? `"${value}"` : describeValue(value);
+      const message = `\`${field}\` is ${seen}, which is not a tier of the model ${this.#modelName}`;
+      this.#report([field], message, `allowed: ${listTiers(tiers)}`);
+    } else if (!this.#listed.some((listed) => listed.fields?.includes(field))) {
+      const isListed = this.#listed.length > 0;
+      const message = isListed
+        ? `the service's own document has no field \`${field}\``
+        : `it is not known here whether the service takes tiers in \`${field}\``;
+      const remove = `remove \`${field}\`: the service then uses its default tier`;
+      this.#report([field], message, isListed ? remove : `${remove}; or ${refreshLearns}`);
+    }
+  }
+
+  #refuseValue(
+    field: string,
+    value: string,
+    values: readonly string[],
+    { model, about, isSandbox = false }: { model?: string; about?: Field['about']; isSandbox?: boolean | undefined },
+  ): void {
+    const listed = values.map((one) => (about?.[one] === undefined ? one : `${one} (${about[one]})`));
+    const owner = model === undefined ? '' : ` of the model ${model}`;
+    let message = `"${shorten(value)}" is not an allowed \`${field}\`${owner}`;
+    if (value === '') message = `\`${field}\` is empty`;
+    else if (isSandbox) message = `the sandbox does not know the \`${field}\` "${shorten(value)}"`;
+    const nearest = nearestName(value, values);
+    const hints = [
+      `${nearest === undefined ? '' : `did you mean \`${nearest}\`? `}Allowed: ${listed.join(', ')}`,
+      ...(field === 'resolution' && model !== undefined
+        ? ['the service would silently take its default instead, and charge for that']
+        : []),
+      ...(nearest === undefined || isSandbox ? [refreshLearns] : []),
+      ...(hasCurlyQuotes(value) ? [curlyHint] : []),
+    ];
+    const severity = isSandbox && value !== '' ? ('warning' as const) : undefined;
+    this.#report([field], message, hints.join('; '), { severity });
+  }
+
+  #warnOfNew(field: string, value: string, model?: string): void {
+    const what = field === this.#modelField ? `model of kind ${this.#kind.name}` : `\`${field}\``;
+    const owner = model === undefined ? '' : ` of the model ${model}`;
+    const message = `"${shorten(value)}" is a ${what}${owner} that is new at the service`;
+    const hint = 'this version does not know it; the request is checked by what the service lists';
+    this.#report([field], message, hint, { code: 'MB1507', severity: 'warning' });
+  }
+
+  /**
+   * Returns whether the service itself lists a value for this field and, if values depend on the model, for this model.
+   * A value listed elsewhere does not count, because the service would silently replace it by its default.
+   */
+  #isListed(field: string, value: string): boolean {
+    return this.#listed.some(({ models, values }) => {
+      if (field === this.#kind.model?.field && Object.hasOwn(models, value)) return true;
+      const ofModel = this.#modelName === undefined ? undefined : own(models, this.#modelName);
+      if (field !== this.#kind.model?.field && ofModel?.allows[field]?.includes(value) === true) return true;
+      return !dependsOnModel(this.#kind, field) && values[field]?.includes(value) === true;
+    });
+  }
+
+  #report(at: RequestFault['at'], message: string, hint: string, more: Partial<RequestFault> = {}): void {
+    this.#faults.push({ code: 'MB1503', message, hint, at, ...more });
+  }
 }
 
-function missing(name: string, request: JsonMap, why: string): RequestFault {
-  const empty = Object.hasOwn(request, name);
-  const message = empty ? `\`${name}\` is empty` : `\`${name}\` is missing`;
-  return { code: 'MB1502', message, hint: `${empty ? 'write' : 'add'} \`${name}:\` – ${why}`, at: [name] };
+function own<Value>(map: Readonly<Record<string, Value>>, name: string): Value | undefined {
+  return Object.hasOwn(map, name) ? map[name] : undefined;
 }
 
 /** Returns whether a value is blank, which counts as missing. Other wrong types are reported before. */
@@ -86,220 +348,12 @@ function isBlank(value: Json | undefined): boolean {
   return value === undefined || (typeof value === 'string' && value.trim() === '');
 }
 
-/** Reports groups without exactly one field, because several fields would contradict each other. */
-function checkChoices(kind: Kind, request: JsonMap): RequestFault[] {
-  return (kind.oneOf ?? []).flatMap((names): RequestFault[] => {
-    const [first = '', ...others] = names;
-    const given = names.filter((name) => !isBlank(request[name]));
-    if (given.length === 1) return [];
-    const choice = `\`${first}\` or \`${others.join('` or `')}\``;
-    if (given.length === 0) {
-      const hint = names.map((name) => `\`${name}:\` – ${lowerFirst(kind.fields[name]?.description ?? '')}`).join(' ');
-      return [{ code: 'MB1502', message: `${choice} is missing`, hint: `add ${hint}`, at: [first] }];
-    }
-    const message = `${given.map((name) => `\`${name}\``).join(' and ')} cannot be combined`;
-    return [{ code: 'MB1503', message, hint: `write only one of them: ${choice}`, at: [given[1] ?? first] }];
-  });
+function dependsOnModel(kind: Kind, field: string): boolean {
+  return Object.values(kind.model?.models ?? {}).some((model) => model.allows?.[field] !== undefined);
 }
 
-function unknownField(kind: Kind, name: string, request: JsonMap): RequestFault[] {
-  const known = Object.keys(kind.fields);
-  if (!kind.create.documented) {
-    const nearest = nearestName(name, known);
-    if (nearest === undefined || Object.hasOwn(request, nearest)) return [];
-    const message = `\`${shorten(name)}\` is not a known field of kind ${kind.name}`;
-    const hint = `did you mean \`${nearest}\`? It is sent unchanged, because the service does not document this request`;
-    return [{ code: 'MB1501', message, hint, at: [name], severity: 'warning', meant: nearest }];
-  }
-  const quotes = hasCurlyQuotes(name) ? `; ${curlyHint}` : '';
-  const hint = `${suggestName(name, known, { what: 'fields' })}${quotes}`;
-  const message = `\`${shorten(name)}\` is not a field of kind ${kind.name}`;
-  const meant = nearestName(name, known);
-  const isFree = meant !== undefined && !Object.hasOwn(request, meant);
-  return [{ code: 'MB1501', message, hint, at: [name], meant: isFree ? meant : undefined }];
-}
-
-function checkField(
-  kind: Kind,
-  of: { name: string; field: Field; value: Json; isNew: (field: string, value: string) => boolean; isSandbox: boolean },
-): RequestFault[] {
-  const { name, field, value } = of;
-  if (value === unknownValue) return [];
-  const wrong = (message: string, hint: string): RequestFault[] => [{ code: 'MB1503', message, hint, at: [name] }];
-  const isFixed = () =>
-    name === kind.model?.field || field.values !== undefined || dependsOnModel(kind, name) || field.type === 'file';
-  if (isOpen(value) && isFixed()) {
-    return wrong(
-      `\`${name}\` comes from another step`,
-      kind.free === true || field.priced === false
-        ? 'it must be known before anything runs: write it here, or take it from vars, row or matrix'
-        : 'it must be known before anything runs, because the price depends on it',
-    );
-  }
-  switch (field.type) {
-    case 'string': {
-      if (isOpen(value)) return checkLength(name, field, openText(value));
-      if (typeof value !== 'string')
-        return wrong(`\`${name}\` is ${describeValue(value)}, and must be a text`, hintForText(value));
-      if (field.values !== undefined && !field.values.includes(value))
-        return of.isNew(name, value)
-          ? [tellNew({ kind, field: name, value })]
-          : [
-              notAllowed(name, value, {
-                ...field,
-                values: field.values,
-                isSandbox: of.isSandbox && field.about !== undefined,
-              }),
-            ];
-      return [...checkLength(name, field, value), ...checkUrl(field, value, [name])];
-    }
-    case 'file':
-      if (typeof value === 'string') return [];
-      return wrong(`\`${name}\` is ${describeOpen(value)}, and must be the path of a file`, hintForText(value));
-    case 'strings':
-      return checkList(name, field, value);
-    case 'number':
-      if (typeof value === 'number') return [];
-      return wrong(
-        `\`${name}\` is ${describeOpen(value)}, and must be a number`,
-        'write it as 5 or 0.5: without quotes, unit or decimal comma',
-      );
-    case 'boolean':
-      if (typeof value === 'boolean') return [];
-      return wrong(
-        `\`${name}\` is ${describeOpen(value)}, and must be true or false`,
-        'write true or false; in YAML 1.2, yes and no are texts',
-      );
-    default:
-      return field.type satisfies never;
-  }
-}
-
-function checkList(name: string, field: Field, value: Json): RequestFault[] {
-  if (!Array.isArray(value)) {
-    const hint =
-      isOpen(value) || typeof value === 'string' ? 'write it as a list: put it in [ ]' : 'write a list of texts';
-    return [{ code: 'MB1503', message: `\`${name}\` is ${describeOpen(value)}, and must be a list`, hint, at: [name] }];
-  }
-  return value.flatMap((item, index): RequestFault[] => {
-    const at = [name, index];
-    if (item === unknownValue || isOpen(item)) return [];
-    if (typeof item !== 'string') {
-      const message = `entry ${index + 1} of \`${name}\` is ${describeValue(item)}, and must be a text`;
-      const list = Array.isArray(item);
-      const hint = list ? 'a list in a list: let the template stand alone, without [ ]' : hintForText(item);
-      return [{ code: 'MB1503', message, hint, at }];
-    }
-    return checkUrl(field, item, at);
-  });
-}
-
-function checkUrl(field: Field, text: string, at: (string | number)[]): RequestFault[] {
-  const isEntry = at.length > 1;
-  if (isEntry && text.trim() === '') {
-    const message = `entry ${Number(at[1]) + 1} of \`${at[0]}\` is empty`;
-    return [{ code: 'MB1505', message, hint: 'remove it, or write a public https URL', at }];
-  }
-  const why = field.url === true && text !== '' ? whyNotPublic(text) : undefined;
-  if (why === undefined) return [];
-  const message = `\`${shorten(text)}\` ${why}`;
-  const hint = /\s|[,;]https?:/.test(text.trim())
-    ? 'write one URL an entry; {{split row.refs}} makes a list of a cell'
-    : 'the service fetches it: use a public https URL, without credentials, or the output of another task';
-  return [{ code: 'MB1505', message, hint, at }];
-}
-
-function checkModel(
-  kind: Kind,
-  chosen: {
-    name: string;
-    model: Model | undefined;
-    isNew: (field: string, value: string) => boolean;
-    isSandbox: boolean;
-  },
-  request: JsonMap,
-): RequestFault[] {
-  const { name, model, isNew, isSandbox } = chosen;
-  const at = [kind.model?.field ?? 'model'];
-  if (model === undefined && isNew(at[0] ?? '', name)) {
-    return [tellNew({ kind, field: at[0] ?? '', value: name }), ...unlistedFields(kind, chosen, request)];
-  }
-  if (model === undefined) {
-    const values = Object.keys(kind.model?.models ?? {});
-    return [notAllowed(at[0] ?? '', name, { values, isSandbox })];
-  }
-  return Object.entries(model.allows ?? {}).flatMap(([field, values]): RequestFault[] => {
-    const value = request[field];
-    if (typeof value !== 'string' || values.includes(value)) return [];
-    if (isNew(field, value)) return model.tiers?.includes(value) ? [] : [tellNew({ kind, field, value, model: name })];
-    if (values.length === 0) {
-      const message = `the model ${name} takes no \`${field}\``;
-      const way =
-        model.tiers === undefined
-          ? ', or use another model'
-          : `: the service then uses its default tier (${listTiers(model.tiers)})`;
-      return [{ code: 'MB1503', message, hint: `remove \`${field}\`${way}`, at: [field] }];
-    }
-    return [notAllowed(field, value, { values, model: name })];
-  });
-}
-
-/** Finds values that the service does not list for a new model. For such a model only listed values are allowed. */
-function unlistedFields(
-  kind: Kind,
-  { name, isNew }: { name: string; isNew: (field: string, value: string) => boolean },
-  request: JsonMap,
-): RequestFault[] {
-  return Object.entries(request).flatMap(([field, value]): RequestFault[] => {
-    if (typeof value !== 'string' || !dependsOnModel(kind, field) || isNew(field, value)) return [];
-    const message = `the service does not list "${shorten(value)}" as a \`${field}\` of the model ${name}`;
-    const hint = `remove \`${field}\`: the service might silently take its default instead, and charge for that`;
-    return [{ code: 'MB1503', message, hint, at: [field] }];
-  });
-}
-
-function notAllowed(
-  field: string,
-  value: string,
-  of: {
-    values: readonly string[];
-    model?: string;
-    about?: Field['about'];
-    isSandbox?: boolean;
-  },
-): RequestFault {
-  const { values, model, about, isSandbox = false } = of;
-  const listed = values.map((one) => (about?.[one] === undefined ? one : `${one} (${about[one]})`));
-  const owner = model === undefined ? '' : ` of the model ${model}`;
-  let message = `"${shorten(value)}" is not an allowed \`${field}\`${owner}`;
-  if (value === '') message = `\`${field}\` is empty`;
-  else if (isSandbox) message = `the sandbox does not know the \`${field}\` "${shorten(value)}"`;
-  const nearest = nearestName(value, values);
-  const hints = [
-    `${nearest === undefined ? '' : `did you mean \`${nearest}\`? `}Allowed: ${listed.join(', ')}`,
-    ...(field === 'resolution' && model !== undefined
-      ? ['the service would silently take its default instead, and charge for that']
-      : []),
-    ...(nearest === undefined || isSandbox ? [refreshLearns] : []),
-    ...(hasCurlyQuotes(value) ? [curlyHint] : []),
-  ];
-  const severity = isSandbox && value !== '' ? ('warning' as const) : undefined;
-  return { code: 'MB1503', severity, message, hint: hints.join('; '), at: [field] };
-}
-
-function modelIn(kind: Kind, request: JsonMap): { name: string; model: Model | undefined } | undefined {
-  if (kind.model === undefined) return undefined;
-  const value = Object.hasOwn(request, kind.model.field) ? request[kind.model.field] : kind.model.default;
-  return typeof value === 'string' ? { name: value, model: modelOf(kind, value) } : undefined;
-}
-
-function checkLength(name: string, field: Field, text: string): RequestFault[] {
-  const { maxLength } = field;
-  if (maxLength === undefined || text.length <= maxLength) return [];
-  const length = [...text].length;
-  if (length <= maxLength) return [];
-  const message = `\`${name}\` has ${length} characters; at most ${maxLength} are allowed`;
-  return [{ code: 'MB1504', message, hint: `shorten it by ${length - maxLength}`, at: [name] }];
+function listTiers(tiers: readonly string[]): string {
+  return tiers.join(' or ');
 }
 
 function hintForText(value: Json): string {
@@ -350,45 +404,6 @@ function whyNotPublic(text: string): string | undefined {
   return undefined;
 }
 
-/** Checks a quality tier. Its values are documented, but its field is only named in the service's own description. */
-function checkTier(of: {
-  kind: Kind;
-  model: { name: string; model: Model | undefined } | undefined;
-  value: Json;
-  listings: readonly Listing[];
-}): RequestFault[] {
-  const { kind, model, value, listings } = of;
-  const field = kind.model?.tierField ?? '';
-  const tiers = model?.model?.tiers;
-  if (value === unknownValue) return [];
-  if (model?.model !== undefined && tiers === undefined) {
-    const withTiers = Object.entries(kind.model?.models ?? {}).flatMap(([name, one]) => (one.tiers ? [name] : []));
-    const message = `the model ${model.name} has no \`${field}\``;
-    return [{ code: 'MB1503', message, hint: `remove it; only ${listNames(withTiers)} have tiers`, at: [field] }];
-  }
-  if (tiers !== undefined && (typeof value !== 'string' || !tiers.includes(value))) {
-    const seen = typeof value === 'string' ? `"${value}"` : describeValue(value);
-    const message = `\`${field}\` is ${seen}, which is not a tier of the model ${model?.name}`;
-    return [{ code: 'MB1503', message, hint: `allowed: ${listTiers(tiers)}`, at: [field] }];
-  }
-  if (listings.some((listing) => ownKind(listing, kind)?.fields?.includes(field))) return [];
-  const isListed = listings.length > 0;
-  const message = isListed
-    ? `the service's own document has no field \`${field}\``
-    : `it is not known here whether the service takes tiers in \`${field}\``;
-  const remove = `remove \`${field}\`: the service then uses its default tier`;
-  const hint = isListed ? remove : `${remove}; or ${refreshLearns}`;
-  return [{ code: 'MB1503', message, hint, at: [field] }];
-}
-
-function ownKind(listing: Listing, { name }: Kind): ListedKind | undefined {
-  return Object.hasOwn(listing, name) ? listing[name] : undefined;
-}
-
-function listTiers(tiers: readonly string[]): string {
-  return tiers.join(' or ');
-}
-
 /** Finds strings of a request that are longer than the task allows. Limits are by field, in Unicode code points. */
 export function checkTextLimits(request: JsonMap, limits: Readonly<Record<string, number>>): RequestFault[] {
   return Object.entries(limits).flatMap(([field, most]) => {
@@ -410,43 +425,4 @@ function lengthOf(value: Json | undefined): number {
   if (typeof value === 'string') return [...value].length;
   const parts = value !== undefined && isReference(value) ? ownValue(value, '$text') : undefined;
   return Array.isArray(parts) ? parts.reduce((sum: number, part) => sum + lengthOf(part), 0) : 0;
-}
-
-interface NewName {
-  kind: Kind;
-  field: string;
-  value: string;
-  model?: string | undefined;
-}
-
-/**
- * Returns whether the service itself lists a value for this field and, if values depend on the model, for this model. A
- * value listed elsewhere does not count, because the service would silently replace it by its default.
- */
-function isListed({ kind, field, value, model }: NewName, listings: readonly Listing[]): boolean {
-  return listings.some((listing) => {
-    const listed = Object.hasOwn(listing, kind.name) ? listing[kind.name] : undefined;
-    if (listed === undefined) return false;
-    const { models, values } = listed;
-    if (field === kind.model?.field) return Object.hasOwn(models, value) || values[field]?.includes(value) === true;
-    const ofModel = model !== undefined && Object.hasOwn(models, model) ? models[model] : undefined;
-    if (ofModel?.allows[field]?.includes(value) === true) return true;
-    return !dependsOnModel(kind, field) && values[field]?.includes(value) === true;
-  });
-}
-
-function dependsOnModel(kind: Kind, field: string): boolean {
-  return Object.values(kind.model?.models ?? {}).some((model) => model.allows?.[field] !== undefined);
-}
-
-function tellNew({ kind, field, value, model }: NewName): RequestFault {
-  const what = field === kind.model?.field ? `model of kind ${kind.name}` : `\`${field}\``;
-  const owner = model === undefined || field === kind.model?.field ? '' : ` of the model ${model}`;
-  return {
-    code: 'MB1507',
-    severity: 'warning',
-    message: `"${shorten(value)}" is a ${what}${owner} that is new at the service`,
-    hint: 'this version does not know it; the request is checked by what the service lists',
-    at: [field],
-  };
 }
