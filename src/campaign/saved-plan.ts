@@ -281,7 +281,7 @@ export async function savePlan(
 }
 
 function digestOfSteps(graph: Graph): string {
-  const steps = graph.steps.map(({ address, fingerprint, save, retry }) =>
+  const steps = graph.steps.map(({ address, fingerprint, save, rules: { retry } = {} }) =>
     canonicalJson([address, fingerprint, save, retry === undefined ? null : { ...retry }]),
   );
   // Gates are part of the digest, because without a gate its dependent steps would be bought without a decision.

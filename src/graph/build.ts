@@ -266,11 +266,10 @@ function finishStep(
   if (title !== undefined) step.title = title;
   if (file !== undefined) step.file = file;
   if (part !== undefined) step.part = { ...part, fingerprint: from.fingerprintOf(part.of) };
-  if (task.timeoutMs !== undefined) step.timeoutMs = task.timeoutMs;
-  if (task.retry !== undefined) step.retry = task.retry;
-  if (expect !== undefined) step.expect = expect;
-  if (task.pin === true) step.pin = true;
-  if (unchecked === true) step.unchecked = unchecked;
+  const { timeoutMs, retry, pin } = task;
+  const rules = defined({ timeoutMs, retry, expect, pin });
+  if (Object.keys(rules).length > 0) step.rules = rules;
+  if (unchecked) step.unchecked = unchecked;
   return step;
 }
 

@@ -46,13 +46,7 @@ export interface Step {
   file?: FileFact & { path: string };
   /** The part of another step's output that this step uses. If there are fewer parts, this step is not needed. */
   part?: { of: string; fingerprint: string; index: number };
-  timeoutMs?: number;
-  /**
-   * A failed job is bought again, up to `attempts` purchases in total, and up to `credits` for those after the first.
-   */
-  retry?: { attempts: number; credits?: number };
-  expect?: Expectation;
-  pin?: true;
+  rules?: StepRules;
   /** The request could not be checked, because it is not documented and the service's own description is not known. */
   unchecked?: true;
   tags: string[];
@@ -61,6 +55,18 @@ export interface Step {
   row?: string;
   /** Title for users who look at its output: `title` of a gate on its row, else a short text of its row. */
   title?: string;
+}
+
+/** Rules of a task that are not part of the request. */
+export interface StepRules {
+  /** Maximum time in ms for which a job is polled. */
+  timeoutMs?: number;
+  /**
+   * A failed job is bought again, up to `attempts` purchases in total, and up to `credits` for those after the first.
+   */
+  retry?: { attempts: number; credits?: number };
+  expect?: Expectation;
+  pin?: true;
 }
 
 /** A gate, at which users decide which of these steps may be used before any step that depends on them is made. */

@@ -76,7 +76,7 @@ export function outputsToCheck(matches: readonly Match[]): OutputToCheck[] {
   const outputs: OutputToCheck[] = [];
   for (const { purchase, step, record } of matches) {
     if (purchase?.state !== 'done') continue;
-    const aspects = aspectsOf(step.expect);
+    const aspects = aspectsOf(step.rules?.expect);
     const others = record?.purchases.filter((one) => one !== purchase) ?? [];
     for (const output of purchase.outputs ?? []) {
       const replaced = others.flatMap((one) => (one.outputs ?? []).filter(({ path }) => path === output.path));
@@ -318,7 +318,7 @@ function makeOrder(match: Match, decision: Decision, context: OrderContext): Ste
       : { attempt: 1, key: idempotencyKey({ campaign, fingerprint: step.fingerprint, repeat, attempt: 1 }) };
   const spends = isSpending(action);
   const repeats = action !== 'download' && action !== 'move';
-  const { take, file, timeoutMs, expect } = step;
+  const { take, file, rules: { timeoutMs, expect } = {} } = step;
   const parts = conditions.get(step.address);
   return {
     campaign,

@@ -100,7 +100,7 @@ function collect(match: Match, { jobId, state }: Job, { redo }: DecisionFacts): 
 
 function buyAgain(match: Match, job: Job, { redo }: DecisionFacts): Decision {
   if (job.state === 'done') return buy(match, 'redo', reasonOf('redo-asked', '--redo asks for another'));
-  const { attempts = 1 } = match.step.retry ?? {};
+  const { attempts = 1 } = match.step.rules?.retry ?? {};
   const made = attempts - (retriesLeft(match)?.left ?? 0);
   const how = redo ? '--redo asks' : `attempt ${made + 1} of ${attempts}`;
   return buy(match, 'retry', jobFailed(job, `${failedText(job)}; ${how}`));
@@ -110,7 +110,8 @@ function failedText(job: Job): string {
   return `job ${job.jobId} ${job.state}${because(job)}`;
 }
 
-function noRetryText({ step: { retry } }: Match, why: RetryRefusal): string {
+function noRetryText({ step }: Match, why: RetryRefusal): string {
+  const { retry } = step.rules ?? {};
   const reasons: { [why in RetryRefusal]: string } = {
     'open-send': 'another create request of this step is unresolved, so nothing is bought until it is settled',
     'not-asked': '--redo buys it again',

@@ -1,9 +1,11 @@
-import type { Graph, OpenRequest, Step } from '../../src/graph/graph.ts';
+import type { Graph, OpenRequest, Step, StepRules } from '../../src/graph/graph.ts';
 import { findReferences, fingerprintStep, replaceReferences } from '../../src/graph/render/fingerprint.ts';
+import { defined } from '../../src/ground/values.ts';
 
 /** A step as a test writes it: references by address, the rest as a graph would make it. */
 export type WrittenStep = Pick<Step, 'address' | 'kind'> &
-  Partial<Pick<Step, 'needs' | 'timeoutMs' | 'retry' | 'expect' | 'file' | 'save'>> & {
+  Partial<Pick<Step, 'needs' | 'file' | 'save'>> &
+  Omit<StepRules, 'pin'> & {
     request: OpenRequest;
     /** The part of another step's output that it is about, from 0. */
     part?: { of: string; index: number };
@@ -14,7 +16,8 @@ export function graphOfSteps(written: WrittenStep[], more: Partial<Graph> = {}):
   const fingerprints = new Map<string, string>();
   const fingerprintOf = (address: string) => fingerprints.get(address) ?? address;
   const at = { line: 1, column: 1, offset: 0 };
-  const steps = written.map(({ part, needs = [], ...step }): Step => {
+  const steps = written.map(({ part, needs = [], timeoutMs, retry, expect, ...step }): Step => {
+    const rules = defined({ timeoutMs, retry, expect });
     const replaced = replaceReferences(step.request, fingerprintOf);
     const paidRequest = step.file === undefined ? replaced : { ...replaced, file: { $sha256: step.file.sha256 } };
     const fingerprint = fingerprintStep({ kind: step.kind, paidRequest });
@@ -27,6 +30,7 @@ export function graphOfSteps(written: WrittenStep[], more: Partial<Graph> = {}):
       matrix: {},
       paidRequest,
       fingerprint,
+      ...(Object.keys(rules).length > 0 && { rules }),
       needs: [...new Set([...findReferences(step.request), ...needs, ...(part === undefined ? [] : [part.of])])].sort(),
       ...(own !== undefined && { part: own }),
       tags: [],

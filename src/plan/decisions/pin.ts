@@ -33,7 +33,7 @@ export function unpinStep({ step, record, purchase }: Match, price: number | nul
   const { address, task, decided } = step;
   const pin = record?.decisions?.pin;
   if (record === undefined || pin?.fingerprint === undefined) {
-    if (step.pin === true) {
+    if (step.rules?.pin === true) {
       return refuse(address, 'is pinned by the manifest', `remove \`pin: true\` from task \`${task}\``);
     }
     return { is: 'unchanged', address, text: 'is not pinned' };
@@ -45,7 +45,7 @@ export function unpinStep({ step, record, purchase }: Match, price: number | nul
   const isHeldBack = wanted !== undefined && purchase !== undefined && !isAccepted;
   const unpinned = { ...record, decisions: { pin: { revision: pin.revision + 1 } } };
   const still =
-    step.pin === true
+    step.rules?.pin === true
       ? `; \`pin: true\` of task \`${task}\` still pins it`
       : isHeldBack
         ? `; its input changed, and the next apply redoes it for ${creditsOf(price)}`

@@ -88,9 +88,9 @@ export function findUnfitSteps(
 ): ReadonlyMap<string, Unfit> {
   const unfit = new Map<string, Unfit>();
   for (const { step, purchase } of matches) {
-    const outputs = step.expect !== undefined && purchase?.state === 'done' ? (purchase.outputs ?? []) : [];
+    const outputs = step.rules?.expect !== undefined && purchase?.state === 'done' ? (purchase.outputs ?? []) : [];
     if (!outputs.every(files.isIntact)) continue;
-    const found = findUnfit(step.expect, outputs, files.factsOf);
+    const found = findUnfit(step.rules?.expect, outputs, files.factsOf);
     if (found !== undefined) unfit.set(step.address, found);
   }
   return unfit;

@@ -56,7 +56,7 @@ export function nextPurchase(purchases: Purchase[], fingerprint: string): { gene
 }
 
 export function retriesLeft({ step, record }: Match): Pick<Retries, 'left' | 'credits'> | undefined {
-  const { retry } = step;
+  const { retry } = step.rules ?? {};
   if (retry === undefined) return undefined;
   const { made, spent } = countPurchases({ step, record });
   return { left: retry.attempts - made, credits: retry.credits === undefined ? null : retry.credits - spent };

@@ -160,7 +160,7 @@ function rerender<Any extends Step>(step: Any, fingerprintOf: (address: string) 
 
 /** Fixes the step to the purchase that its decisions name, if that purchase has an output or is running. */
 function decideStep(step: Step, record: StepRecord, isRedone: boolean): DecidedStep {
-  const pinned = step.pin === true ? 'manifest' : pinnedFingerprint(record) === undefined ? undefined : 'lock';
+  const pinned = step.rules?.pin === true ? 'manifest' : pinnedFingerprint(record) === undefined ? undefined : 'lock';
   const acceptance = record.decisions?.accepted?.find(({ wanted }) => wanted === step.fingerprint);
   const accepted = isRedone ? undefined : acceptance?.fingerprint;
   if ((pinned === undefined && accepted === undefined) || record.kind !== step.kind) return step;
@@ -187,8 +187,8 @@ export function findKept(purchases: readonly Purchase[], fingerprint?: string): 
 /** Fixes a step to a purchase. `retry` is dropped, because it would send the manifest's request for that purchase. */
 function hold(step: Step, { fingerprint, request }: Job, by: Omit<Decided, 'wanted'>): DecidedStep {
   if (fingerprint === step.fingerprint) return { ...step, decided: by };
-  const { retry: _retry, ...rest } = step;
+  const { retry: _retry, ...rules } = step.rules ?? {};
   const bought: OpenRequest = request ?? {};
   const wanted = { paidRequest: step.paidRequest, fingerprint: step.fingerprint };
-  return { ...rest, fingerprint, paidRequest: bought, decided: { ...by, wanted } };
+  return { ...step, rules, fingerprint, paidRequest: bought, decided: { ...by, wanted } };
 }

@@ -95,7 +95,8 @@ function originsOf(
 }
 
 function valuesOf(step: Step, task: Task | undefined): { [name: string]: Json } {
-  const { key, matrix, take, request, needs, save, tags, timeoutMs, retry, expect, pin } = step;
+  const { key, matrix, take, request, needs, save, tags, rules } = step;
+  const { timeoutMs, retry, expect, pin } = rules ?? {};
   return {
     ...defined({ key }),
     ...(Object.keys(matrix).length > 0 && { matrix }),

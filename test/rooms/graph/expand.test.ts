@@ -262,7 +262,7 @@ describe('a ratio that is expected', () => {
     );
 
   it('is of each step, by what tells it apart', () => {
-    const expected = steps(hero('{{matrix.ratio}}'), { data: { 'p.csv': csv } }).map(({ expect: own }) => own);
+    const expected = steps(hero('{{matrix.ratio}}'), { data: { 'p.csv': csv } }).map(({ rules }) => rules?.expect);
     const [square, tall] = ['1:1', '9:16'].map((ratio) => ({ ratio, width: { min: 512 } }));
     expect(expected).toEqual([square, tall, square, tall]);
   });

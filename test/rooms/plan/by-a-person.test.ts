@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Graph, Step } from '../../../src/graph/graph.ts';
+import type { Graph, StepRules } from '../../../src/graph/graph.ts';
 import { type Advice, call, way } from '../../../src/ground/advice.ts';
 import { joinParts, joinRecords, partOf, recordOf } from '../../../src/lock/join.ts';
 import type { Lock, LockLine, OpenSend, Purchase, StepRecord } from '../../../src/lock/record.ts';
@@ -27,8 +27,8 @@ describe('retry', () => {
       job(plain, { state: 'failed', generation: credits.length - index, credits: charged, error: 'no' }),
     );
 
-  function matchOf(retry: Step['retry'], purchases: Purchase[]): Match {
-    const step = retry === undefined ? plain : { ...plain, retry };
+  function matchOf(retry: StepRules['retry'], purchases: Purchase[]): Match {
+    const step = retry === undefined ? plain : { ...plain, rules: { retry } };
     const [purchase] = purchases;
     if (purchase === undefined) return { step };
     return { step, record: { address: 'a', kind: 'music', purchases }, purchase };
@@ -41,7 +41,7 @@ describe('retry', () => {
       return whyNotAgain(retriesLeft(match), { error, charged, price }) ?? 'again';
     };
 
-    test.each<[string, Step['retry'], Purchase[], RetryRefusal | 'again']>([
+    test.each<[string, StepRules['retry'], Purchase[], RetryRefusal | 'again']>([
       ['nobody asked for it', undefined, failures(4), 'not-asked'],
       ['it was the first of two', { attempts: 2 }, failures(4), 'again'],
       ['it was the second of two', { attempts: 2 }, failures(4, 4), 'attempts'],
@@ -87,59 +87,59 @@ describe('retry', () => {
   describe('what may follow a purchase of this run', () => {
     const created = { generation: 1, repeat: 1, jobIsKnown: false };
 
-    test.each<[string, Step['retry'], Purchase[], Parameters<typeof retriesAfter>[1], ReturnType<typeof retriesAfter>]>(
+    test.each<
+      [string, StepRules['retry'], Purchase[], Parameters<typeof retriesAfter>[1], ReturnType<typeof retriesAfter>]
+    >([
+      ['nothing, if nobody asked for it', undefined, [], created, undefined],
+      ['nothing, after the last attempt', { attempts: 1 }, [], created, undefined],
+      ['one, of two', { attempts: 2 }, [], created, { left: 1, credits: null, generation: 2, repeat: 2 }],
       [
-        ['nothing, if nobody asked for it', undefined, [], created, undefined],
-        ['nothing, after the last attempt', { attempts: 1 }, [], created, undefined],
-        ['one, of two', { attempts: 2 }, [], created, { left: 1, credits: null, generation: 2, repeat: 2 }],
-        [
-          'one, of three after a failure',
-          { attempts: 3, credits: 9 },
-          failures(4),
-          { generation: 2, repeat: 2, jobIsKnown: false },
-          { left: 1, credits: 9, generation: 3, repeat: 3 },
-        ],
-        [
-          'one, of two, when the job is known and so counted already',
-          { attempts: 2 },
-          failures(4),
-          { generation: 1, repeat: 1, jobIsKnown: true },
-          { left: 1, credits: null, generation: 2, repeat: 2 },
-        ],
-        [
-          'nothing, when the job that is known is the last one',
-          { attempts: 2 },
-          failures(4, 4),
-          { generation: 2, repeat: 2, jobIsKnown: true },
-          undefined,
-        ],
-        [
-          'what is left of the credits',
-          { attempts: 9, credits: 9 },
-          failures(2, 3, 4),
-          { generation: 3, repeat: 3, jobIsKnown: true },
-          { left: 6, credits: 4, generation: 4, repeat: 4 },
-        ],
-        [
-          'never less than no credits',
-          { attempts: 9, credits: 4 },
-          failures(2, 3, 4),
-          { generation: 3, repeat: 3, jobIsKnown: true },
-          { left: 6, credits: 0, generation: 4, repeat: 4 },
-        ],
-        [
-          'the one after all that are on record, when an old create is sent again',
-          { attempts: 9 },
-          [
-            job(earlier(plain), { generation: 6 }),
-            create(plain, { generation: 5 }),
-            create(plain, { generation: 3, state: 'unresolved' }),
-          ],
-          { generation: 3, repeat: 1, jobIsKnown: false },
-          { left: 8, credits: null, generation: 7, repeat: 3 },
-        ],
+        'one, of three after a failure',
+        { attempts: 3, credits: 9 },
+        failures(4),
+        { generation: 2, repeat: 2, jobIsKnown: false },
+        { left: 1, credits: 9, generation: 3, repeat: 3 },
       ],
-    )('%s', (_name, retry, purchases, bought, expected) => {
+      [
+        'one, of two, when the job is known and so counted already',
+        { attempts: 2 },
+        failures(4),
+        { generation: 1, repeat: 1, jobIsKnown: true },
+        { left: 1, credits: null, generation: 2, repeat: 2 },
+      ],
+      [
+        'nothing, when the job that is known is the last one',
+        { attempts: 2 },
+        failures(4, 4),
+        { generation: 2, repeat: 2, jobIsKnown: true },
+        undefined,
+      ],
+      [
+        'what is left of the credits',
+        { attempts: 9, credits: 9 },
+        failures(2, 3, 4),
+        { generation: 3, repeat: 3, jobIsKnown: true },
+        { left: 6, credits: 4, generation: 4, repeat: 4 },
+      ],
+      [
+        'never less than no credits',
+        { attempts: 9, credits: 4 },
+        failures(2, 3, 4),
+        { generation: 3, repeat: 3, jobIsKnown: true },
+        { left: 6, credits: 0, generation: 4, repeat: 4 },
+      ],
+      [
+        'the one after all that are on record, when an old create is sent again',
+        { attempts: 9 },
+        [
+          job(earlier(plain), { generation: 6 }),
+          create(plain, { generation: 5 }),
+          create(plain, { generation: 3, state: 'unresolved' }),
+        ],
+        { generation: 3, repeat: 1, jobIsKnown: false },
+        { left: 8, credits: null, generation: 7, repeat: 3 },
+      ],
+    ])('%s', (_name, retry, purchases, bought, expected) => {
       expect(retriesAfter(matchOf(retry, purchases), bought)).toEqual(expected);
     });
   });

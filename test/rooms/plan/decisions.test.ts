@@ -27,7 +27,7 @@ const a = stepOf(graph, 'a');
 const was = earlier(a);
 const older = earlier(a, { ...a.request, prompt: 'older' });
 const wanted = { paidRequest: a.paidRequest, fingerprint: a.fingerprint };
-const byManifest: Graph = { ...graph, steps: [{ ...a, pin: true }] };
+const byManifest: Graph = { ...graph, steps: [{ ...a, rules: { pin: true } }] };
 
 const pinned = (purchases: Purchase[], fingerprint = was.fingerprint) =>
   deciding(lockOf({ a: purchases }), 'a', { pin: { fingerprint, revision: 1 } });
@@ -102,9 +102,11 @@ describe('what people decided about a step', () => {
   });
 
   test('a step that is held to another purchase is not retried, and one that is held to its own is', () => {
-    const patient = { ...graph, steps: [{ ...a, retry: { attempts: 3 } }] };
-    expect(stepOf(situate(patient, pinned([saved(was)])).graph, 'a')).not.toHaveProperty('retry');
-    expect(stepOf(situate(patient, pinned([saved(a)], a.fingerprint)).graph, 'a').retry).toEqual({ attempts: 3 });
+    const patient = { ...graph, steps: [{ ...a, rules: { retry: { attempts: 3 } } }] };
+    expect(stepOf(situate(patient, pinned([saved(was)])).graph, 'a').rules).toEqual({});
+    expect(stepOf(situate(patient, pinned([saved(a)], a.fingerprint)).graph, 'a').rules?.retry).toEqual({
+      attempts: 3,
+    });
   });
 
   test('is applied once', () => {

@@ -13,7 +13,7 @@ import { create, deciding, earlier, forgotten, job, lockOf, matchOf, saved, send
 const graph = graphOfSteps([song('a')]);
 const a = stepOf(graph, 'a');
 const was = earlier(a);
-const byManifest: Graph = { ...graph, steps: [{ ...a, pin: true }] };
+const byManifest: Graph = { ...graph, steps: [{ ...a, rules: { pin: true } }] };
 
 const record = (purchases: Purchase[], decisions: Decisions) => ({ address: 'a', kind: 'music', purchases, decisions });
 const pinned = (purchases: Purchase[], fingerprint: string, revision = 1): Lock =>
