@@ -18,7 +18,7 @@ import { agreementOf } from '../plan/agreement.ts';
 import { allowPosts, isBought, withholdPosts, withholdPurchases } from '../plan/consent.ts';
 import type { Plan } from '../plan/plan.ts';
 import { carryHere } from './carry-here.ts';
-import { type CheckedGraph, graphOf, misspeltIn, planByDocument } from './checked-graph.ts';
+import { type CheckedGraph, graphOf, renewFor } from './checked-graph.ts';
 import { lookAtOutputs } from './look-at-outputs.ts';
 import { lookAtPosts } from './look-at-posts.ts';
 import { makePlan } from './make-plan.ts';
@@ -80,8 +80,8 @@ export async function apply(planned: Planned, options: ApplyOptions = {}): Promi
 }
 
 /**
- * Returns the part of a plan that a library call consents to. Where a user must consent in person, no library call is
- * consent: purchases and posts are withheld, and if no output is left to collect, it throws MB3007.
+ * Returns the part of a plan that a library call consents to. Where a user must consent in person, that part only
+ * collects paid outputs. Throws MB3007 if there are none.
  */
 function agreeByCall(plan: Plan, { environment, file, sandbox }: OpenCampaign, { publish }: ApplyOptions): Plan {
   const { consent } = environment;
@@ -126,8 +126,8 @@ interface Means {
 }
 
 /**
- * One `apply`, step by step: `open`, `plan`, `start` of the agreed plan, `watch`, `close`. Holds the lock from planning
- * to the end. If the campaign has a run under way, `plan` returns that run, which is only watched.
+ * One `apply`: `open`, `plan`, `start` of the approved plan, `watch`, `close`. Holds the lock from `plan` to `close`.
+ * If the campaign has an open run, `plan` returns that run, which can only be watched.
  */
 export class ApplySession {
   readonly #means: Means;
@@ -230,14 +230,16 @@ export class ApplySession {
     if (askAboutMove !== undefined) await agreeToMove(loaded, campaign, askAboutMove);
     const chosen = saved === undefined ? terms.chosen : chosenBy(saved, lock);
     const { limitThere } = carrier;
-    const planOf = (checked: CheckedGraph, { again }: { again: boolean }) => {
-      // The notices of the first plan were already shown.
-      const teller = again ? { ...campaign, tell: () => {} } : campaign;
+    const planOf = (checked: CheckedGraph, teller: OpenCampaign) => {
       const session = new Session(teller, checked.graph, loaded);
       return makePlan(session, checked, { ...terms, limitThere, chosen, isRun: true }); // I18
     };
-    const { planned, ...checked } = await planByDocument(this.checked, planOf);
+    const first = this.checked;
+    let planned = await planOf(first, campaign);
+    const checked = (await renewFor(planned.plan, first, campaign)) ?? first;
     this.#checked = checked;
+    // The notices of the first plan were already shown.
+    if (checked.graph !== first.graph) planned = await planOf(checked, { ...campaign, tell: () => {} });
     const { graph, facts, asked, byDocument, diagnostics } = checked;
     const { states, redo, selected, hints } = planned;
     const full = await lookAtPosts(planned.plan, campaign, { checked, asks: true });
@@ -245,6 +247,8 @@ export class ApplySession {
     if (saved !== undefined && !isAskedAgain) refuseStale(saved, { plan: full, graph, service });
     if (terms.agreement !== undefined) refuseUncovered(terms.agreement, full);
     const made = agreement === undefined ? full : goOnUnder(agreement, full, lock);
+    // A service may ignore a misspelt field, and still charge.
+    const misspelt = diagnostics.find(({ code, fix }) => code === 'MB1501' && fix !== undefined);
     // The service's document and warnings are not among the inputs that are compared, and the list of outputs is written
     // even if there is nothing else to do.
     const isComparable = !byDocument && diagnostics.length === 0 && graph.index === undefined;
@@ -254,7 +258,7 @@ export class ApplySession {
       outline: outlineOf(graph),
       prices: graph.prices,
       ...{ loaded, facts, guard, finding },
-      misspelt: campaign.sandbox ? undefined : misspeltIn(checked),
+      misspelt: campaign.sandbox ? undefined : misspelt?.message,
       ...defined({ index: graph.index }),
       ...(terms.review === true && {
         live: {

@@ -135,8 +135,8 @@ async function runHere(plan: Plan, campaign: OpenCampaign, here: Here, observer:
 const keepEveryMs = 5000;
 
 /**
- * Opens the purchase journal. Without a state folder the run continues after one notice, and its purchases are in the
- * lock alone. With a spending limit a missing state folder is MB3301.
+ * Opens the purchase journal. Without a writable state folder, the run continues after a notice, and only the lock
+ * records its purchases. Throws MB3301 if there is also a spending limit.
  */
 async function openJournal(campaign: OpenCampaign, name: string): ReturnType<typeof openPurchases> {
   const journal = nameOfPurchases(campaign, name);
@@ -234,7 +234,6 @@ export function runPlan(
 
 interface RunUnderWay {
   startedAt: number;
-  /** Whether `leave` has ended the run. Later events are not reported, because they do not show how it ended. */
   isLeft: boolean;
 }
 
@@ -299,8 +298,8 @@ async function endRun(
 }
 
 /**
- * Makes a signal that follows `outer` and that the run itself can abort, too. `isMet`: the run has already ended as
- * requested, so the signal is not aborted.
+ * Makes a signal that follows `outer`, and that the run can abort, too. An abort after the run has ended as requested
+ * (`isMet`) is ignored.
  */
 function followSignal(
   outer: AbortSignal | undefined,

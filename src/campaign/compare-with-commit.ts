@@ -50,7 +50,6 @@ export interface CommitComparison extends Comparison {
   fit?: { left: number } & NonNullable<PlanTotals['fit']>;
 }
 
-/** Compares the working tree with a commit. Checks nothing out, and sends no request. */
 export async function compareWithCommit(
   campaign: OpenCampaign,
   { graph, origins, facts }: CheckedGraph,
@@ -108,8 +107,8 @@ interface CommittedLock extends NamedCommit {
 }
 
 /**
- * Reads manifest, included files, data, digests of uploads, and lock at a commit. A file that was renamed since is
- * found by its old name. Throws MB3604 if the commit does not contain a valid campaign.
+ * Reads the campaign at a commit: manifest, data, digests of uploads, and lock. Finds a renamed file by its earlier
+ * name. Throws MB3604 if the commit does not contain a valid campaign.
  */
 export async function readCommittedCampaign(
   campaign: OpenCampaign,

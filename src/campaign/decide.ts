@@ -28,8 +28,8 @@ export type Decided = { is: 'recorded' | 'journaled' | 'dry run'; rulings: Rulin
 type Rule = (session: Session) => Promise<Ruling[]> | Ruling[];
 
 /**
- * Holds the lock while `rule` computes the rulings, and records them. Spends nothing. `service`: the decision records
- * jobs of the service, so the lock must belong to that service, and may be one that was lost.
+ * Holds the lock while `rule` computes the rulings, and records the rulings. Spends nothing. `service`: the decision
+ * records jobs, so the lock must belong to that service, and may be lost.
  */
 export function decide(
   campaign: OpenCampaign,
@@ -92,7 +92,6 @@ async function record(
   }
 }
 
-/** Error for purchases that neither the lock, which would count as complete, nor a journal can keep. */
 function withoutJournal(lock: string, { message, jobs, files }: NonNullable<Awaited<ReturnType<typeof findLoss>>>) {
   return new CampaignError({
     code: 'MB3409',
@@ -103,7 +102,7 @@ function withoutJournal(lock: string, { message, jobs, files }: NonNullable<Awai
 }
 
 /**
- * Writes decisions to the purchase journal, so that a lost lock does not restore forgotten purchases. Returns false
+ * Adds decisions to the purchase journal, so that a lost lock does not restore forgotten purchases. Returns false
  * without a journal.
  */
 async function noteInJournal(campaign: OpenCampaign, graph: Graph, records: readonly StepRecord[]): Promise<boolean> {

@@ -39,10 +39,9 @@ const most = 5;
 const atOnce = 8;
 
 /**
- * Copies files to a folder or bucket, each checked by its digest, and writes a list of them there. All problems are
- * found before anything is copied. Deletes nothing there, and replaces only the list and earlier copies, which are
- * recognized by their digests in the list or in the lock. If it is interrupted, the next call continues. `env`:
- * environment with the credentials of a bucket.
+ * Copies files to a folder or bucket, each checked by its digest, and writes a list of them there. Finds all problems
+ * before it copies. Replaces only the list and earlier copies, recognized by their digests; deletes nothing. After an
+ * interruption, the next call continues. `env`: environment with the credentials of a bucket.
  */
 export async function deliver(
   campaign: OpenCampaign,
@@ -152,9 +151,7 @@ function inTheWay(to: string, names: readonly string[]): CampaignError {
 
 interface DeliveryPlace {
   look(name: string): Promise<{ bytes: number; sha256?: string | undefined } | undefined>;
-  /**
-   * Copies a file to a name and replaces an existing one. Returns false if the source differs from the recorded output.
-   */
+  /** Copies a file, or replaces an existing one. Returns false if the source differs from the recorded output. */
   put(source: string, name: string, output: Output): Promise<boolean>;
   readIndex(name: string): Promise<string | undefined>;
   putIndex(name: string, text: string): Promise<void>;

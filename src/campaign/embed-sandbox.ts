@@ -25,7 +25,7 @@ export async function readFaults(path: string): Promise<Fault[]> {
   return sandbox.readFaults(path);
 }
 
-/** Starts the embedded service on loopback. The only function of the runner that starts the sandbox. */
+/** Starts the embedded service on loopback. No other function starts the sandbox. */
 export async function startSandbox({
   port,
   ...options
@@ -86,10 +86,7 @@ export async function embedSandbox(options: Parameters<typeof startSandbox>[0]):
   }
 }
 
-/**
- * Opens the sandbox whose state is in the folder of a campaign. Reading from a sandbox that has never run creates no
- * state.
- */
+/** Opens the sandbox of a folder. Reading from a sandbox that has never run creates no state. */
 export async function openSandbox(folder: string, keeps: boolean): Promise<Pick<RunningSandbox, 'url' | 'close'>> {
   const dataDir = join(folder, '.mediabatch', 'sandbox');
   const isStored = keeps || lstatOrAbsent(dataDir) !== undefined;

@@ -25,27 +25,27 @@ export interface Access {
 export interface Environment {
   baseUrl?: string;
   token?: string;
-  /** Set by `MEDIABATCH_SANDBOX`: no real service is called, whatever else is set. */
+  /** Set by `MEDIABATCH_SANDBOX`: no real service is called. */
   playMoney?: true;
   /**
-   * Maximum number of credits that may be spent, for all campaigns together. Read from `MEDIABATCH_LIMIT` in the environment only,
-   * because a `.env` may come with a branch.
+   * Limits for all campaigns together. Read from `MEDIABATCH_LIMIT` in the environment only, because a branch can
+   * contain a `.env`.
    */
   limits?: SpendingLimits;
-  /** Reason why a user must consent in person, for messages. Omitted if flags and options are consent. */
+  /** Why a user must consent in person, for messages. Omitted if options are consent. */
   consent?: string;
   /**
-   * Part of a `.env` that is not used, for messages: the whole file (`unreadable`), the missing one of address and key
-   * (`half`), a program that prints the key (`command`), or a limit (`limit`).
+   * Part of a `.env` that is ignored: the whole file, the address or key that is not exported,
+   * `MEDIABATCH_API_KEY_COMMAND`, or `MEDIABATCH_LIMIT`.
    */
   dotEnv?: 'unreadable' | 'half' | 'command' | 'limit';
 }
 
 /**
- * Reads `MEDIABATCH_BASE_URL` and `MEDIABATCH_API_KEY` from the environment, or both from a `.env` in the working
- * folder. The `.env` is read only when neither is set, because otherwise a file in a branch could send a real key to
- * another host. Instead of the key, the environment (not the `.env`) may name a program that prints it, in
- * `MEDIABATCH_API_KEY_COMMAND`; it runs once, when `token` is first read.
+ * Reads address and key from the environment, or both from a `.env` in the working folder. The `.env` is read only if
+ * neither is set, because otherwise a file in a branch could send a real key to another host.
+ * `MEDIABATCH_API_KEY_COMMAND` in the environment names a program that prints the key; it runs once, when `token` is
+ * first read.
  */
 export function readEnvironment(env: NodeJS.ProcessEnv, folder: string): Environment {
   const own = pick(env);
@@ -84,9 +84,7 @@ function withToken(environment: Environment, command: string): Environment {
   });
 }
 
-/**
- * Whether `MEDIABATCH_SANDBOX` prevents calls of every real service. Throws MB3000 for a value other than yes or no.
- */
+/** Throws MB3000 unless `MEDIABATCH_SANDBOX` is 1, 0 or empty. */
 export function knowsPlayMoneyOnly(env: NodeJS.ProcessEnv): boolean {
   const value = env.MEDIABATCH_SANDBOX?.trim() ?? '';
   if (value === '' || value === '0') return false;
@@ -107,8 +105,8 @@ function pick(env: NodeJS.Dict<string>): Environment {
 }
 
 /**
- * Reads the `.env` of a folder. Empty if there is none. `unreadable`: it is not a regular file (a pipe would block),
- * this user may not read it, or it is a link that leads out of the tree.
+ * Reads the `.env` of a folder; empty if there is none. `unreadable`: it is not a regular file, the user may not read
+ * it, or it is a link out of the tree.
  */
 export function readDotEnv(folder: string): NodeJS.Dict<string> | 'unreadable' {
   const path = join(folder, '.env');
@@ -118,8 +116,8 @@ export function readDotEnv(folder: string): NodeJS.Dict<string> | 'unreadable' {
 }
 
 /**
- * Returns the text of a `.env` in UTF-8 with lines `NAME=value`. Editors and shells also write UTF-16, a byte order
- * mark, `set NAME=`, `set "NAME=value"` and `NAME: value`.
+ * Converts a `.env` to lines `NAME=value` in UTF-8. Some editors and shells write UTF-16, a byte order mark, `set
+ * NAME=`, `set "NAME=value"` or `NAME: value`.
  */
 function plainDotEnv(bytes: Uint8Array): string {
   const [first, second] = bytes;
@@ -132,7 +130,7 @@ function plainDotEnv(bytes: Uint8Array): string {
     .replace(/^[ \t]*(?:set[ \t]+|export[ \t]+|\$env:)?(MEDIABATCH_[A-Z_]+)[ \t]*[=:]/gim, '$1=');
 }
 
-/** Whether there is a key or a command that prints one. Does not run the command. */
+/** Whether there is a key, or a command that prints one. The command does not run. */
 export function hasKey(environment: Environment): boolean {
   return 'token' in environment;
 }
@@ -143,7 +141,7 @@ export function withHiddenKey(environment: Environment): Environment {
   return Object.defineProperties({}, { ...others, ...hidden });
 }
 
-/** Whether the service returns the same job for the same idempotency key: it does so for an API key. */
+/** Whether the service returns the same job for the same idempotency key. It does so for API keys only. */
 export function replaysOf(sandbox: boolean, { token }: Environment): 'yes' | 'no' | 'unknown' {
   if (sandbox) return 'yes';
   if (token === undefined || whyNotKey(token) !== undefined) return 'unknown';
@@ -151,9 +149,8 @@ export function replaysOf(sandbox: boolean, { token }: Environment): 'yes' | 'no
 }
 
 /**
- * Digest of the account, by which two runs can be compared without revealing the account: salted with the id of a
- * send. For a JWT it depends on issuer and subject, which stay when the token is renewed; for an API key, on the key
- * itself. The embedded sandbox has one account.
+ * Digest of the account, salted with the id of a send, so that it does not reveal the account. A JWT is identified by
+ * issuer and subject, because renewed tokens keep both. The sandbox has one account.
  */
 export function accountDigest(send: string, sandbox: boolean, { token }: Environment): string | undefined {
   if (sandbox || token === undefined) return undefined;
@@ -223,17 +220,16 @@ function checkBaseUrl(text: string): string {
   return url.href.replace(/\/+$/, '');
 }
 
-/** Text that shells, `.env` files, CI settings and copied headers leave around a key. */
+/** Text around a key in shells, `.env` files, CI settings and copied headers. */
 const beforeKey =
   /^(?:\\?["'`<$%{[(]|authorization\s*:|(?:bearer|basic|token)(?=[\s:=,+]|%20|$)|(?:export\s+)?[A-Z][A-Z0-9_]*_(?:KEY|TOKEN)\s*=)/i;
 const afterKey = /\\?["'`>})\]%,;]$/;
 
 /**
- * Why a credential is malformed, in words that follow its name and never contain it; undefined if it may be valid.
- * The service would refuse such a credential only after it has been sent, and some characters cannot be sent in a
- * header at all.
+ * Says why a credential is malformed, in words that follow its name and never contain the credential. Undefined if it
+ * may be valid. The service would refuse it only after it was sent.
  */
-export function whyNotKey(token: string): { problem: string; hint: string } | undefined {
+function whyNotKey(token: string): { problem: string; hint: string } | undefined {
   const hint = 'give the key alone, on one line, as the dashboard shows it';
   const before = beforeKey.exec(token)?.[0];
   if (before !== undefined) return { problem: `begins with ${before}`, hint };
@@ -284,8 +280,8 @@ export function isUntrusted(error: string): boolean {
 }
 
 /**
- * Reads `100/run,400/day,2000/month`. Throws MB3000 for text that is not valid, because ignoring it would remove the
- * limit. `name`: the source of the text, for messages.
+ * Reads `100/run,400/day,2000/month`. Throws MB3000 for other text, because no limit would apply. `name`: name of the
+ * variable or option.
  */
 export function readLimits(text: string | undefined, name = 'MEDIABATCH_LIMIT'): SpendingLimits | undefined {
   const parts = (text ?? '').split(',').map((part) => part.trim());
@@ -319,11 +315,11 @@ export async function tightestLimit(
 
 export const keyCommandName = 'MEDIABATCH_API_KEY_COMMAND';
 
-/** In ms; leaves the user time to unlock a keychain. */
+/** In ms. The user may have to unlock a keychain. */
 const timeoutMs = 60_000;
 
-/** Runs the command in a shell and returns the key that it prints. Throws MB3201 if none; never shows the output. */
-export function keyFromCommand(command: string): string {
+/** Runs a command in a shell and returns the key that it prints. Throws MB3201, without the output. */
+function keyFromCommand(command: string): string {
   const found = runCommand(command, timeoutMs);
   const hint = 'run it by hand, and see that it prints the key';
   if (found.is === 'failed') throw noKey(found.said === '' ? found.why : `${found.why}, and said: ${found.said}`, hint);
@@ -349,7 +345,7 @@ export const programVariables = [
   'QWEN_CODE',
 ] as const;
 
-/** Returns why a user must consent in person, or undefined if a flag is enough. Throws MB3000 for a wrong value. */
+/** Returns why a user must consent in person; undefined if an option is consent. Throws MB3000 for a wrong value. */
 export function consentRequiredBy(env: NodeJS.ProcessEnv): string | undefined {
   const wanted = env.MEDIABATCH_CONSENT?.trim() ?? '';
   // A misspelt value must not switch the check off.

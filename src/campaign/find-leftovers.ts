@@ -39,16 +39,14 @@ interface LeftoverFacts {
   situation: Situation;
   others: readonly OtherLock[];
   /**
-   * Files that were saved on this machine. The lock alone is no proof, because a line of it can name any file of the
-   * tree with its digest.
+   * Files that were saved on this machine. A line of the lock is no proof, because it can name any file of the tree.
    */
   saved: Pick<SavedFiles, 'has'>;
   now: number;
 }
 
 /**
- * Age in ms from which a partial file is a broken download. A download in progress, perhaps of another campaign of
- * this folder, has written more recently.
+ * Age in ms from which a partial file is a broken download. A running download has written to its file more recently.
  */
 const brokenAfterMs = 3_600_000;
 const notSavedHere =
@@ -56,9 +54,8 @@ const notSavedHere =
 const partialName = /^\.mediabatch-[0-9a-f]{16}\.part$/;
 
 /**
- * Finds local files that no step of the manifest owns: outputs of earlier purchases and of removed steps, and remains
- * of broken downloads. Finds only files that the lock names, with the digest in the lock, that were saved on this
- * machine; never follows a symbolic link.
+ * Finds local files that no step of the manifest owns: outputs of earlier purchases and removed steps, and broken
+ * downloads. An output counts only if the lock has its digest and it was saved on this machine. Follows no links.
  */
 export async function findLeftovers(root: string, facts: LeftoverFacts): Promise<Leftovers> {
   const { situation, others, saved, now } = facts;
@@ -92,7 +89,6 @@ interface RecordedOutput {
   charge: { jobId?: string; credits?: number };
 }
 
-/** Every output that the lock names. A path can have been used more than once. */
 function recordedOutputs({ steps }: Lock): RecordedOutput[] {
   return [...steps.values()].flatMap(({ address, purchases }) =>
     purchases.flatMap(({ jobId, credits, outputs = [] }) => {
@@ -106,15 +102,12 @@ function firstByDigest(recorded: readonly RecordedOutput[]): Map<string, Recorde
   return new Map(recorded.toReversed().map((output) => [output.sha256, output]));
 }
 
-/** Form of a path for comparison: names are compared without case, as in some file systems. */
+/** Returns a path in the form that is compared. Some file systems ignore case. */
 function samePath(path: string): string {
   return path.normalize('NFC').toLowerCase();
 }
 
-/**
- * Returns a function that checks whether a path is owned: by a step whose file is there, that would save there, or
- * that uploads it; or by another campaign of this folder.
- */
+/** Returns whether a path is owned: by another campaign, or by a step that saved, saves or uploads the file. */
 function makeOwner({ matches }: Situation, others: readonly OtherLock[]): (path: string) => boolean {
   const theirs = others.flatMap(({ lock, prefix }) => recordedOutputs(lock).map(({ path }) => prefix + path));
   const paths = new Set(theirs.map(samePath));
@@ -208,10 +201,7 @@ export async function deleteLeftover(root: string, file: LeftoverFile): Promise<
   }
 }
 
-/**
- * Finds files that newer outputs replaced: those that this lock names, and those that no lock here names. A file that
- * another campaign of the folder keeps is not included. `wanted`: digests of the files that stay.
- */
+/** Finds the replaced files that this lock or no lock of the folder names. `wanted`: digests of the files that stay. */
 export async function findReplaced(
   files: KeptFiles,
   facts: {
@@ -249,10 +239,7 @@ export async function findReplaced(
   return found;
 }
 
-/**
- * Returns the digests of current outputs that are missing at their paths, because a plan would restore them from the
- * replaced files.
- */
+/** Returns the digests of outputs that are missing at their paths. A plan restores them from the replaced files. */
 export async function findWanted({ matches }: Situation, root: string): Promise<Set<string>> {
   const wanted = new Set<string>();
   for (const { step, purchase } of matches) {
@@ -269,9 +256,8 @@ export interface RemoteRecords {
 }
 
 /**
- * Returns the jobs of these addresses whose records at the service can be removed, each job once. A record is kept
- * while a step of the manifest needs it: for a file that is not on this machine, or a link in the request of a step
- * that is not done.
+ * Returns the jobs of these addresses whose records at the service can be removed. A record is kept while a step of the
+ * manifest needs its file or its link.
  */
 export function findRemoteRecords(
   situation: Situation,

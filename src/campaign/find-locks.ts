@@ -43,8 +43,8 @@ async function listLocks(folder: string): Promise<string[]> {
 }
 
 /**
- * Finds the locks of other campaigns in the folder. Throws for one that cannot be read: `mayHave` says why that matters,
- * and `done` what did not happen.
+ * Finds the locks of other campaigns in the folder. Throws MB3407 for a lock that cannot be read; `mayHave` and `done`
+ * complete its message.
  */
 export async function requireOtherLocks(
   { folder, lock }: CampaignPaths,
@@ -77,9 +77,9 @@ async function read(path: string, shown: string): Promise<FoundLock> {
 const most = { locks: 24, bytesOfLock: 8 * 1024 ** 2, bytes: 32 * 1024 ** 2 };
 
 /**
- * Reads the locks that belong to a service (the digest of its address): of the campaign's folder, then of the folder
- * above, if that is in the repository or the working folder. Skips locks that are broken, too large, behind a link, or
- * of several services.
+ * Reads the locks with purchases of a service (the digest of its address): of the campaign's folder and, within the
+ * repository or working folder, of the folder above. Skips locks that are broken, too large, behind a link, or of
+ * several services.
  */
 export async function readOtherLocks(
   { folder, manifest, lock: own }: CampaignPaths,

@@ -26,7 +26,6 @@ import type { OpenCampaign } from './open-campaign.ts';
 export interface LiveRunOptions {
   agreed: Plan;
   agreement?: Agreement | undefined;
-  /** Graph as written: without decisions. */
   graph: Graph;
   lock: Lock;
   redo: ReadonlySet<string>;
@@ -48,9 +47,8 @@ interface Works {
 }
 
 /**
- * A run during which people decide. Verdicts are recorded by the ledger of the run. When they decide a gate, the
- * purchases that the plan named as following it are made in the same run. When no other work is left, the run waits
- * for verdicts.
+ * A run during which users decide gates. The run records their verdicts. When a gate is decided, the run makes the
+ * purchases that the plan named after that gate. When no other work is left, it waits for verdicts.
  */
 export class LiveRun {
   readonly #options: LiveRunOptions;
@@ -107,8 +105,8 @@ export class LiveRun {
   }
 
   /**
-   * Records verdicts in the order given; each is durable when the promise resolves. `over`: the run has ended, and
-   * nothing was recorded.
+   * Records verdicts in order; each is durable when the promise resolves. `over`: the run has ended, and nothing was
+   * recorded.
    */
   judge(verdicts: readonly WantedVerdict[]): Promise<Ruling[] | 'over'> {
     return this.#queue(async () => {
@@ -128,10 +126,7 @@ export class LiveRun {
     });
   }
 
-  /**
-   * Resolves with whether the run continues once no work is in progress. Waits until there is work, or until nothing
-   * can be decided any more.
-   */
+  /** Waits until there is work, which resolves to true, or until nothing can be decided any more. */
   async goesOn(): Promise<boolean> {
     this.#lookSoon();
     for (;;) {
@@ -164,10 +159,7 @@ export class LiveRun {
     return true;
   }
 
-  /**
-   * Whether users have to review again: the run ended before all decisions that it waited for, or a pick was changed
-   * after a step was made from it.
-   */
+  /** Whether users have to review again: gates were still open at the end, or a pick was changed after it was used. */
   get needsPeople(): boolean {
     return (this.#isEnough && this.#gates > 0) || this.#hasOutdated;
   }
@@ -242,8 +234,8 @@ export class LiveRun {
   }
 
   /**
-   * Makes the plan again from the run's lock. Only steps that wait at gates can change, so only their inputs are
-   * checked on disk; the budget is ignored, because the run's own accounting enforces it.
+   * Plans again from the run's lock. Checks only the files that steps behind gates depend on, because no other row can
+   * change. Ignores the budget, which the run's account enforces.
    */
   async #plan(): Promise<{ plan: Plan; situation: Situation }> {
     const { means, graph, agreed, agreement, selected, hints, onUnknown } = this.#options;
@@ -318,7 +310,7 @@ export class LiveRun {
     });
   }
 
-  /** Returns the steps that still have to be redone. Until then, decisions about their earlier outputs do not count. */
+  /** Returns the steps that still have to be redone. Until then, verdicts on their earlier outputs do not count. */
   #redo(): ReadonlySet<string> {
     const { redo } = this.#options;
     const isRedone = (address: string) => this.#works?.driven.endOf(address)?.outcome === 'done';

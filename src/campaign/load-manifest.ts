@@ -7,12 +7,11 @@ import type { RequestChecker } from '../graph/check/check-request.ts';
 import type { StepRows } from '../graph/expansion.ts';
 import type { FileFact, Graph } from '../graph/graph.ts';
 import { makeOrigins, type Origins } from '../graph/trace/tracer.ts';
-import { call, way } from '../ground/advice.ts';
+import { type Advice, call, way } from '../ground/advice.ts';
 import { countDiagnostics, type Diagnostic, hasErrors } from '../ground/diagnostic.ts';
 import { defined } from '../ground/values.ts';
 import type { Listing } from '../kinds/listed-model.ts';
 import { loadSchemaCompiler, type SchemaCompiler } from '../manifest/check/json-schema.ts';
-import { besideManifest } from '../manifest/file-path.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { type DataFile, dataFiles, parseManifest } from '../manifest/parse.ts';
 import { type PlacedVar, readVarFile } from '../manifest/yaml/read-yaml.ts';
@@ -41,50 +40,44 @@ export interface LoadOptions {
   onSize?: OpenCampaign['onSize'] | undefined;
 }
 
-/**
- * Makes the graph of a manifest. The stages that do so are pure functions, so this function answers their questions
- * about files.
- */
+/** Makes the graph of a manifest. The stages are pure functions, so this function reads the files that they ask for. */
 export async function loadManifest(file: string, options: LoadOptions = {}): Promise<LoadedManifest> {
-  const { vars: given = {}, varFiles = [], reader } = options;
-  const sources = new Map<string, string>();
+  const { vars: given = {}, varFiles = [], reader, checker, listings, rows } = options;
   const inputs = new ManifestInputs(file, reader);
-  const { asked } = inputs;
-  const { manifest: read, diagnostics } = await readManifest(file, { inputs, sources });
-  const fromFiles = await readVarFiles(varFiles, { inputs, sources });
+  const { asked, sources } = inputs;
+  const { manifest: read, diagnostics } = await readManifest(file, inputs);
+  const fromFiles = await readVarFiles(varFiles, inputs);
   diagnostics.push(...fromFiles.diagnostics);
   if (read === undefined) return { diagnostics, sources, asked };
-  // A variable with a wrong value is no more known than a missing one.
+  // A variable with a wrong value is as unknown as a missing one.
   const manifest = { ...read, sound: read.sound && !hasErrors(fromFiles.diagnostics) };
-  const { schemaCompiler, ...facts } = await readFacts(manifest, { inputs, sources });
   const isMeant = (name: string) => reader?.isEarlier !== true || Object.hasOwn(manifest.vars, name);
-  const vars = Object.fromEntries(Object.entries(given).filter(([name]) => isMeant(name)));
-  const placed = fromFiles.vars.filter(({ name }) => isMeant(name));
-  options.onSize?.({ characters: [...sources.values()].reduce((sum, { length }) => sum + length, 0) });
   const files = new Map<string, FileFact | { problem: string }>();
   const texts = new Map<string, Answers['data']>();
+  const known = {
+    ...(await readFacts(manifest, inputs)),
+    vars: Object.fromEntries(Object.entries(given).filter(([name]) => isMeant(name))),
+    varFiles: fromFiles.vars.filter(({ name }) => isMeant(name)),
+    files,
+    texts,
+  };
+  options.onSize?.({ characters: [...sources.values()].reduce((sum, { length }) => sum + length, 0) });
   for (;;) {
-    const known = { ...facts, vars, varFiles: placed, files, texts, ...defined({ schemaCompiler }) };
-    const built = buildGraph(manifest, {
-      ...known,
-      ...defined({ checker: options.checker, listings: options.listings, rows: options.rows }),
-    });
-    if (built.files.length === 0) {
-      const found = [...diagnostics, ...built.diagnostics];
-      const all = options.strict === true ? found.map(asMistake) : found;
-      return {
-        ...defined({ graph: built.graph }),
-        manifest,
-        diagnostics: all,
-        sources,
-        origins: makeOrigins(manifest, known),
-        asked,
-      };
-    }
+    const built = buildGraph(manifest, { ...known, ...defined({ checker, listings, rows }) });
     for (const { path, as } of built.files) {
       if (as === 'digest') files.set(path, await inputs.ask('digest', path));
       else texts.set(path, await inputs.ask('data', path));
     }
+    if (built.files.length > 0) continue;
+    const found = [...diagnostics, ...built.diagnostics];
+    return {
+      ...defined({ graph: built.graph }),
+      manifest,
+      diagnostics: options.strict === true ? found.map(asMistake) : found,
+      sources,
+      origins: makeOrigins(manifest, known),
+      asked,
+    };
   }
 }
 
@@ -94,41 +87,27 @@ function asMistake(found: Diagnostic): Diagnostic {
 
 async function readManifest(
   file: string,
-  { inputs, sources }: { inputs: ManifestInputs; sources: Map<string, string> },
+  inputs: ManifestInputs,
 ): Promise<{ manifest?: Manifest; diagnostics: Diagnostic[] }> {
   refuseOwnFile(file);
   const read = await inputs.ask('manifest', file);
   if ('problem' in read) throw manifestProblem(file, read);
-  sources.set(file, read.text);
   const included = new Map<string, DataFile>();
   for (;;) {
     const { includes, ...parsed } = parseManifest({ file, text: read.text }, included, ownVersion());
     if (includes.length === 0) return parsed;
-    for (const { path } of includes) {
-      const answer = await inputs.ask('data', path);
-      included.set(path, answer);
-      if ('text' in answer) sources.set(besideManifest(file, path), answer.text);
-    }
+    for (const { path } of includes) included.set(path, await inputs.ask('data', path));
   }
 }
 
-/**
- * Reads the files that the manifest names. Paths of data files are relative to the working folder, like that of the
- * manifest.
- */
 async function readFacts(
   manifest: Manifest,
-  { inputs, sources }: { inputs: ManifestInputs; sources: Map<string, string> },
+  inputs: ManifestInputs,
 ): Promise<{ data: Map<string, DataFile>; schemaCompiler?: SchemaCompiler }> {
-  const { file } = manifest;
   const data = new Map<string, DataFile>();
   for (const { path, as, sheets } of dataFiles(manifest)) {
-    const answer: DataFile =
-      as === 'workbook'
-        ? await readSheets(path, { inputs, sheets })
-        : await inputs.ask(as === 'files' ? 'files' : 'data', path);
-    data.set(path, answer);
-    if ('text' in answer) sources.set(besideManifest(file, path), answer.text);
+    if (as === 'workbook') data.set(path, await readSheets(path, sheets, inputs));
+    else data.set(path, await inputs.ask(as === 'files' ? 'files' : 'data', path));
   }
   if ([...manifest.tasks, ...manifest.tables].every(({ schema }) => schema === undefined)) return { data };
   return { data, schemaCompiler: await loadSchemaCompiler(() => performance.now()) };
@@ -136,7 +115,8 @@ async function readFacts(
 
 async function readSheets(
   path: string,
-  { inputs, sheets }: { inputs: ManifestInputs; sheets: readonly (string | undefined)[] },
+  sheets: readonly (string | undefined)[],
+  inputs: ManifestInputs,
 ): Promise<DataFile> {
   const answer = await inputs.ask('bytes', path);
   if ('problem' in answer) return answer;
@@ -146,24 +126,14 @@ async function readSheets(
 }
 
 function manifestProblem(file: string, { problem, detail = '' }: ReadProblem): CampaignError {
-  const hint = way('give the path of a campaign.yaml, or make one to start from', call('init'));
-  switch (problem) {
-    case 'missing':
-      return new CampaignError({ code: 'MB1001', message: `there is no file ${file} (${resolve(file)})`, hint, file });
-    case 'not-a-file':
-      return new CampaignError({
-        code: 'MB1001',
-        message: `${file} ${detail.replace('it ', '')}, not a manifest (${resolve(file)})`,
-        hint: existsSync(join(file, 'campaign.yaml')) ? `did you mean ${join(file, 'campaign.yaml')}?` : hint,
-        file,
-      });
-    default:
-      return new CampaignError({
-        code: 'MB1001',
-        message: `the manifest ${file} cannot be read: ${detail}`,
-        file,
-      });
-  }
+  const wrong = (message: string, hint?: Advice) =>
+    new CampaignError({ code: 'MB1001', message, file, ...defined({ hint }) });
+  const start = way('give the path of a campaign.yaml, or make one to start from', call('init'));
+  if (problem === 'missing') return wrong(`there is no file ${file} (${resolve(file)})`, start);
+  if (problem !== 'not-a-file') return wrong(`the manifest ${file} cannot be read: ${detail}`);
+  const inside = join(file, 'campaign.yaml');
+  const message = `${file} ${detail.replace('it ', '')}, not a manifest (${resolve(file)})`;
+  return wrong(message, existsSync(inside) ? `did you mean ${inside}?` : start);
 }
 
 export function hasUnknownNames({ diagnostics }: Pick<LoadedManifest, 'diagnostics'>): boolean {
@@ -181,7 +151,7 @@ export async function loadWithNames(
   return listings.length === 0 ? plain : loadManifest(campaign.file, { ...campaign, reader, rows, listings });
 }
 
-/** Returns the graph, or ends the command with every error. Commands that show warnings call `requireCheckedGraph`. */
+/** Returns the graph, or throws every error. Commands that show warnings call `requireCheckedGraph`. */
 export async function requireGraph(campaign: OpenCampaign): Promise<Graph> {
   return (await requireTracedGraph(campaign)).graph;
 }
@@ -206,7 +176,7 @@ export function mistakesOf(
 
 async function readVarFiles(
   files: readonly string[],
-  { inputs, sources }: { inputs: ManifestInputs; sources: Map<string, string> },
+  inputs: ManifestInputs,
 ): Promise<{ vars: PlacedVar[]; diagnostics: Diagnostic[] }> {
   const vars: PlacedVar[] = [];
   const diagnostics: Diagnostic[] = [];
@@ -221,7 +191,6 @@ async function readVarFiles(
         file,
       });
     }
-    sources.set(file, answer.text);
     const read = readVarFile(file, answer.text);
     vars.push(...read.vars);
     diagnostics.push(...read.diagnostics);

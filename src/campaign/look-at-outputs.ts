@@ -45,7 +45,7 @@ export async function lookAtOutputs(
   };
 }
 
-/** Checks only the outputs that have an `expect`; all others are assumed to be where they were saved. */
+/** Checks the outputs that have an `expect`. All others count as intact. */
 export async function seeExpected({ matches }: Pick<Situation, 'matches'>, campaign: Files): Promise<SeenFiles> {
   const { paths, seen } = campaign;
   const expected = outputsToCheck(matches).filter(({ aspects }) => aspects.length > 0);
@@ -58,8 +58,7 @@ export async function seeExpected({ matches }: Pick<Situation, 'matches'>, campa
 }
 
 /**
- * Plans by the lock alone, without the limits of the user, the posts and the times. All outputs count as intact, unless
- * `fileState` is given.
+ * Plans by the lock alone, without limits, posts and times. All outputs count as intact unless `fileState` is given.
  */
 export function planByLock(
   { replays, accountOf }: Pick<OpenCampaign, 'replays' | 'accountOf'>,

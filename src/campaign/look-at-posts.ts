@@ -15,6 +15,7 @@ import { shortList } from '../report/safe-text.ts';
 import { platformName } from '../report/tables/lists.ts';
 import type { Account } from '../service/library.ts';
 import type { CheckedGraph } from './checked-graph.ts';
+import { sandboxAnswer } from './embed-sandbox.ts';
 import { readOtherLocks } from './find-locks.ts';
 import { type LoadedManifest, mistakesOf } from './load-manifest.ts';
 import type { OpenCampaign } from './open-campaign.ts';
@@ -24,9 +25,9 @@ const patienceMs = 5000;
 type Accounts = Pick<PostFacts, 'accounts' | 'isSandbox'>;
 
 /**
- * Checks the posts of a plan that are not sent yet against the accounts of the service and the clock, and returns the
- * plan with the names of the accounts. Throws errors, and shows warnings. `asks`: queries the service, which is free;
- * otherwise its last stored answer is used.
+ * Checks unsent posts of a plan against the clock and the accounts of the service. Returns the plan with the accounts'
+ * names. Throws errors, and reports warnings. `asks`: queries the service, for 0 credits; otherwise its stored answer
+ * is used.
  */
 export async function lookAtPosts(
   plan: Plan,
@@ -48,10 +49,7 @@ export async function lookAtPosts(
   return nameAccounts(plan, known.accounts ?? []);
 }
 
-/**
- * Checks posts that are not in the lock against the clock and the stored accounts, without a plan. Ignores a lock
- * that cannot be read, because other commands report it.
- */
+/** Checks posts that are not in the lock, without a plan and a request. Ignores an unreadable lock. */
 export async function checkUnsent(
   campaign: OpenCampaign,
   { graph, manifest }: Pick<LoadedManifest, 'graph' | 'manifest'>,
@@ -73,8 +71,7 @@ function isToLeave({ kind, post, later }: PlanRow): boolean {
 }
 
 /**
- * Queries the accounts. Undefined if the list is missing or incomplete, because an account missing in it would prove
- * nothing.
+ * Queries the accounts. Undefined if the list may be incomplete, because a missing account would then prove nothing.
  */
 async function askForAccounts(campaign: OpenCampaign): Promise<KnownAccount[] | undefined> {
   const { sandbox, environment, paths, service, tell } = campaign;
@@ -106,18 +103,12 @@ async function askForAccounts(campaign: OpenCampaign): Promise<KnownAccount[] | 
   }
 }
 
-/**
- * Reads the stored accounts of the service, or of the service that is rehearsed; if there are none, those of the
- * sandbox. Needs no network.
- */
+/** Reads the stored accounts of the service or the rehearsed service; if there are none, those of the sandbox. */
 async function readAccounts({ sandbox, paths, service, rehearsed }: OpenCampaign): Promise<Accounts> {
   const kept = await readAnswer(paths.state, sandbox ? rehearsed : service, 'accounts');
   if (Array.isArray(kept)) return { accounts: kept.flatMap(readKept) };
   if (!sandbox) return {};
-  const [{ sandboxAnswer }, { readAccounts: read }] = await Promise.all([
-    import('./embed-sandbox.ts'),
-    import('../service/library.ts'),
-  ]);
+  const { readAccounts: read } = await import('../service/library.ts');
   return { accounts: read(await sandboxAnswer('/accounts')).accounts.map(describe), isSandbox: true };
 }
 
@@ -135,10 +126,7 @@ function describe({ id, provider, name, username, expiresAt }: Account): KnownAc
 
 const mostNamed = 5;
 
-/**
- * Warns of posts that another campaign of the tree has sent, or may have sent, because their task was moved here or
- * copied. No lock says which was meant, so the warning comes before the posts are sent.
- */
+/** Warns of posts that another campaign may have sent, because their task was copied or moved. The user must decide. */
 async function tellMovedPosts(campaign: OpenCampaign, rows: Iterable<PlanRow>): Promise<void> {
   const { service, paths, tell } = campaign;
   const leaving = [...rows].flatMap(({ address, order }) =>

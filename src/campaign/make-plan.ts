@@ -29,14 +29,11 @@ import type { Session } from './session.ts';
 
 export interface MakePlanOptions extends PlanningOptions {
   /**
-   * Addresses that the selections matched when the plan was first made; used instead of the selections. `leftOut`:
-   * addresses that the plan omitted because of a limit, and that are not bought now.
+   * Addresses that the selections of a saved plan matched. `leftOut`: steps that the plan omitted because of a limit.
    */
   chosen?: { redo: ReadonlySet<string>; selected?: ReadonlySet<string>; leftOut?: ReadonlySet<string> } | undefined;
   limitThere?: SpendingLeft | undefined;
-  /**
-   * Whether the plan is going to be carried out. If so, a path that cannot be written is an error instead of a notice.
-   */
+  /** Whether the plan will be carried out. If so, a path that cannot be written is an error instead of a notice. */
   isRun?: boolean | undefined;
 }
 
@@ -185,9 +182,8 @@ function badPlaceError({ address, path, why }: BadPlace): CampaignError {
 const mostShown = 5;
 
 /**
- * Returns the steps that `--redo` selects, without posts that are not named by their own address, because a task, a tag
- * or a wildcard must not publish a post again. If no step is left, the error says what to type instead. `settled`: the
- * selection is that of a saved plan, so no error is thrown.
+ * Returns the steps to redo without posts, unless their own addresses were given, because a task, a tag or a wildcard
+ * must not publish a post again. Throws MB3005 if no step is left, except for a saved plan (`settled`).
  */
 function sparePosts(
   redo: ReadonlySet<string>,
@@ -219,10 +215,7 @@ function sparePosts(
 
 const looks = 5;
 
-/**
- * Finds the balance that the service last reported to a run on this machine, because the API has no request for the
- * balance alone. It may have changed since, so it is only shown. Undefined when no run has one.
- */
+/** Finds the balance that the service last reported to a run on this machine, because the API has no request for it. */
 async function readLastBalance({ state, runs }: CampaignPaths): Promise<PlanTotals['lastBalance']> {
   const history = new RunHistory(state, runs);
   for (const { id } of (await history.list()).slice(0, looks)) {

@@ -10,16 +10,13 @@ import {
   readManifestText,
 } from '../disk/inputs.ts';
 import type { Digest } from '../disk/outputs/hash-file.ts';
+import { besideManifest } from '../manifest/file-path.ts';
 
 export interface InputReader {
-  /**
-   * True when the files are from an earlier time, so the manifest may not declare every variable that has a value now.
-   */
+  /** True for the files of a commit. Its manifest may not declare every variable that has a value now. */
   readonly isEarlier?: true;
   manifest(path: string): Promise<Answers['manifest']>;
-  /**
-   * Reads a variable file of the user. A reader of a commit reads it from there only if the commit contains the file.
-   */
+  /** Reads a variable file, in a commit only if the commit contains the file. */
   vars(path: string): Promise<Answers['vars']>;
   data(path: string): Promise<Answers['data']>;
   bytes(path: string): Promise<Answers['bytes']>;
@@ -39,8 +36,7 @@ export interface Answers {
 export interface Asked {
   ask: keyof Answers;
   /**
-   * Path of the file. Paths of the manifest and of variable files are as the user gave them; all others are relative
-   * to the manifest's folder.
+   * Path as the user gave it, for the manifest and variable files. Other paths are relative to the manifest's folder.
    */
   path: string;
   answer: string;
@@ -58,25 +54,32 @@ export function diskReader(manifest: string): InputReader {
   };
 }
 
-/** Reads the files that a manifest names, and records the answers, because equal answers lead to an equal graph. */
+/** Reads the files that a manifest names, and records the answers. Equal answers give an equal graph. */
 export class ManifestInputs {
   readonly asked: Asked[] = [];
+  /** Texts by file name, for excerpts in diagnostics. */
+  readonly sources = new Map<string, string>();
+  readonly #manifest: string;
   readonly #reader: InputReader;
 
   constructor(manifest: string, reader: InputReader = diskReader(manifest)) {
+    this.#manifest = manifest;
     this.#reader = reader;
   }
 
   async ask<Ask extends keyof Answers>(ask: Ask, path: string): Promise<Answers[Ask]> {
     const answer = await this.#reader[ask](path);
     this.asked.push({ ask, path, answer: digestOf(answer) });
+    const name = ask === 'data' ? besideManifest(this.#manifest, path) : path;
+    if ('text' in answer) this.sources.set(name, answer.text);
     return answer as Answers[Ask];
   }
+}
 
-  async areAnsweredAlike(asked: readonly Asked[]): Promise<boolean> {
-    for (const { ask, path, answer } of asked) if (digestOf(await this.#reader[ask](path)) !== answer) return false;
-    return true;
-  }
+export async function areAnsweredAlike(manifest: string, asked: readonly Asked[]): Promise<boolean> {
+  const reader = diskReader(manifest);
+  for (const { ask, path, answer } of asked) if (digestOf(await reader[ask](path)) !== answer) return false;
+  return true;
 }
 
 function digestOf(answer: Answers[keyof Answers]): string {

@@ -30,10 +30,7 @@ export interface OpenCampaign {
   /** Whether request fields that neither this version nor the service lists are errors instead of warnings. */
   strict: boolean;
   tell: Tell;
-  /**
-   * Called with the size of the campaign as soon as it is known: first the length of its texts, then the number of
-   * its steps.
-   */
+  /** Called when the size of the campaign is known: first the length of its texts, then the number of its steps. */
   onSize(known: { characters: number } | { steps: number }): void;
 }
 

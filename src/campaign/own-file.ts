@@ -47,7 +47,7 @@ function unsaved(path: string, { name }: OwnFile, why: string, hint = 'choose an
 
 const mostPlanBytes = 1 << 29;
 
-/** Returns the object in a file that claims to be a plan. All other problems are left to the reader of manifests. */
+/** Returns the object in a plan file. Undefined for any other file. */
 export async function readPlanFile(path: string): Promise<{ [key: string]: Json } | undefined> {
   const json = await orForgotten(() => readJsonFile(path, mostPlanBytes));
   return isMap(json) && json.mediabatch === 'plan' ? json : undefined;
@@ -55,7 +55,6 @@ export async function readPlanFile(path: string): Promise<{ [key: string]: Json 
 
 const manifestStartBytes = 256;
 
-/** Returns the type of a file of ours (`plan`, `lock`) from its start. */
 export function typeOfOwn(start: string): string | undefined {
   return /^\s*\{[^{[]*?"mediabatch"\s*:\s*"([a-z ]{1,40})"/.exec(start)?.[1];
 }

@@ -10,7 +10,7 @@ export interface CampaignPaths {
   outputs: string;
   /** Folder for mediabatch's own files that do not belong in git. */
   state: string;
-  /** Name of the folder below `state` for paid files that newer ones have replaced. The sandbox has another one. */
+  /** Name of the folder below `state` for replaced files. */
   kept: string;
   runs: string;
   durations: string;
@@ -45,9 +45,8 @@ export function shownPath(path: string): string {
 export const sandboxService = 'sandbox';
 
 /**
- * Digest of the service's address, which identifies the service without revealing its address in git. Undefined if
- * the address is unknown. Spellings of one address have one digest: case of the host, the default port, a dot or
- * slashes at the end. Two host names of one machine have two digests, because they may lead to different services.
+ * Digest of the service's address, which hides the address in git. Equivalent spellings of an address have one digest,
+ * but two host names of one machine have two.
  */
 export function knownService(sandbox: boolean, { baseUrl }: { baseUrl?: string }): string | undefined {
   if (sandbox) return sandboxService;

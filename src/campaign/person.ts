@@ -7,10 +7,7 @@ export async function nameOfPerson(folder: string): Promise<string> {
   return (await nameInGit(folder)) ?? userName() ?? 'an unnamed user';
 }
 
-/**
- * Returns the user's name from git's configuration in this folder. Undefined if there is none, or none that a lock
- * accepts.
- */
+/** Returns the user's name in git's configuration, if it is one that a lock accepts. */
 export async function nameInGit(folder: string): Promise<string | undefined> {
   const { code, out } = await runGit(folder, ['config', 'user.name']).catch(() => ({ code: 1, out: Buffer.alloc(0) }));
   const name = out.toString('utf8').trim();

@@ -35,11 +35,9 @@ export interface LoadedLock {
   tornTailAt?: number;
   needsRewrite: boolean;
   isNotable: boolean;
-  /** Whether the lock has purchases of another address and `--service-moved` was given, so that the user must agree. */
+  /** Whether the lock belongs to another address, and `--service-moved` was given. The user must then agree. */
   isMoved: boolean;
-  /**
-   * Whether the header in the file does not name this service yet. It must do so, durably, before anything is bought.
-   */
+  /** Whether the header does not name this service yet. It must do so before anything is bought. */
   isOfAnother: boolean;
   /** Whether the lock has purchases that the file lacks. They must be written before anything is bought. */
   isLonger?: boolean;
@@ -58,9 +56,9 @@ function requireLockFolder(path: string): void {
 }
 
 /**
- * Reads the lock, or ends the command before anything is sent. `given`: digest of the service that the lock must belong
- * to; undefined if no address is known. With `serviceMoved` the lock may belong to another address: before writing, the
- * caller asks the user (`agreeToMove`).
+ * Reads the lock. Throws if it cannot be used. `given`: digest of the service that the lock must belong to; undefined
+ * if no address is known. With `serviceMoved`, another address is accepted, and the caller must call `agreeToMove`
+ * before it writes.
  */
 export async function requireLock(
   { paths, sandbox, tell }: Pick<OpenCampaign, 'paths' | 'sandbox' | 'tell'>,
@@ -118,7 +116,7 @@ export async function requireLock(
   };
 }
 
-/** Opens the lock for writing. Rejects with `LockChangedError` if the file has changed since it was read. */
+/** Opens the lock for writing. Rejects with `LockChangedError` if the file has changed since. */
 export function openLoadedLock(path: string, loaded: LoadedLock, lock: Lock = loaded.lock): Promise<LockFile> {
   return openLockFile(path, {
     header: writeHeader(lock),
@@ -135,15 +133,11 @@ function lockFailure(lock: string, diagnostics: readonly Diagnostic[]): Failure 
 
 type Belonging = 'ours' | 'unclaimed' | 'elsewhere';
 
-/**
- * Returns how a lock belongs to a service. `service`: digest of the address that is going to be called; undefined if no
- * address is known.
- */
+/** Returns how a lock belongs to a service (the digest of its address; undefined if no address is known). */
 export function belongingOf({ lock, services }: LockReading, service: string | undefined): Belonging {
   if (service === undefined) return 'ours';
   const others = services.filter((one) => one !== service);
-  // Refused requests count, too, because their idempotency keys were used at that service, and may be unknown at this
-  // one.
+  // Refused requests count, too: their idempotency keys were used at that service, and may be unused at this service.
   if (others.length > 0) return lock.steps.size > 0 ? 'elsewhere' : 'unclaimed';
   // These decisions were recorded before any run had a service. A sandbox names itself with the first record.
   if (service === sandboxService && services.length === 0 && lock.steps.size > 0) return 'elsewhere';
@@ -193,8 +187,8 @@ export interface MoveQuestion {
 export type Answer = 'yes' | 'no' | 'interrupted';
 
 /**
- * Asks whether the service is the same one at a new address. If so, lost create requests are recovered there; if it
- * were another service, they would be bought a second time. Any answer but yes ends the command.
+ * Asks whether a new address is that of the same service. For another service, lost create requests would be bought a
+ * second time. Throws for any answer but yes.
  */
 export async function agreeToMove(
   loaded: { isMoved: boolean; lock: { steps: ReadonlyMap<string, unknown> } },
@@ -218,8 +212,8 @@ export async function agreeToMove(
 }
 
 /**
- * Opens the lock for a run. Before the first purchase is recorded, the file contains the restored purchases and a
- * header with the service, so that even after a crash each purchase is recorded under the service that charged it.
+ * Opens the lock for a run. First writes restored purchases and the name of the service, so that even after a crash
+ * each purchase is recorded under the service that charged it.
  */
 export async function openRunLock(
   path: string,
@@ -289,9 +283,8 @@ async function joinWithChanged(
 }
 
 /**
- * Acquires the exclusive right to run on this lock, or ends with exit 75 and the name of its holder. Shows the holder
- * before waiting. `forEngine`: the caller attaches to the engine's run; while an engine has an open run of the
- * campaign, no other caller may write the lock.
+ * Acquires the exclusive right to run on this lock. Throws MB3401 (exit 75) with the holder. While an engine has an
+ * open run of the campaign, only a caller that attaches to that run (`forEngine`) may write the lock.
  */
 export async function holdGuard(
   lockPath: string,
@@ -330,10 +323,7 @@ export async function holdGuard(
   return answer.guard;
 }
 
-/**
- * Error for a campaign whose run is on an engine. Two runs of one campaign would use the same idempotency keys, and
- * buy the jobs of a list kind twice.
- */
+/** Two runs of one campaign would use the same idempotency keys, and buy the jobs of a list kind twice. */
 function elsewhereError(shown: string, { engine, since, run }: EngineNote): CampaignError {
   return new CampaignError({
     code: 'MB3704',
@@ -360,10 +350,7 @@ function heldError(shown: string, { by, note }: Held): CampaignError {
   });
 }
 
-/**
- * Returns what to do about the holder. A holder on this machine is alive, because the claim of a dead process would
- * have been taken over.
- */
+/** A holder on this machine is alive, because the claim of a dead process would have been taken over. */
 function hintOf(by: Held['by']): Advice {
   const wait = 'wait for it to end (--lock-timeout waits longer)';
   if (by.host === hostname()) return `${wait}, or end it: it is process ${by.pid} of this machine`;

@@ -16,13 +16,12 @@ import { shownPath } from './paths.ts';
 import { readKeptListings } from './service-facts.ts';
 
 const mostForOne = 100;
-/** Credits of a new sandbox. Users know this number. */
 const leastBalance = 1000;
 const defaultSpeed = 5;
 
 /**
- * Starts the embedded service for a run. Its account covers the plan, unless `credits` is given. `waits`: decisions
- * during the run can release the steps that wait for them.
+ * Starts the embedded service for a run. Its account covers the plan, unless `credits` is given. `waits`: decisions can
+ * release more steps during the run.
  */
 export async function rehearse(
   plan: Plan,
@@ -83,7 +82,6 @@ function neededJobs({ rows }: Plan, lock: Lock): NeededJob[] {
 
 const mostNamed = 20;
 
-/** Error for jobs that the sandbox no longer has, because a run would poll each of them until it gives up. */
 function sandboxGone(gone: readonly NeededJob[], { lock, dataDir }: { lock: string; dataDir: string }): CampaignError {
   const names = gone.length > mostNamed ? ['*'] : gone.map(([address]) => address);
   return new CampaignError({

@@ -57,7 +57,7 @@ export interface ApplyTerms
 
 export interface EngineChoice {
   url: string;
-  /** Destination of the workers' files, as the user wrote it. By default they come to the attached client. */
+  /** `--store` of the user. Without it, the workers' files come to the attached client. */
   store?: string | undefined;
 }
 

@@ -37,8 +37,8 @@ export async function listRuns({ state, runs, lock }: CampaignPaths): Promise<Ru
 }
 
 /**
- * Keeps one record of each run on an engine. A client that attaches again records the run's events again, although
- * its credits were spent once. Keeps the record with the end of the run, or else the one with the most credits.
+ * Returns one record of each run on an engine, because each client that attaches records the run again. Prefers the
+ * record with the end of the run, then the one with the most credits.
  */
 export function eachRunOnce(stories: readonly RunStory[]): RunStory[] {
   const runOf = ({ engineRun, id }: RunStory) => engineRun ?? id;
@@ -90,11 +90,7 @@ interface FollowOptions {
 const lookEveryMs = 250;
 const lastWordsMs = 1500;
 
-/**
- * Follows the run that holds the lock by reading its history: nothing is sent, written or locked. A run on another
- * machine writes its history there and is not found. The result is no `Running`, because the history has no plan, and
- * a run whose process is gone has no result.
- */
+/** Follows the run that holds the lock by reading its history on this machine. Sends, writes and locks nothing. */
 export async function followRun(paths: CampaignPaths, options: FollowOptions): Promise<Followed> {
   const { clock, signal } = options;
   for (let isReported = false; !signal.aborted; ) {
@@ -159,8 +155,8 @@ interface Watched {
 }
 
 /**
- * Carries a run out and records its events in `.mediabatch/runs/ID.jsonl`. Nothing depends on this file: if it cannot
- * be written, one notice is shown, and the run continues.
+ * Carries a run out and records its events in `.mediabatch/runs/ID.jsonl`. If that fails, a notice is shown, and the
+ * run continues.
  */
 export async function recordRun(
   plan: Plan,
@@ -263,9 +259,8 @@ async function headerOf(
 const runsToRead = 3;
 
 /**
- * Returns the jobs that the lock records as running although a run has seen them finish, with the newest error of the
- * step. The lock does not record this, because finding it out again is free. Empty if there is no history. Campaigns of
- * one folder share the histories; a run whose first line is damaged may belong to any of them.
+ * Returns jobs that a run has seen finish but the lock has as running, with the newest error of the step. Campaigns of
+ * a folder share the histories; a run without a valid first line may belong to any of them.
  */
 export async function findFinishedJobs(paths: CampaignPaths, lock: Lock): Promise<Map<string, string | undefined>> {
   const bought = [...lock.steps.values()].flatMap(({ purchases }) => purchases);

@@ -71,8 +71,8 @@ export function folderFrom(from: string, folder: string): string {
 }
 
 /**
- * Writes the list of files that the manifest asks for, at the end of a run. Purchases are recorded without it: if it
- * cannot be written, or belongs to another campaign, a notice is shown, and the run's exit code stays the same.
+ * Writes the list of files that the manifest asks for, at the end of a run. A list that cannot be written, or belongs
+ * to another campaign, causes a notice only.
  */
 export async function keepIndex(campaign: OpenCampaign, index: string | undefined): Promise<void> {
   const format = index === undefined ? undefined : listFormatOf(extname(index));

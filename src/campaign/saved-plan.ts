@@ -36,7 +36,7 @@ import { readPlanFile, saveOwnFile, typeOfOwn } from './own-file.ts';
 import { shownPath } from './paths.ts';
 import { findViolations, type Violation } from './validate-plan.generated.ts';
 
-/** A plan stored by `plan --out`. It is made again when it is applied, and the result must be the same. */
+/** A plan stored by `plan --out`. `apply` makes the plan again, and both must agree. */
 export interface SavedPlan extends Agreement, Pick<Saved, 'manifest' | 'options' | 'service' | 'steps'> {
   path: string;
   digest: string;
@@ -48,7 +48,7 @@ export interface SavedPlan extends Agreement, Pick<Saved, 'manifest' | 'options'
 
 const planVersion = 2;
 
-/** Opens a saved plan. Undefined if the file is no saved plan; it may be a manifest. */
+/** Opens a saved plan. Undefined if the file is not a plan. */
 export async function openSavedPlan(path: string): Promise<SavedPlan | undefined> {
   const document = await readPlanFile(path);
   if (document === undefined) return undefined;
@@ -114,8 +114,8 @@ function unusable(path: string, what: string): CampaignError {
 }
 
 /**
- * Finds a difference between what a saved plan shows to people (rows and totals) and what it would do. Anybody who
- * can commit could otherwise write a plan that looks free and is not. Undefined if both agree.
+ * Finds a difference between what a saved plan shows (rows and totals) and what it would do. Without this check,
+ * anybody who can commit could write a plan that looks free and is not.
  */
 export function findContradiction(plan: WrittenPlan & { saved: Saved }): string | undefined {
   const { rows, totals, saved } = plan;
@@ -151,8 +151,8 @@ export function findContradiction(plan: WrittenPlan & { saved: Saved }): string 
 }
 
 /**
- * Returns the addresses that the selections of a saved plan matched when it was made. Evaluating the selections again
- * could match other steps (a failed step may be running by now), and would redo steps that were already redone.
+ * Returns the addresses that the selections of a saved plan matched. Evaluated again, the selections could match other
+ * steps, and redo steps twice.
  */
 export function chosenBy(saved: SavedPlan, lock: Lock): NonNullable<MakePlanOptions['chosen']> {
   const { select, exclude, first } = saved.options;
@@ -176,8 +176,8 @@ export function chosenBy(saved: SavedPlan, lock: Lock): NonNullable<MakePlanOpti
 }
 
 /**
- * Throws when the plan, made again now, would buy anything that the saved plan does not name. Purchases that an
- * interrupted run has made since are not repeated, and the rest of the saved plan is carried out.
+ * Throws MB3102 if the plan made now would buy anything that the saved plan does not name. Purchases that an
+ * interrupted run has made since are not repeated.
  */
 export function refuseStale(saved: SavedPlan, now: { plan: Plan; graph: Graph; service: string | undefined }): void {
   const { plan, graph, service } = now;
@@ -231,7 +231,7 @@ export function refuseUncovered(agreement: Agreement, plan: Plan): void {
   throw new CampaignError({ code: 'MB3102', message: `the plan is stale: ${text}`, hint, addresses });
 }
 
-/** Returns the plan limited to the rest of an agreement, whose ceiling counts the charges of all runs under it. */
+/** Limits a plan to the rest of an agreement, whose ceiling counts the charges of all runs under it. */
 export function goOnUnder(agreement: Agreement, plan: Plan, lock: Lock): Plan {
   const held = holdToCeilings(agreement, plan);
   const totals = { ...held.totals };
@@ -292,10 +292,7 @@ function digestOfSteps(graph: Graph): string {
 
 export type Approved = { is: 'approved'; approval: Approval } | { is: 'not'; why?: string };
 
-/**
- * Returns the approval of a plan. It is valid only for this plan, lock and account, until it expires or the plan is
- * done.
- */
+/** Returns the approval of a plan, which is for this plan, lock and account only, until it expires or is used up. */
 export async function findApproval(
   saved: Pick<SavedPlan, 'path' | 'digest'>,
   { campaign, now }: { campaign: OpenCampaign; now: number },

@@ -25,7 +25,7 @@ type Choice = Pick<PlanningOptions, 'select' | 'exclude' | 'first'>;
 
 interface Selector {
   all(option: string, texts: readonly string[]): Set<string>;
-  /** `--select` minus `--exclude`, reduced to the rows of a trial; undefined when no option is given. */
+  /** `--select` minus `--exclude`, reduced to the rows of `--first`. Undefined without these options. */
   chosen(options: Choice): Set<string> | undefined;
 }
 
@@ -93,10 +93,7 @@ function noStep(name: string, message: string, hint?: Advice): CampaignError {
   return new CampaignError({ code: 'MB3002', message, ...defined({ hint }), name });
 }
 
-/**
- * Returns a full name that no step has. It is a typing error even if other names match: `-x "hero@lmap teaser"` would
- * include a step that was meant to be excluded.
- */
+/** Returns a full name that no step has. Even if other names match, `-x "hero@lmap teaser"` must not be accepted. */
 function unknownName({ terms }: Selection, graph: Graph): string | undefined {
   for (const condition of terms.flat()) {
     if (condition.is !== 'name' || (!condition.literal && condition.text.includes('*'))) continue;
@@ -141,9 +138,8 @@ function hintFor(name: string, { steps, tasks }: Graph): string {
 }
 
 /**
- * Returns the addresses that a decision is about, in the order of the graph, then sorted. They are given by name (an
- * address, a task, or either with `*` in it) or by selections. `orphans`: addresses that are only in the lock can be
- * named, too.
+ * Returns the addresses that a decision is about. `names`: addresses or tasks, with or without `*`. `orphans`:
+ * addresses that are only in the lock, and can be named, too.
  */
 export function chooseSteps(
   names: readonly string[],
@@ -175,10 +171,7 @@ export function chooseSteps(
   return known.map(({ address }) => address).filter((address) => chosen.has(address));
 }
 
-/**
- * Returns recorded addresses that match the names. Steps that the manifest no longer contains can be named, too, so
- * the names are matched against the lock. If nothing matches, it is a usage error.
- */
+/** Returns recorded addresses that match the names, including steps that the manifest no longer has. */
 export function chooseRecorded(
   names: readonly string[],
   { graph, lock, orphans }: { graph: Graph; lock: Lock; orphans: readonly string[] | undefined },

@@ -1,5 +1,4 @@
 import { systemClock } from '../contract/clock.ts';
-import type { Tell } from '../contract/notice.ts';
 import { keepAnswer, readAnswer } from '../disk/state/caches.ts';
 import type { RequestChecker } from '../graph/check/check-request.ts';
 import { makeRequestChecker } from '../graph/check/request-checker.ts';
@@ -20,7 +19,7 @@ import type { Match } from '../plan/situation/find-purchases.ts';
 import { heldPurchases } from '../plan/sum-up.ts';
 import type { CreateRoute, CreateRoutes } from '../service/create.ts';
 import { sandboxDocument } from './embed-sandbox.ts';
-import type { Access } from './environment.ts';
+import { type Access, requireAccess } from './environment.ts';
 import { readOtherLocks } from './find-locks.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { CampaignPaths } from './paths.ts';
@@ -51,27 +50,50 @@ function isUndocumented(kind: string): boolean {
   return kinds[kind]?.create.documented === false;
 }
 
-export async function readKeptFacts({ paths, service }: OfService): Promise<ServiceFacts> {
+export interface FactsOptions {
+  /** Whether to request the service's document and catalog now. */
+  refresh?: boolean | undefined;
+  /** Whether the caller plans a run, which requests the current document before a purchase that depends on it. */
+  isRun?: boolean | undefined;
+}
+
+/** Finds the facts of the service. `ask`: requests its current document. Omitted if the facts are from that document. */
+export async function findFacts(
+  campaign: OpenCampaign,
+  { refresh, isRun }: FactsOptions,
+): Promise<{ facts: ServiceFacts; ask?: () => Promise<ServiceFacts> }> {
+  const { sandbox, environment } = campaign;
+  if (sandbox) return { facts: await readSandboxFacts(campaign) };
+  const ask = () => fetchFacts(campaign, { access: requireAccess(environment), withCatalog: refresh === true });
+  if (refresh === true) return { facts: await ask() };
+  const facts = await readKeptFacts(campaign);
+  const { baseUrl, token } = environment;
+  // Without both, a run ends before any request, because errors of the manifest are reported first.
+  const canAsk = isRun === true && baseUrl !== undefined && token !== undefined;
+  return { facts, ...(canAsk && { ask }) };
+}
+
+async function readKeptFacts({ paths, service }: OfService): Promise<ServiceFacts> {
   const kept = await readAnswer(paths.state, service, 'document');
   return kept === undefined ? noServiceFacts : factsOf(kept, 'kept');
 }
 
 /**
- * Reads the document of a rehearsal: the stored document of the rehearsed service with the paths of the sandbox, or
- * else the sandbox's own document. The latter only leads to warnings, because another service has other rules.
+ * Reads the stored document of the rehearsed service, or else the sandbox's own document. The latter causes only
+ * warnings, because another service has other rules.
  */
-export async function readSandboxFacts({ paths, rehearsed }: OpenCampaign): Promise<ServiceFacts> {
+async function readSandboxFacts({ paths, rehearsed }: OpenCampaign): Promise<ServiceFacts> {
   const kept = await readKeptFacts({ paths, service: rehearsed });
   if (kept.document !== undefined) return { ...kept, createRoutes: {} };
   return factsOf(await sandboxDocument(), 'sandbox');
 }
 
 /**
- * Requests the service's document, and its catalog if wanted, and stores both. If the service has none or cannot be
- * reached, the stored document is used, because a missing document must never prevent a run.
+ * Requests the service's document, and its catalog if wanted, and stores both. If that fails, uses the stored answers,
+ * because a missing document must not prevent a run.
  */
-export async function fetchFacts(
-  campaign: OfService & { tell?: Tell },
+async function fetchFacts(
+  campaign: OpenCampaign,
   { access, withCatalog }: { access: Access; withCatalog: boolean },
 ): Promise<ServiceFacts> {
   const { paths, service } = campaign;
@@ -100,7 +122,7 @@ export async function fetchFacts(
     const answer = await ask('catalog', () => library.catalog());
     const catalog = answer === undefined ? await readKeptListing(paths, service) : readCatalogListing(answer, kinds);
     if (refused !== undefined) {
-      campaign.tell?.({ is: 'notice', text: `the service refused the key, so nothing was refreshed: ${refused}` });
+      campaign.tell({ is: 'notice', text: `the service refused the key, so nothing was refreshed: ${refused}` });
     }
     const now = [facts.document?.listing, catalog];
     return {
@@ -167,18 +189,15 @@ function freshRoutes({ creates, missing }: ServiceDocument): CreateRoutes {
   return routes;
 }
 
-/**
- * Returns the routes of a stored document. It may be old or come from another user, so it can only choose among known
- * paths.
- */
+/** Returns the routes of a stored document. It may be old or forged, so it only chooses among known paths. */
 function keptRoutes({ creates }: ServiceDocument): CreateRoutes {
   const known = Object.entries(creates).filter(([, { byOperation }]) => byOperation !== true);
   return Object.fromEntries(known.map(([kind, { path }]) => [kind, { path }]));
 }
 
 /**
- * Finds price facts from sources other than the manifest and its lock: charges of the same service in other locks of
- * the working tree, and the service's lists. Sends no request; reads nothing when no price is needed.
+ * Finds prices from other locks and from the service's stored lists. Sends no request, and reads nothing if no price is
+ * needed.
  */
 export async function findPriceHints(
   campaign: OpenCampaign,

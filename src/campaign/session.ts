@@ -11,15 +11,17 @@ import { type LockTerms, type RestoredLock, requireRestoredLock } from './restor
 export interface HoldTerms {
   /** How long to wait for a run on the same lock, in ms. Defaults to no wait. */
   lockTimeoutMs?: number | undefined;
-  /** A dry run writes nothing, not even the file that guards the lock, so it works on a read-only mount. */
+  /** Whether to write nothing, not even the file that guards the lock. */
   dryRun?: boolean | undefined;
-  /** Digest of the service that the lock must belong to. Omitted if the command is not about jobs of the service. */
+  /**
+   * Digest of the service that the lock must belong to. Omitted if the command does not concern jobs of the service.
+   */
   service?: string | undefined;
-  /** Asks the user whether the service of the lock has moved to a new address. Defaults to the answer no. */
+  /** Asks the user whether the lock's service has moved to a new address. Defaults to the answer no. */
   askAboutMove?: ((question: MoveQuestion) => Promise<Answer>) | undefined;
 }
 
-/** A campaign during one command: its manifest and its lock are read once, and its state is computed once. */
+/** A campaign during one command. Manifest and lock are read once, and the state is computed once. */
 export class Session {
   readonly campaign: OpenCampaign;
   /** The graph as written, without decisions. */

@@ -9,7 +9,7 @@ import type { Json } from '../ground/json.ts';
 import { isMap } from '../ground/values.ts';
 import { isQuiet } from '../plan/actions.ts';
 import type { Plan, PlanTotals } from '../plan/plan.ts';
-import { type Asked, ManifestInputs } from './manifest-inputs.ts';
+import { type Asked, areAnsweredAlike } from './manifest-inputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { LoadedLock } from './read-lock.ts';
 
@@ -19,10 +19,9 @@ interface UpToDate {
 }
 
 /**
- * Result of a run with nothing to do, stored with everything that it depends on. Plans are made by pure functions, so
- * while all inputs stay the same (the program, its options and variables, the files that the manifest names, the
- * lock, every output), there is still nothing to do, and neither manifest nor lock must be parsed to know it. After
- * any difference or read error, a plan is made.
+ * Result of a run with nothing to do, and the digests of everything that it depends on: the program, its options, the
+ * files that the manifest names, the lock. While they and the outputs stay the same, a run need not parse manifest and
+ * lock.
  */
 interface Finding extends UpToDate {
   given: string;
@@ -35,17 +34,14 @@ async function recall({ file, paths, seen }: OpenCampaign, given: string | undef
   if (finding === undefined || finding.given !== given) return undefined;
   return orForgotten(async () => {
     // The manifest changes most often, so it is checked first.
-    const isAlike = await new ManifestInputs(file).areAnsweredAlike(finding.asked);
+    const isAlike = await areAnsweredAlike(file, finding.asked);
     if (!isAlike || !(await hasLock(finding, paths))) return undefined;
     const states = await checkOutputs(paths.outputs, seen.files, { seen });
     return [...states.values()].every((state) => state === 'intact') ? finding : undefined;
   });
 }
 
-/**
- * Returns the stored result of an earlier run if it is still valid and no other process runs on the lock. Otherwise
- * undefined, and a run must find out.
- */
+/** Returns the stored result of an earlier run if it is still valid and no other process runs on the lock. */
 export async function isUpToDate(campaign: OpenCampaign, given: string | undefined): Promise<UpToDate | undefined> {
   const finding = await recall(campaign, given);
   if (finding === undefined) return undefined;

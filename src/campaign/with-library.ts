@@ -21,8 +21,8 @@ export interface OpenAccess {
 const requestTimeoutMs = 30_000;
 
 /**
- * Connects to the service, or to the sandbox of a folder, while `use` runs. A refusal ends the command: exit 77 for
- * the API key, 69 if the service cannot be reached or understood.
+ * Connects to the service, or to the sandbox of a folder, while `use` runs. Throws for a refused key (exit 77) and if
+ * the service cannot be reached or understood (69).
  */
 export async function withLibrary<T>(
   options: {
@@ -70,10 +70,7 @@ export async function listJobs(
   return listed;
 }
 
-/**
- * Lists the media library of the service. The list is undocumented, so it is requested only if the service's own
- * document has it; otherwise undefined.
- */
+/** Lists the media library of the service. Undefined if the service's document does not have that list. */
 export async function listUploads(library: Library, access: Access): Promise<UploadRow[] | undefined> {
   const { operations } = readServiceDocument(await library.document(), kinds);
   if (!operations.includes('GET /uploads')) return undefined;

@@ -8,7 +8,7 @@
 import { lstat } from 'node:fs/promises';
 import { Desk, type Judged } from '../campaign/decisions/judge.ts';
 import { requireTracedGraph } from '../campaign/load-manifest.ts';
-import { type Asked, ManifestInputs } from '../campaign/manifest-inputs.ts';
+import { type Asked, areAnsweredAlike } from '../campaign/manifest-inputs.ts';
 import type { OpenCampaign } from '../campaign/open-campaign.ts';
 import { makeSelector } from '../campaign/select-steps.ts';
 import { findPriceHints } from '../campaign/service-facts.ts';
@@ -78,7 +78,7 @@ export class CampaignHost implements ReviewHost {
     this.#options = options;
     this.#graph = new LatestGraph(campaign);
     this.#finder = new FileFinder(campaign.paths);
-    this.#desk = new Desk(campaign, { keepsOpen: process.platform !== 'win32' });
+    this.#desk = new Desk(campaign);
   }
 
   look(): Promise<ReviewData> {
@@ -270,8 +270,7 @@ class LatestGraph {
   }
 
   async get(): Promise<Graph> {
-    const inputs = new ManifestInputs(this.#campaign.file);
-    if (this.#known === undefined || !(await inputs.areAnsweredAlike(this.#known.asked))) {
+    if (this.#known === undefined || !(await areAnsweredAlike(this.#campaign.file, this.#known.asked))) {
       this.#known = await requireTracedGraph(this.#campaign);
     }
     return this.#known.graph;

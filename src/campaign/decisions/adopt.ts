@@ -22,7 +22,6 @@ import { requireStep } from '../select-steps.ts';
 import type { Session } from '../session.ts';
 import { listJobs, withLibraryOf } from '../with-library.ts';
 
-/** Counts of steps and jobs compared, and the matches that only a person can choose. */
 export interface LookedAt {
   steps: number;
   jobs: number;
@@ -65,7 +64,6 @@ function tellUnlisted(unbought: readonly Match[], tell: Tell): void {
   tell({ is: 'notice', text });
 }
 
-/** Lists the jobs of these steps' kinds that did not fail and are in no lock of the folder. */
 async function listUnknown(campaign: OpenCampaign, lock: Lock, listable: readonly Match[]): Promise<ListedJob[]> {
   const { paths, sandbox } = campaign;
   const others = await requireOtherLocks(paths, { sandbox, mayHave: 'any of the jobs', done: 'recorded' });
@@ -187,20 +185,19 @@ function fieldsOf(kind: string): readonly string[] {
 
 interface FoundOut {
   address: string;
-  /** Finding of the person. If undefined, the error lists the possible findings. */
+  /** Finding of the user. If undefined, the error lists the options for it. */
   finding: Finding | undefined;
   /** Id of the send, for an address with several open sends. */
   send?: string | undefined;
 }
 
-/** Records what a person has found out about a create request whose answer was lost. Spends nothing itself. */
+/** Records what a user found out about a create request whose answer was lost. */
 export async function resolve(campaign: OpenCampaign, found: FoundOut, options: DecideOptions = {}): Promise<Decided> {
   const { address, finding, send } = found;
   if (finding?.is === 'job') checkJob(finding.jobId, finding.credits);
   const { replays, accountOf } = campaign;
   return decide(campaign, options, ({ lock }) => {
     const facts = { replays, accountOf, now: Date.now() };
-    // Whether to query the service is known before; whether the finding can be recorded is not.
     const ruling = ruleOnSend(address, {
       ...{ lock, finding, send },
       canBeAskedFor: (open) => open.request !== undefined && settlingOf(open, facts).by === 'replay',
@@ -210,7 +207,6 @@ export async function resolve(campaign: OpenCampaign, found: FoundOut, options: 
   });
 }
 
-/** Error for a command that was pasted from a hint without filling in the finding. */
 function nothingFound(address: string): CampaignError {
   return new CampaignError({
     code: 'MB3405',

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { platform } from 'node:os';
 import { basename } from 'node:path';
 import { LockChangedError } from '../../contract/errors.ts';
 import { CampaignError, orFailure } from '../../contract/failure.ts';
@@ -63,7 +64,7 @@ export async function unpick(campaign: OpenCampaign, chosen: Chosen, options: De
   return judge(campaign, chosen, { ...options, as: 'undecided' });
 }
 
-/** Records picks and rejections that a person saved in a file (`picks.json`). */
+/** Records the picks and rejections in a file (`picks.json`). */
 export async function pickFrom(campaign: OpenCampaign, file: string, options: DecideOptions = {}): Promise<Decided> {
   return decide(campaign, options, async ({ situation }) => {
     const { graph, byAddress } = situation;
@@ -81,8 +82,7 @@ export async function pickFrom(campaign: OpenCampaign, file: string, options: De
       } else return true;
       return false;
     });
-    // Picks of one gate are judged together; notes may differ from step to step. Rejections in the same file free
-    // places for them.
+    // Picks of a gate are judged together. Rejections in the same file make room for picks.
     const rejected = new Set(current.flatMap(({ address, is }) => (is === 'rejected' ? [address] : [])));
     const roomy = { ...situation, gateOf: gatesByMember(graph.gates.map((gate) => withoutPicks(gate, rejected))) };
     const judged = (['rejected', 'picked'] as const).flatMap((as) => {
@@ -173,9 +173,9 @@ interface Opinion {
 }
 
 /**
- * Reads one person's picks: `{ "mediabatch": "picks", "version": 1, "by": "Ada", "verdicts": [{ "address", "is", "note"?,
- * "reason"?, "job"? }] }`. Without `by` they are named after the file. Of two about one output the last counts.
- * Throws a `CampaignError` for anything else.
+ * Reads the verdicts of one reviewer: `{ "mediabatch": "picks", "version": 1, "by"?, "verdicts": [{ "address", "is",
+ * "note"?, "reason"?, "job"? }] }`. `by` defaults to the file's name. The last verdict on an output counts. Throws
+ * MB3000.
  */
 export async function readPicks(path: string): Promise<Opinion[]> {
   const document = await orForgotten(() => readJsonFile(path, mostBytes));
@@ -230,9 +230,8 @@ export interface Judged {
 }
 
 /**
- * Judges verdicts by the rules of `pick`, `reject` and `unpick`. A pick changes which outputs later verdicts are about,
- * so each is judged after those before it; of two verdicts about one output the last counts. A refused verdict does not
- * prevent the others from being recorded.
+ * Judges verdicts in order, by the rules of `pick`, `reject` and `unpick`, because a pick changes which outputs later
+ * verdicts are about. A refused verdict does not affect the others.
  */
 class Bench {
   #now: Situation;
@@ -310,30 +309,29 @@ class Bench {
   }
 }
 
+/** Windows cannot replace an open file. There, the lock file is closed after each batch. */
+const keepsOpen = platform() !== 'win32';
+
 interface Held {
   graph: Graph;
   lock: Lock;
   file: LockFile;
   bench: Bench;
   stamp: string;
-  /** Whether lines were appended, so that the file is not in its normal form. */
+  /** Whether lines were appended since the lock was last rewritten. */
   isLonger: boolean;
 }
 
 /**
- * Records verdicts of a review page batch by batch, by the rules of `pick`, `reject` and `unpick`. Lock and situation
- * stay in memory between batches as long as no other program writes the lock. A verdict is appended as a line; `tidy`
- * rewrites the lock in its normal form. The lock is held during each batch only.
+ * Records the verdicts of a review page in batches. The lock is held during a batch only, but lock and situation stay
+ * in memory until another program writes the lock. A verdict is appended as a line; `tidy` rewrites the lock.
  */
 export class Desk {
   readonly #campaign: OpenCampaign;
-  readonly #keepsOpen: boolean;
   #held: Held | undefined;
 
-  /** `keepsOpen`: whether the lock file stays open between batches. On Windows an open file cannot be replaced. */
-  constructor(campaign: OpenCampaign, { keepsOpen }: { keepsOpen: boolean }) {
+  constructor(campaign: OpenCampaign) {
     this.#campaign = campaign;
-    this.#keepsOpen = keepsOpen;
   }
 
   judge(
@@ -351,13 +349,13 @@ export class Desk {
         await Promise.all(records.map((record) => held.file.append(writeRecord(record))));
         held.isLonger ||= records.length > 0;
         held.stamp = this.#stamp();
-        if (!this.#keepsOpen && held.isLonger) await this.#rewrite(held);
+        if (!keepsOpen && held.isLonger) await this.#rewrite(held);
         return judged;
       }),
     );
   }
 
-  /** Writes the lock in its normal form, if it is not. Skips a lock that is held, because its holder will write it. */
+  /** Rewrites the lock if lines were appended. Skips a lock that another run holds, because that run rewrites it. */
   async tidy(): Promise<void> {
     if (this.#held?.isLonger !== true) return;
     await this.#guarded(0, async () => {
@@ -386,7 +384,7 @@ export class Desk {
       await this.#letGo();
       throw error instanceof LockChangedError ? changedMeanwhile(paths.lock) : error;
     } finally {
-      if (!this.#keepsOpen) await this.#letGo();
+      if (!keepsOpen) await this.#letGo();
       await guard.release();
     }
   }

@@ -60,8 +60,8 @@ export async function accept(campaign: OpenCampaign, chosen: Chosen, options: De
 }
 
 /**
- * Accepts steps in the order of the graph. Accepting a step changes the requests of the steps that use its output, so
- * those are checked again.
+ * Accepts steps in the order of the graph. An accepted output changes the requests of the steps that use it, so those
+ * are matched again.
  */
 async function acceptEach(
   chosen: ReadonlySet<string>,
@@ -155,10 +155,7 @@ function chooseAll({ names = [], select, orphans: wantsOrphans }: ForgetChosen, 
   return [...new Set([...named, ...orphans])];
 }
 
-/**
- * Returns the addresses that are only in the lock, forgotten or not, because naming a forgotten one again is no
- * mistake.
- */
+/** Returns the addresses that are only in the lock, including forgotten ones. */
 function namedOrphans({ lock, byAddress }: Situation): string[] {
   return [...lock.steps.keys()].filter((address) => !byAddress.has(address)).sort();
 }

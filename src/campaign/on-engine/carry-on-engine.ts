@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
+import { hostname } from 'node:os';
 import { readLimit } from '../../cluster/head/account-spending.ts';
 import { type Engine, openEngine } from '../../cluster/open-engine.ts';
-import { type RunHeader, type RunRecord, readHeader } from '../../cluster/runs/run-record.ts';
+import { type RunHeader, type RunRecord, readHeader, type Submission } from '../../cluster/runs/run-record.ts';
 import { findOpenRun, readRun, requireOwnProtocol, submitRun } from '../../cluster/runs/runs.ts';
 import { makeSeal, type Seal } from '../../cluster/seal.ts';
 import { openStore } from '../../cluster/store/store.ts';
@@ -14,24 +16,22 @@ import type { Notice, Tell } from '../../contract/notice.ts';
 import type { SpendingLeft } from '../../contract/spending.ts';
 import { readEngineNote, removeEngineNote, writeEngineNote } from '../../disk/lock/engine-note.ts';
 import type { Graph } from '../../graph/graph.ts';
+import { call, way } from '../../ground/advice.ts';
+import type { Json } from '../../ground/json.ts';
 import type { Scope } from '../../ground/scope.ts';
-import type { Plan } from '../../plan/plan.ts';
+import { writeLines } from '../../lock/write.ts';
+import type { Plan, PlanRow } from '../../plan/plan.ts';
 import { adviceLines, shellWord } from '../../report/advice-text.ts';
 import { runningHere } from '../carry-here.ts';
 import { type Access, requireAccess, requireService } from '../environment.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
+import { type RunSettings, settle } from '../option-table.ts';
+import { ownVersion } from '../own-version.ts';
+import { userName } from '../person.ts';
 import { holdGuard, type LoadedLock, requireLock } from '../read-lock.ts';
 import type { ApplyTerms, Carrier, EngineChoice, Held, Running, RunResult, Watching } from '../run.ts';
 import { findStore, storeOfRun } from './files-of-run.ts';
-import { findUnseenRun, giveBackLost } from './record-of-run.ts';
-import {
-  isForThisMachine,
-  lostRun,
-  refuseHere,
-  refuseNamesake,
-  refuseOtherEngine,
-  submissionOf,
-} from './submit-plan.ts';
+import { findUnseenRun, giveBackLost, isOfGraph } from './record-of-run.ts';
 import { watchOnEngine } from './watch-engine.ts';
 
 interface Ground {
@@ -46,7 +46,6 @@ interface Ground {
   leaving: AbortController;
 }
 
-/** A run to watch. Its plan is the one that was submitted. */
 interface Found extends Pick<RunRecord, 'id' | 'store'> {
   plan: Plan;
   outline: Held['outline'];
@@ -54,10 +53,7 @@ interface Found extends Pick<RunRecord, 'id' | 'store'> {
   isOpen: boolean;
 }
 
-/**
- * Lets the workers of an engine carry plans out: does what needs this disk, submits the rest, and watches. If the
- * engine already has a run of this campaign, watches that run instead.
- */
+/** Makes the carrier of an engine. It does what needs this disk, submits the rest to the workers, and watches. */
 export async function carryOnEngine(
   opened: OpenCampaign,
   graph: Graph,
@@ -93,8 +89,8 @@ class EngineCarrier implements Carrier {
   }
 
   /**
-   * Attaches to the run that this clone has submitted, ended or not, or to a run of another clone that is open or
-   * whose purchases are missing in this lock.
+   * Attaches to the run that this clone has submitted, or to a run of another clone that is open or has purchases that
+   * this lock lacks.
    */
   async attach(): Promise<Running | undefined> {
     const { engine, campaign, options, graph, scope } = this.#ground;
@@ -231,8 +227,7 @@ class EngineCarrier implements Carrier {
 }
 
 /**
- * Removes the note of a submission that did not reach the engine. The caller holds the lock, so no submission is in
- * progress.
+ * Removes the note of a submission that did not reach the engine. Holds the lock, so that no submission is in progress.
  */
 export async function forgetSubmit(
   { database }: Pick<Engine, 'database'>,
@@ -262,8 +257,8 @@ function detachedText(shown: string): string {
 }
 
 /**
- * Shows notices of a watched run. A screen would draw over a notice that is printed directly, so between the first and
- * the last event of the run, a notice becomes an event.
+ * Shows notices of a watched run. Between the first and the last event of the run, a notice becomes an event, because a
+ * screen would draw over a printed notice.
  */
 export function makeTellInRun(tell: Tell, now: () => number) {
   let emit: ((event: RunEvent) => void) | undefined;
@@ -289,4 +284,105 @@ function messageWith({ text, hint }: Notice & { is: 'notice' }): string {
     ['mediabatch', call, ...words.map((word) => shellWord(word))].join(' '),
   );
   return [text, ...lines].join('; ');
+}
+
+/** Whether only this machine can carry a row out: an upload of a local file, or a local rename. */
+export function isForThisMachine({ order }: PlanRow): boolean {
+  return order !== undefined && (order.action === 'move' || order.file !== undefined);
+}
+
+export function submissionOf(
+  plan: Plan,
+  { loaded, outline, facts, prices }: Pick<Held, 'loaded' | 'outline' | 'facts' | 'prices'>,
+  about: { account: string; manifest: string; store: string | null; settings: RunSettings; seal: Seal },
+): Submission {
+  const { account, manifest, store, settings, seal } = about;
+  const { publish: _publish, ...ofRun } = settle(settings);
+  const orders = plan.rows.flatMap((row) => (row.order === undefined || isForThisMachine(row) ? [] : [row.order]));
+  const header: RunHeader = {
+    plan: {
+      ...plan,
+      rows: plan.rows.map((row): PlanRow => {
+        const { order: _, later: __, asked: ___, ...shared } = row;
+        return (isForThisMachine(row) ? { ...shared, action: 'keep' } : shared) as PlanRow;
+      }),
+    },
+    orders: orders.length,
+    outline: { tasks: outline.tasks, addresses: [...outline.addresses] },
+    createRoutes: facts.createRoutes as unknown as Json,
+    prices,
+  };
+  return {
+    id: randomUUID(),
+    ...{ account, store, header, seal },
+    campaign: plan.campaign,
+    // The order of each post says whether it may be published.
+    settings: { ...ofRun, concurrency: plan.concurrency },
+    totals: plan.totals,
+    origin: { host: hostname(), user: userName() ?? '', manifest, version: ownVersion() },
+    orders,
+    // A function, because the lines are read again when the transaction has to be repeated.
+    lines: {
+      *[Symbol.iterator]() {
+        // The header is left out, because the engine has the service of an account.
+        const lines = writeLines(loaded.lock);
+        lines.next();
+        yield* lines;
+      },
+    },
+  };
+}
+
+/** Throws MB3000 for options that an engine cannot carry out. */
+export function refuseHere({ sandbox }: Pick<OpenCampaign, 'sandbox'>, { review }: Pick<ApplyTerms, 'review'>): void {
+  if (review === true) {
+    throw new CampaignError({
+      code: 'MB3000',
+      message: '--review and --engine cannot be combined: with an engine, gates are decided between two runs',
+      hint: 'leave --review out, or the engine (--engine, MEDIABATCH_ENGINE)',
+      options: ['--review', '--engine'],
+    });
+  }
+  if (sandbox) {
+    throw new CampaignError({
+      code: 'MB3000',
+      message: '--sandbox and --engine cannot be combined: workers do not reach the service in this process',
+      hint: way('remove --sandbox, and use this service', call('sandbox')),
+      options: ['--sandbox', '--engine'],
+    });
+  }
+}
+
+export function refuseOtherEngine(note: { engine: string; account: string }, { shown, account }: Engine): void {
+  if (note.engine === shown && note.account === account) return;
+  const other = note.engine === shown ? 'with another key, or for another address of the service' : `on ${note.engine}`;
+  throw new CampaignError({
+    code: 'MB3704',
+    message: `this campaign has a run ${other}`,
+    hint: 'attach to that run first; nothing was sent',
+    lock: note.engine,
+  });
+}
+
+export function lostRun(run: string, { shown }: Engine): CampaignError {
+  return new CampaignError({
+    code: 'MB3702',
+    message: `${shown} does not know the run ${run}, which this campaign was submitted as`,
+    hint: [
+      'nothing was sent; if its database was recreated, what the run has bought since is in no lock',
+      way('to see it', call('list jobs', '--unknown')),
+      way('to release the campaign', call('unlock', '--id', run)),
+    ],
+  });
+}
+
+/** Throws MB3704 for a run of another campaign of the same name. Its lines must not be added to this lock. */
+export function refuseNamesake(header: RunHeader, { campaign, origin }: RunRecord, graph: Graph, shown: string): void {
+  if (isOfGraph(header, graph)) return;
+  throw new CampaignError({
+    code: 'MB3704',
+    message: `another campaign named ${campaign} has an open run on ${shown}: ${origin.host}:${origin.manifest}, with none of these steps`,
+    hint: 'idempotency keys contain the campaign name: rename one of the two campaigns, or wait until that run has ended. Nothing was sent',
+    lock: shown,
+  });
 }

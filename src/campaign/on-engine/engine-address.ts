@@ -1,9 +1,8 @@
 import { CampaignError } from '../../contract/failure.ts';
 
 /**
- * Returns the address of the engine: the given one, or `MEDIABATCH_ENGINE`. Never reads a `.env`, because a file in a
- * branch could name an engine. Throws MB3705 if the given address is empty, for example from a variable that is not
- * set.
+ * Returns the address in `--engine` or `MEDIABATCH_ENGINE`. Never reads a `.env`, because a file in a branch could name
+ * an engine. Throws MB3705 if `--engine` is empty.
  */
 export function engineOf(given: string | undefined, env: NodeJS.ProcessEnv): string | undefined {
   if (given?.trim() === '')

@@ -39,8 +39,7 @@ export function lookAtRun(url: string, campaign: OpenCampaign, name: string): Pr
 export type RunAct = 'cancel' | 'pause' | 'resume';
 
 /**
- * Cancels the run (it buys nothing more; running jobs are collected), pauses it, or resumes it. `isDone`: false if
- * there was nothing to do. Undefined if there is no run.
+ * Cancels, pauses or resumes the run of a campaign. `isDone`: whether that changed anything. Undefined without a run.
  */
 export function actOnRun(
   url: string,
@@ -117,8 +116,8 @@ interface Request {
 }
 
 /**
- * Gives up the run of a note: ends it on the engine, copies all its purchases into the local lock, and only then
- * releases the lock. After an interruption, the same call continues.
+ * Gives up the run of a note: ends the run on the engine, copies its purchases to the local lock, and then releases the
+ * lock. After an interruption, the next call continues.
  */
 export async function giveUpRun(campaign: OpenCampaign, note: EngineNote, request: Request): Promise<GivenUp> {
   const { paths, tell } = campaign;

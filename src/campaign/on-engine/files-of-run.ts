@@ -20,7 +20,6 @@ import type { Access } from '../environment.ts';
 import { outputFilesOf } from '../look-at-outputs.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 
-/** Opens a store; undefined if there is none at its place yet. */
 export async function findStore(name: string): Promise<Store | undefined> {
   return openStore(name, { makes: false }).catch((error: unknown) => {
     if (error instanceof StoreMissingError) return undefined;
@@ -29,9 +28,8 @@ export async function findStore(name: string): Promise<Store | undefined> {
 }
 
 /**
- * Returns the store from which the files of a run are copied. `stay`: no copies were requested, so the files stay in
- * the store. Undefined: the run has no store, and the attached client saves its files. Throws MB3705 for another store
- * than the run's.
+ * Returns the store from which the files of a run are copied. `stay`: the user requested no copies. Undefined: the run
+ * has no store, so this client saves its files. Throws MB3705 for another store than the run's.
  */
 export async function storeOfRun(
   run: { campaign: string; store: string | null },
@@ -61,8 +59,7 @@ const filesAtOnce = 16;
 const requestTimeoutMs = 30_000;
 
 /**
- * Saves the files of a run that has no store to the campaign's own folder, until the signal is aborted. While no
- * client is attached, these files and the steps that use them wait.
+ * Saves the files of a run without a store, until the signal is aborted. The run's files wait for an attached client.
  */
 export async function serveOwnFiles(
   { database: db, boss, account }: Engine,
@@ -94,7 +91,7 @@ export interface FileToBring {
   replaces?: readonly string[];
 }
 
-/** Files of steps that ended as done in this run, and that are missing in the outputs folder. */
+/** Returns the files of done steps that are missing in the outputs folder. */
 export async function filesNotHere(
   { paths, seen }: Pick<OpenCampaign, 'paths' | 'seen'>,
   { steps }: Lock,
@@ -134,7 +131,7 @@ interface Ways {
   signal: AbortSignal;
 }
 
-/** Copies files from a store to the campaign's folder, checked by their digests. Files that exist already stay. */
+/** Copies files from a store, checked by their digests, to the campaign's folder. Existing files stay. */
 export class FileBringer {
   readonly #ways: Ways;
   readonly #queue = new Places(atOnce);
@@ -147,7 +144,7 @@ export class FileBringer {
     this.#ways = ways;
   }
 
-  /** Queues files of the store. Each is copied once. */
+  /** Queues files. Each is copied once. */
   add(files: readonly FileToBring[]): void {
     for (const file of files) {
       const { path, sha256 } = file.output;
@@ -196,8 +193,7 @@ export class FileBringer {
 }
 
 /**
- * Passes the bytes on. Throws at the end if they differ from the digest in the lock, so that no such file gets its
- * final name.
+ * Passes the bytes on. Throws at the end if they differ from the lock's digest, so that the file gets no final name.
  */
 async function* checked(
   body: AsyncIterable<Uint8Array>,

@@ -22,19 +22,18 @@ interface Ending {
 interface Opened {
   file: LockFile;
   loaded: LoadedLock;
-  /** The lock as it was read, with the service of this campaign. */
   lock: Lock;
   purchases: Awaited<ReturnType<typeof openPurchases>>;
 }
 
-/** Appends the lines of a run on an engine to the local lock and to this user's purchase journal as they arrive. */
+/** Appends the lines of an engine's run to the local lock and to the user's purchase journal as they arrive. */
 export class MirroredLock {
   readonly #opened: Opened;
   readonly #known: Set<string>;
   readonly #steps: Map<string, StepRecord>;
   #unfolded: string[] = [];
   #hasNews = false;
-  /** Whether another program has written the file. If so, new lines stay in memory, and are joined with it at the end. */
+  /** Whether another program has written the file. New lines then stay in memory until the end. */
   #isElses = false;
 
   private constructor(opened: Opened) {
@@ -43,7 +42,7 @@ export class MirroredLock {
     this.#steps = new Map(opened.lock.steps);
   }
 
-  /** `name`: name of the campaign whose purchase journal gets the lines, too. */
+  /** `name`: campaign whose purchase journal gets the lines. */
   static async open(campaign: OpenCampaign, loaded: LoadedLock, name?: string): Promise<MirroredLock> {
     const { paths, service } = campaign;
     const lock = { ...loaded.lock, ...defined({ service }) };
@@ -78,10 +77,7 @@ export class MirroredLock {
     return fresh.length;
   }
 
-  /**
-   * Returns the lock built from the lines in memory. Git or an editor may have changed the file since, and mirrored
-   * lines must not be lost with it.
-   */
+  /** Returns the lock built from the lines in memory, because another program may have changed the file. */
   get lock(): Lock {
     return agreeOnSends({ ...this.#opened.lock, steps: new Map(this.steps) });
   }
@@ -101,7 +97,7 @@ export class MirroredLock {
     this.#isElses = false;
   }
 
-  /** Throws if lines are not in the file, because another program has written it, and `ending` is not given. */
+  /** Throws if lines are missing in the file, because another program has written it, and `ending` is not given. */
   async close(ending?: Ending): Promise<void> {
     const { file, purchases } = this.#opened;
     try {

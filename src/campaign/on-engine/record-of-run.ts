@@ -29,10 +29,7 @@ export function isOfGraph({ outline }: RunHeader, { steps }: Pick<Graph, 'steps'
 
 const mostNamesakes = 10;
 
-/**
- * Finds the latest ended run of this campaign on the engine with purchases that this lock lacks. Its submitter
- * detached before the end, and that clone may no longer exist.
- */
+/** Finds the latest ended run of this campaign with purchases that this lock lacks. Its submitter may be gone. */
 export async function findUnseenRun(
   { database, account }: Pick<Engine, 'database' | 'account'>,
   campaign: OpenCampaign,
@@ -51,7 +48,7 @@ export async function findUnseenRun(
   return undefined;
 }
 
-/** Returns whether a lock has a purchase that another lacks, whatever its state there. */
+/** Returns whether `lock` has a purchase that `known` lacks, in any state. */
 export function hasNews(lock: Lock, known: Lock): boolean {
   const purchases = [...known.steps.values()].flatMap((record) => record.purchases);
   const [jobs, keys] = [new Set(purchases.map(({ jobId }) => jobId)), new Set(purchases.map(({ key }) => key))];
@@ -66,9 +63,8 @@ export function hasNews(lock: Lock, known: Lock): boolean {
 }
 
 /**
- * Sends the purchases that only the local lock has to an open run. The engine lacks them if its database was restored
- * from an older copy, or if they came here by git. A run that was deferred after an error gets all lines, and is tried
- * again.
+ * Sends purchases that only the local lock has to an open run. The engine lacks them if its database was restored from
+ * an older copy, or if git brought them here. A run that was deferred after an error is tried again.
  */
 export async function giveBackLost(
   { database, shown }: Pick<Engine, 'database' | 'shown'>,
@@ -93,10 +89,7 @@ export async function giveBackLost(
   tell({ is: 'notice', text });
 }
 
-/**
- * Compares a run's record with what this client has seen of it. `server`: database server to note as one that has the
- * complete record.
- */
+/** Compares a run's record with what this client has seen of it. `server`: the database server to note as complete. */
 async function compareRecord(
   database: Sql,
   { id, server }: Pick<RunRecord, 'id' | 'server'>,
@@ -122,10 +115,7 @@ interface Read {
   lines: number;
 }
 
-/**
- * Stores next to the lock how much of a run's record this client has seen. If it cannot be written, the previous mark
- * stays.
- */
+/** Notes next to the lock how much of a run's record this client has seen. A failed write keeps the previous note. */
 export async function keepSeen(
   database: Sql,
   path: string,

@@ -30,11 +30,9 @@ interface WatchOptions {
   name: string;
   outline: GraphOutline;
   loaded: LoadedLock;
-  /** Undefined if the run has ended, so that no files are saved here for its workers. */
+  /** Omitted if the run has ended, so that no files are saved here for its workers. */
   access: Access | undefined;
-  /** Store of the run, from which files are copied. */
   store: StoreFiles | undefined;
-  /** `--store` as the user wrote it. */
   storeName?: string | undefined;
   signal: AbortSignal;
   on(event: RunEvent): void;
@@ -77,7 +75,7 @@ export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, opti
   }
 }
 
-/** Resolves with the record of the ended run, or with 'left' after an abort. Throws if the run cannot go on. */
+/** Returns the record of the ended run, or 'left' after an abort. Throws if no worker can continue the run. */
 async function follow(
   engine: Engine,
   campaign: OpenCampaign,
@@ -140,10 +138,7 @@ async function workBeside(engine: Engine, campaign: OpenCampaign, options: Watch
 }
 
 const lookMs = 1000;
-/**
- * Number of polls without a worker before a notice, because a new worker may wait for the store, and an ending worker
- * hands over.
- */
+/** Polls without a worker before a notice. A new worker may wait for the store, and an ending one hands over. */
 const patience = 10;
 
 export async function tellOfNoWorker(
@@ -210,8 +205,8 @@ function resultOf({ result }: RunRecord): NonNullable<RunRecord['result']> {
 const mostNamed = 3;
 
 /**
- * Copies the files of the ended run that are not here yet. `missing`: number of files that did not come. `isShort`:
- * false if the user left them in the store of the run, by giving no `--store`.
+ * Copies the remaining files of an ended run. `missing`: number of files that were not copied. `isShort`: false if the
+ * user left them in the store.
  */
 async function bringRest(
   campaign: OpenCampaign,
@@ -234,7 +229,7 @@ async function bringRest(
   return { missing: missing.length, isShort: bringer !== undefined || record.store === null };
 }
 
-/** Steps that a leader reported done but whose lines are missing, because the database was restored. */
+/** Returns steps that a leader reported done but whose lines are missing, because the database was restored. */
 function doneWithoutRecord(lock: Lock, outcomes: { readonly [step: string]: string }): string[] {
   const isDone = (address: string) => lock.steps.get(address)?.purchases.some(({ state }) => state === 'done') === true;
   return Object.keys(outcomes).filter((address) => outcomes[address] === 'done' && !isDone(address));

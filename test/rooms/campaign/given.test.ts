@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readPicks } from '../../../src/campaign/decisions/judge.ts';
-import { hasKey, keyFromCommand, readEnvironment, requireAccess } from '../../../src/campaign/environment.ts';
+import { hasKey, readEnvironment, requireAccess } from '../../../src/campaign/environment.ts';
 import { openCampaign } from '../../../src/campaign/open-campaign.ts';
 import { findContradiction } from '../../../src/campaign/saved-plan.ts';
 import { runCommand } from '../../../src/disk/run-command.ts';
@@ -46,6 +46,8 @@ test.each([
   );
 });
 
+const keyFromCommand = (command: string) =>
+  readEnvironment({ MEDIABATCH_API_KEY_COMMAND: command }, makeFolder()).token;
 const key = 'acme_live_verysecret123456';
 const url = 'https://service.example/api/v1';
 

@@ -5,7 +5,7 @@ import { joinInto } from '../../../src/lock/join.ts';
 import { writeLock } from '../../../src/lock/write.ts';
 import { situate } from '../../../src/plan/situation/situation.ts';
 import { graphOf, type RunResult, TestCampaign } from '../../rig/campaign.ts';
-import { gatesOf, jobAt, say } from '../../rig/people.ts';
+import { gatesOf, jobAt, type Said, say } from '../../rig/people.ts';
 
 const manifest = `version: 1
 name: live
@@ -23,6 +23,16 @@ function makeCampaign(text = manifest): TestCampaign {
   campaign.service.creditsOf = (body) => (body.includes('it turns') ? 5 : 2);
   return campaign;
 }
+
+/** People who decide nothing until all else is done, and then one thing after the other. */
+const whoSay = (campaign: TestCampaign, ...said: Said[]) => ({
+  async people(live: LiveRun) {
+    for (const one of said) {
+      await campaign.clock.sleep(whileMs);
+      await say(live, one);
+    }
+  },
+});
 
 const prompts = ({ service }: TestCampaign) =>
   service.ledger.map(({ body }) => String((JSON.parse(body) as { prompt?: unknown }).prompt));
@@ -60,12 +70,7 @@ describe('a run during which people decide', () => {
 
   test('a budget that is not enough for everything is kept to', async () => {
     const campaign = makeCampaign(`${manifest}budget: { credits: 13 }\n`);
-    const run = await campaign.run({
-      async people(live) {
-        await campaign.clock.sleep(whileMs);
-        await say(live, { 'hero@a/1': 'picked', 'hero@b/1': 'picked' });
-      },
-    });
+    const run = await campaign.run(whoSay(campaign, { 'hero@a/1': 'picked', 'hero@b/1': 'picked' }));
     expect(run.ledger.overBudget).toBe(true);
     expect(campaign.service.ledger.reduce((sum, { credits }) => sum + credits, 0)).toBe(13);
   });
@@ -73,14 +78,7 @@ describe('a run during which people decide', () => {
   test('a charge above what the plan says is the last one of its price', async () => {
     const campaign = makeCampaign();
     campaign.service.creditsOf = (body) => (body.includes('it turns') ? 9 : 2);
-    const run = await campaign.run({
-      async people(live) {
-        await campaign.clock.sleep(whileMs);
-        await say(live, { 'hero@a/1': 'picked' });
-        await campaign.clock.sleep(whileMs);
-        await say(live, { 'hero@b/1': 'picked' });
-      },
-    });
+    const run = await campaign.run(whoSay(campaign, { 'hero@a/1': 'picked' }, { 'hero@b/1': 'picked' }));
     expect(prompts(campaign).filter((prompt) => prompt === 'it turns')).toHaveLength(1);
     expect(told(run)).toContain('film@b: is left for the next run: it now costs 9, and the plan allows 5 at most');
     expect(blockedIn(run)).toEqual({ 'film@b': 'budget' });
@@ -253,12 +251,7 @@ tasks:
     /** Drafts are bought, and one is picked: films and posts are in the plan. */
     async function makeDecided(): Promise<TestCampaign> {
       const campaign = makeCampaign(decided);
-      await campaign.run({
-        async people(live) {
-          await campaign.clock.sleep(whileMs);
-          await say(live, { 'hero/1': 'picked' });
-        },
-      });
+      await campaign.run(whoSay(campaign, { 'hero/1': 'picked' }));
       campaign.graph = graphOf(`${decided}${finals}`);
       return campaign;
     }
@@ -364,24 +357,14 @@ tasks:
       failed += 1;
       return { is: 'failed', error: 'boom' };
     };
-    const run = await campaign.run({
-      async people(live) {
-        await campaign.clock.sleep(whileMs);
-        await say(live, { 'hero@a/1': 'picked', 'hero@b/1': 'picked' });
-      },
-    });
+    const run = await campaign.run(whoSay(campaign, { 'hero@a/1': 'picked', 'hero@b/1': 'picked' }));
     expect(run.outcomes).toMatchObject({ 'film@a': 'done', 'film@b': 'done' });
     expect(campaign.service.ledger).toHaveLength(7);
   });
 
   test('new takes of a redo are what is decided about', async () => {
     const campaign = makeCampaign();
-    await campaign.run({
-      async people(live) {
-        await campaign.clock.sleep(whileMs);
-        await say(live, { 'hero@a/1': 'picked', 'hero@b/1': 'picked' });
-      },
-    });
+    await campaign.run(whoSay(campaign, { 'hero@a/1': 'picked', 'hero@b/1': 'picked' }));
     const run = await campaign.run({
       redo: ['hero@a/1', 'hero@a/2'],
       async people(live) {
@@ -447,12 +430,7 @@ tasks:
   hero: { kind: image, takes: 2, gate: { choose: 1 }, with: { prompt: "a lamp" } }
   share: { kind: post, with: { caption: "look", accounts: [one], media: ["{{tasks.hero.url}}"] } }
 `);
-    const run = await campaign.run({
-      async people(live) {
-        await campaign.clock.sleep(whileMs);
-        await say(live, { 'hero/1': 'picked' });
-      },
-    });
+    const run = await campaign.run(whoSay(campaign, { 'hero/1': 'picked' }));
     expect(blockedIn(run)).toEqual({ share: 'consent' });
     expect(campaign.service.ledger).toHaveLength(2);
   });
