@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync
 import { describe, expect, type TestContext, test } from 'vitest';
 import { listenForInterruption } from '../../src/cli/signals.ts';
 import type { Fault, FaultAction } from '../../src/sandbox/index.ts';
+import { expectExit } from '../rig/command.ts';
 import { findLosses, remainsOf } from '../rig/killed-run.ts';
 import { makePlace, type Place } from '../rig/place.ts';
 import { makeTrial, withFaults } from '../rig/trial.ts';
@@ -101,16 +102,10 @@ describe('errors for users', () => {
 
   test.runIf(existsSync('/dev/full'))('a full disk under --events is reported, and the run continues', async () => {
     const trial = await makeTrial(two);
-    const { code, err } = await trial.run([
-      'apply',
-      'campaign.yaml',
-      '--yes',
-      '--poll-interval',
-      '10',
-      '--events',
-      '/dev/full',
-    ]);
-    expect(code, err).toBe(0);
+    const { err } = await expectExit(
+      0,
+      trial.run(['apply', 'campaign.yaml', '--yes', '--poll-interval', '10', '--events', '/dev/full']),
+    );
     expect(err).toContain('no more events');
     expect(trial.sandbox.ledger()).toHaveLength(2);
   });

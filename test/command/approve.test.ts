@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } f
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import type { CommandOptions } from '../rig/command.ts';
+import { type CommandOptions, expectExit } from '../rig/command.ts';
 import { makeFolder } from '../rig/folder.ts';
 import type { Booking } from '../rig/oracle.ts';
 import { answerOnTerminal, hasTerminals } from '../rig/terminal.ts';
@@ -41,8 +41,7 @@ async function savedPlan(text = manifest) {
       ...options,
       env: { AI_AGENT: 'x', ...options.env },
     });
-  const saved = await run(['plan', 'campaign.yaml', '--out', 'shop.plan.json']);
-  expect(saved.code, saved.err).toBe(0);
+  await expectExit(0, run(['plan', 'campaign.yaml', '--out', 'shop.plan.json']));
   const approvals = join(state, 'mediabatch', 'approvals');
   return { trial, approvals, approve, run, apply };
 }
@@ -71,8 +70,7 @@ describe.runIf(hasTerminals)('an approved plan (python3)', () => {
     );
     expect((await run(['apply', 'campaign.yaml'], { env: { AI_AGENT: 'x' } })).code).toBe(5);
     expect(kinds(trial)).toEqual([]);
-    const ran = await apply();
-    expect(ran.code, ran.err).toBe(0);
+    const ran = await expectExit(0, apply());
     expect(ran.err).toMatch(/^approved by Ada at .*: 4 credits, and 1 post/m);
     expect(kinds(trial)).toEqual(['image', 'image', 'post']);
     const { runs } = JSON.parse((await run(['runs', '--json'])).out);
@@ -93,8 +91,7 @@ describe.runIf(hasTerminals)('an approved plan (python3)', () => {
     expect((await apply()).code).toBe(0);
     empty();
     rmSync(join(approvals, '..', 'purchases'), { recursive: true });
-    const again = await apply();
-    expect(again.code, again.err).toBe(5);
+    const again = await expectExit(5, apply());
     expect(again.err).toMatch(/what Ada approved at .* is done/);
     expect(kinds(trial)).toEqual(['image', 'image', 'post']);
   });
@@ -102,8 +99,7 @@ describe.runIf(hasTerminals)('an approved plan (python3)', () => {
   test('is valid for the approved account only', async () => {
     const { trial, approve, apply } = await savedPlan();
     expect((await approve()).code).toBe(0);
-    const other = await apply([], { env: { MEDIABATCH_API_KEY: 'other_live_0123456789abcdef' } });
-    expect(other.code, other.err).toBe(5);
+    const other = await expectExit(5, apply([], { env: { MEDIABATCH_API_KEY: 'other_live_0123456789abcdef' } }));
     expect(other.err).toContain('Ada approved it for another account');
     expect(kinds(trial)).toEqual([]);
     expect((await apply()).code).toBe(0);
@@ -113,8 +109,7 @@ describe.runIf(hasTerminals)('an approved plan (python3)', () => {
     const { trial, approve, apply } = await savedPlan();
     await approve();
     await killAt(/hero@\w {2}created/, (options) => apply(['-v'], options));
-    const went = await apply();
-    expect(went.code, went.err).toBe(0);
+    await expectExit(0, apply());
     expect(kinds(trial)).toEqual(['image', 'image', 'post']);
   });
 
@@ -124,8 +119,7 @@ describe.runIf(hasTerminals)('an approved plan (python3)', () => {
     await killAt(/hero@b {2}created/, (options) => apply(['-v', '--concurrency', '1'], options));
     for (const name of readdirSync(trial.folder).filter((one) => !/^(campaign\.yaml|shop)/.test(one)))
       rmSync(trial.path(name), { recursive: true });
-    const again = await apply();
-    expect(again.code, again.err).toBe(0);
+    await expectExit(0, apply());
     expect(kinds(trial)).toEqual(['image', 'image', 'image', 'image', 'post']);
   });
 
@@ -136,8 +130,7 @@ describe.runIf(hasTerminals)('an approved plan (python3)', () => {
       [8, /the approval of Ada was valid until/],
       [-1, /the approval of Ada is of .*, and this clock is before that/],
     ] as const) {
-      const late = await apply([], daysLater(trial, days));
-      expect(late.code, late.err).toBe(5);
+      const late = await expectExit(5, apply([], daysLater(trial, days)));
       expect(late.err).toMatch(why);
     }
     await approve(['--valid', '1h']);
@@ -150,8 +143,7 @@ describe.runIf(hasTerminals)('an approved plan (python3)', () => {
     const soon = new Date(Date.now() + 3 * 86_400_000).toISOString();
     const { trial, approve, apply } = await savedPlan(manifest.replace('2030-05-01T09:00:00Z', soon));
     await approve();
-    const late = await apply([], daysLater(trial, 4));
-    expect(late.code, late.err).toBe(5);
+    await expectExit(5, apply([], daysLater(trial, 4)));
     expect(kinds(trial)).toEqual(['image', 'image']);
   });
 
@@ -166,8 +158,7 @@ describe.runIf(hasTerminals)('an approved plan (python3)', () => {
     const reworded = JSON.parse(text);
     reworded.rows[0].reason.text = 'costs nothing';
     trial.write('shop.plan.json', JSON.stringify(reworded));
-    const edited = await apply();
-    expect(edited.code, edited.err).toBe(5);
+    const edited = await expectExit(5, apply());
     expect(edited.err).toMatch(/the plan has changed since Ada approved it/);
     expect(kinds(trial)).toEqual([]);
     // Laid out in another way it says the same.
@@ -180,8 +171,7 @@ describe.runIf(hasTerminals)('an approved plan (python3)', () => {
     await approve();
     mkdirSync(trial.path('copy'));
     for (const name of ['campaign.yaml', 'shop.plan.json']) cpSync(trial.path(name), trial.path(`copy/${name}`));
-    const copied = await run(['apply', 'copy/shop.plan.json'], { env: { AI_AGENT: 'x' } });
-    expect(copied.code, copied.err).toBe(5);
+    const copied = await expectExit(5, run(['apply', 'copy/shop.plan.json'], { env: { AI_AGENT: 'x' } }));
     expect(copied.err).toContain('Ada approved it for another lock');
     expect(kinds(trial)).toEqual([]);
     expect((await apply()).code).toBe(0);
@@ -209,16 +199,14 @@ describe.runIf(hasTerminals)('an approved plan (python3)', () => {
   test('can be revoked, can be declined, and requires a terminal', async () => {
     const { trial, approve, apply, run } = await savedPlan();
     expect((await approve([], 'n\r')).text).toContain('nothing was approved');
-    const silent = await run(['approve', 'shop.plan.json']);
-    expect(silent.code, silent.err).toBe(5);
+    await expectExit(5, run(['approve', 'shop.plan.json']));
     expect((await run(['approve', '--list'])).err).toContain('nothing was approved here');
     await approve();
     expect(JSON.parse((await run(['approve', '--list', '--json'])).out).approvals).toMatchObject([
       { by: 'Ada', campaign: 'shop', counts: true },
     ]);
     expect((await run(['approve', '--revoke', 'shop.plan.json'])).err).toContain('revoked 1 approval');
-    const revoked = await apply();
-    expect(revoked.code, revoked.err).toBe(5);
+    const revoked = await expectExit(5, apply());
     expect(revoked.err).toContain('mediabatch approve shop.plan.json');
     expect(kinds(trial)).toEqual([]);
   });
@@ -227,8 +215,7 @@ describe.runIf(hasTerminals)('an approved plan (python3)', () => {
     const text = manifest.replace('prices: { image: 2 }\n', '').replace('budget: { credits: 50 }\n', '');
     const { trial, approve, apply } = await savedPlan(text.replace('[a, b]', '[a, b, c]'));
     await approve();
-    const ran = await apply();
-    expect(ran.code, ran.err).toBe(4);
+    const ran = await expectExit(4, apply());
     // That nobody could say at most how much was agreed to.
     expect(ran.err).toContain('nothing more is bought at a price above the approved total');
     expect(kinds(trial)).toEqual(['image']);

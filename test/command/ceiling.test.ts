@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { knowsPlayMoneyOnly, readEnvironment } from '../../src/campaign/environment.ts';
 import { apply, load, plan } from '../../src/index.ts';
-import { type CommandOptions, command } from '../rig/command.ts';
+import { type CommandOptions, command, expectExit } from '../rig/command.ts';
 import { makeFolder } from '../rig/folder.ts';
 import { terse } from '../rig/other-service/manners.ts';
 import { OtherService } from '../rig/other-service/other-service.ts';
@@ -188,20 +188,17 @@ tasks:
 
   test('a plan that was saved while a limit held steps back does what it said once more is left, and no more', async () => {
     const { run, spent } = await limited('5/day');
-    const saved = await run(['plan', 'campaign.yaml', '--out', 'a.plan.json']);
-    expect(saved.code, saved.err).toBe(0);
+    await expectExit(0, run(['plan', 'campaign.yaml', '--out', 'a.plan.json']));
     const more = { env: { MEDIABATCH_LIMIT: '400/day' } };
     for (let time = 0; time < 2; time += 1) {
-      const applied = await run(['apply', 'a.plan.json', '--yes', '--poll-interval', '10'], more);
-      expect(applied.code, applied.err).toBe(4);
+      await expectExit(4, run(['apply', 'a.plan.json', '--yes', '--poll-interval', '10'], more));
       expect(spent()).toBe(4);
     }
   });
 
   test('sandbox credits neither count nor are limited', async () => {
     const { run, spent } = await limited('2/day');
-    const played = await run(['apply', 'campaign.yaml', '--sandbox', '--yes', '--poll-interval', '10']);
-    expect(played.code, played.err).toBe(0);
+    await expectExit(0, run(['apply', 'campaign.yaml', '--sandbox', '--yes', '--poll-interval', '10']));
     expect(spent()).toBe(0);
     expect((await run(['plan', 'campaign.yaml'])).out).toMatch(/^limit +2 a day, 2 left$/m);
   });
@@ -210,8 +207,7 @@ tasks:
     '%s is no limit, and is not taken for none',
     async (limit) => {
       const { run } = await limited(limit);
-      const refused = await run(['apply', 'campaign.yaml', '--yes']);
-      expect(refused.code, refused.err).toBe(64);
+      const refused = await expectExit(64, run(['apply', 'campaign.yaml', '--yes']));
       expect(refused.err).toContain('error MB3000 MEDIABATCH_LIMIT is');
     },
   );
@@ -237,8 +233,7 @@ describe('play money', () => {
     const { service, run } = await cautious();
     const planned = await run('plan', 'campaign.yaml', '--out', 'a.plan.json');
     expect(planned.out.split('\n')[0]).toBe('spring  with sandbox credits (--sandbox)');
-    const applied = await run('apply', 'a.plan.json', ...quick);
-    expect(applied.code, applied.err).toBe(0);
+    await expectExit(0, run('apply', 'a.plan.json', ...quick));
     expect(existsSync(join(place.folder, 'campaign.sandbox.lock.jsonl'))).toBe(true);
     expect(existsSync(join(place.folder, 'campaign.lock.jsonl'))).toBe(false);
     const asked = await run('apply', 'campaign.yaml', '--redo', 'hero');
@@ -254,8 +249,7 @@ describe('play money', () => {
       env: service.env,
     });
     expect(real.out.split('\n')[0]).toBe('spring');
-    const refused = await run('apply', 'a.plan.json', ...quick);
-    expect(refused.code, refused.err).toBe(64);
+    const refused = await expectExit(64, run('apply', 'a.plan.json', ...quick));
     expect(refused.err).toContain('--sandbox cannot be combined with a saved plan');
     expect(service.requests()).toEqual([]);
   });
@@ -266,18 +260,15 @@ describe('play money', () => {
     const named = ['--lock', 'campaign.lock.jsonl'];
     const expectRefused = async (...args: string[]) => {
       const before = place.read('campaign.lock.jsonl');
-      const { code, err } = await run(...args, ...named);
-      expect(code, err).toBe(65);
+      const { err } = await expectExit(65, run(...args, ...named));
       expect(err).toContain('was made against a real service, so --sandbox cannot use it');
       expect(place.read('campaign.lock.jsonl')).toBe(before);
     };
     // Decided where nobody knows the service: the lock does not name it yet.
-    const adopted = await real({}, 'adopt', 'campaign.yaml', 'hero@lamp', '--job', 'paid', '--offline', '--yes');
-    expect(adopted.code, adopted.err).toBe(0);
+    await expectExit(0, real({}, 'adopt', 'campaign.yaml', 'hero@lamp', '--job', 'paid', '--offline', '--yes'));
     await expectRefused('apply', 'campaign.yaml', '--select', 'hero@vase', ...quick);
     await expectRefused('forget', 'campaign.yaml', 'hero@lamp', '--force');
-    const bought = await real(service.env, 'apply', 'campaign.yaml', '--select', 'hero@vase', ...quick.slice(0, 2));
-    expect(bought.code, bought.err).toBe(0);
+    await expectExit(0, real(service.env, 'apply', 'campaign.yaml', '--select', 'hero@vase', ...quick.slice(0, 2)));
     await expectRefused('forget', 'campaign.yaml', 'hero@vase');
     await expectRefused('pin', 'campaign.yaml', 'hero@vase');
   });

@@ -2,6 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { programVariables } from '../../src/campaign/environment.ts';
 import { consentIn, withConsent } from '../../src/cli/consent.ts';
 import { apply, load, plan, readEnvironment } from '../../src/index.ts';
+import { expectExit } from '../rig/command.ts';
 import type { Booking } from '../rig/oracle.ts';
 import { killAt, makeTrial, type Trial } from '../rig/trial.ts';
 
@@ -27,8 +28,7 @@ test.each<[string, string[], { env?: Record<string, string> }]>([
   ['--yes where a person is wanted', ['--yes', '--publish'], { env: { MEDIABATCH_CONSENT: 'person' } }],
 ])('%s is no consent: exit 5, and no create', async (_, args, given) => {
   const trial = await makeTrial(manifest);
-  const ran = await trial.run(['apply', 'campaign.yaml', ...args], given);
-  expect(ran.code, ran.err).toBe(5);
+  const ran = await expectExit(5, trial.run(['apply', 'campaign.yaml', ...args], given));
   expect(ran.err).toContain('error MB3007 no approval for 4 credits');
   expect(ran.err).toContain('mediabatch plan campaign.yaml');
   expect(kinds(trial)).toEqual([]);
@@ -41,8 +41,7 @@ test('a saved plan alone is not a consent', async () => {
   expect(silent.err).toContain(
     'have the payer approve the plan in an interactive terminal of this user on this machine: mediabatch approve a.plan.json\n    or have the payer approve beforehand, with --yes\n',
   );
-  const typed = await trial.run(['apply', 'a.plan.json', '--yes', '--publish'], program);
-  expect(typed.code, typed.err).toBe(5);
+  await expectExit(5, trial.run(['apply', 'a.plan.json', '--yes', '--publish'], program));
   expect(kinds(trial)).toEqual([]);
   // It has what the plan says only from who types so.
   await trial.run(['apply', 'a.plan.json', '--yes', ...quick], { ends: 5 });
@@ -57,8 +56,7 @@ test('an agent is shown what to present to the user, and no way around the appro
   expect(refused.err).toContain('AI_AGENT marks the caller as an agent');
   expect(refused.err).toContain('mediabatch plan campaign.yaml --select hero --out campaign.plan.json');
   expect((await trial.apply(['-s', 'hero'])).code).toBe(0);
-  const waiting = await trial.run(['apply', 'campaign.yaml'], program);
-  expect(waiting.code, waiting.err).toBe(5);
+  const waiting = await expectExit(5, trial.run(['apply', 'campaign.yaml'], program));
   for (const { err } of [refused, waiting])
     expect(err).not.toMatch(/--publish|(?<!and )--yes|unset|MEDIABATCH_CONSENT/);
 });
@@ -129,8 +127,7 @@ test('the sandbox accepts --yes from every caller', async () => {
   const trial = await makeTrial(manifest);
   const args = ['apply', 'campaign.yaml', '--sandbox', ...quick];
   expect((await trial.run(args, program)).code).toBe(5);
-  const ran = await trial.run([...args, '--yes', '--publish'], program);
-  expect(ran.code, ran.err).toBe(0);
+  await expectExit(0, trial.run([...args, '--yes', '--publish'], program));
   expect(kinds(trial)).toEqual([]);
 });
 
@@ -147,8 +144,7 @@ tasks:
 `);
   await killAt(/hero@a {2}created/, (options) => trial.apply(['-s', 'hero@a', '-v'], options));
   expect(kinds(trial)).toEqual(['image']);
-  const collected = await trial.run(['apply', 'campaign.yaml', ...quick, '--json'], program);
-  expect(collected.code, collected.err).toBe(5);
+  const collected = await expectExit(5, trial.run(['apply', 'campaign.yaml', ...quick, '--json'], program));
   expect(kinds(trial)).toEqual(['image']);
   expect(collected.err).toContain('3 steps for approval of ≈ 5 credits, at most 6');
   const status = await trial.run(['status', 'campaign.yaml', '--list']);

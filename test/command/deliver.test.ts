@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { deliverFile } from '../../src/disk/outputs/relocate-output.ts';
 import { BucketStandIn } from '../rig/bucket-stand-in.ts';
-import { bin, command, temporaryFolder } from '../rig/command.ts';
+import { bin, command, expectExit, temporaryFolder } from '../rig/command.ts';
 import { makeFolder } from '../rig/folder.ts';
 import { runInProcess } from './in-process.ts';
 
@@ -28,8 +28,7 @@ beforeAll(async () => {
   writeFileSync(join(path, 'campaign.yaml'), manifest);
   writeFileSync(join(path, 'rows.csv'), 'sku,name\na,lamp\nb,vase\n');
   const apply = ['apply', '--sandbox', '--yes', '--sandbox-speed', '10000', '--poll-interval', '10'];
-  const applied = await command(apply, { cwd: path });
-  expect(applied.code, applied.err).toBe(0);
+  await expectExit(0, command(apply, { cwd: path }));
   await command(['pick', 'draft/2', '--sandbox'], { cwd: path });
   return remove;
 });
@@ -108,8 +107,7 @@ describe('deliver', () => {
 
   test('--picked lists undecided groups and exits with 5', async () => {
     const { folder, run } = campaign();
-    const unpicked = await command(['pick', 'draft/2', '--undo', '--sandbox'], { cwd: folder });
-    expect(unpicked.code, unpicked.err).toBe(0);
+    await expectExit(0, command(['pick', 'draft/2', '--undo', '--sandbox'], { cwd: folder }));
     const { code, err } = await run('--to', 'handed', '--picked');
     expect(code).toBe(5);
     expect(err).toContain('copied 4 files');
@@ -252,8 +250,7 @@ describe('deliver', () => {
       const digest = createHash('sha256').update('output/pic-b-16-9.png');
       rmSync(join(to, 'output/pic-b-16-9.png'), { force: true });
       writeFileSync(join(to, `output/.mediabatch-${digest.digest('hex').slice(0, 16)}.part`), 'half');
-      const again = await run('--to', 'handed');
-      expect(again.code, again.err).toBe(0);
+      await expectExit(0, run('--to', 'handed'));
       expect(contentOf(to)).toEqual(expected);
     },
   );

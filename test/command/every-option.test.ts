@@ -13,7 +13,7 @@ import {
 } from '../../src/campaign/option-table.ts';
 import { typedOptions } from '../../src/cli/program/command-row.ts';
 import { makeProgram, pasteAfter } from '../../src/cli/program/program.ts';
-import { temporaryFolder } from '../rig/command.ts';
+import { expectExit, temporaryFolder } from '../rig/command.ts';
 import { bufferTerminal } from './buffer-terminal.ts';
 import { runInProcess } from './in-process.ts';
 
@@ -78,8 +78,7 @@ writeFileSync(join(place.path, 'products.csv'), 'sku\nlamp\nvase\nrug\n');
 writeFileSync(join(place.path, 'more.yaml'), 'word: elm\n');
 
 async function save(name: Name, row: OptionRow): Promise<{ [option: string]: unknown }> {
-  const { code, err } = await run('plan', 'campaign.yaml', '--out', 'p.plan.json', ...typed(name, row));
-  expect(code, err).toBe(0);
+  await expectExit(0, run('plan', 'campaign.yaml', '--out', 'p.plan.json', ...typed(name, row)));
   return JSON.parse(readFileSync(join(place.path, 'p.plan.json'), 'utf8')).saved.options;
 }
 

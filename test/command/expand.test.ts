@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { root } from '../rig/command.ts';
+import { expectExit, root } from '../rig/command.ts';
 import { exampleNames, openExample } from '../rig/examples.ts';
 import { manifest, products, workplaceForEach } from './in-process.ts';
 
@@ -77,7 +77,6 @@ test('there are eight campaigns beside the quickstart, and they use every kind',
 
 test.each(exampleNames())('%s: its plan is as it was', async (name) => {
   const { run } = await openExample(name);
-  const plan = await run('plan', 'campaign.yaml', '--refresh', '--all');
-  expect(plan.code, plan.err).toBe(0);
+  const plan = await expectExit(0, run('plan', 'campaign.yaml', '--refresh', '--all'));
   await expect(plan.out).toMatchFileSnapshot(`goldens/${name}.plan.txt`);
 });

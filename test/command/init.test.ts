@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { root } from '../rig/command.ts';
+import { expectExit, root } from '../rig/command.ts';
 import { exampleNames } from '../rig/examples.ts';
 import { workplaceForEach } from './in-process.ts';
 
@@ -113,8 +113,7 @@ test.each([
   ['numbers only', 'id,price\n1,10\n2,20\n', ['picture@1', 'picture@2'], '1, product'],
 ])('--from-csv: %s', async (_what, csv, addresses, prompt) => {
   write('my table.csv', csv);
-  const made = await run('init', 'new', '--from-csv', 'my table.csv');
-  expect(made.code, made.err).toBe(0);
+  await expectExit(0, run('init', 'new', '--from-csv', 'my table.csv'));
   expect(read('new/my table.csv')).toBe(csv);
   const { code, out, err } = await run('explain', 'new/campaign.yaml', '--origins', '--json');
   expect(code, err).toBe(0);

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { pasteAfter } from '../../src/cli/program/program.ts';
 import { writeEngineNote } from '../../src/disk/lock/engine-note.ts';
 import { images } from '../rig/campaign.ts';
-import { command, root } from '../rig/command.ts';
+import { command, expectExit, root } from '../rig/command.ts';
 import { makeFolder } from '../rig/folder.ts';
 
 const packages = ['pg', 'pg-boss', 'aws4fetch'];
@@ -157,15 +157,17 @@ describe('commands that are printed while an engine has the run', () => {
     );
     for (const line of out.split('\n').filter((one) => one.includes('mediabatch apply')))
       expect(line).toContain(`--engine ${engine}`);
-    const named = await command(['status', 'campaign.yaml'], {
-      cwd,
-      env: {
-        MEDIABATCH_ENGINE: 'postgres://me:hidden-word@127.0.0.1:1/none',
-        MEDIABATCH_API_KEY: 'k',
-        MEDIABATCH_BASE_URL: 'http://127.0.0.1:1/api/v1',
-      },
-    });
-    expect(named.code, named.err).toBe(0);
+    const named = await expectExit(
+      0,
+      command(['status', 'campaign.yaml'], {
+        cwd,
+        env: {
+          MEDIABATCH_ENGINE: 'postgres://me:hidden-word@127.0.0.1:1/none',
+          MEDIABATCH_API_KEY: 'k',
+          MEDIABATCH_BASE_URL: 'http://127.0.0.1:1/api/v1',
+        },
+      }),
+    );
     expect(named.err).toContain('the progress of the run is missing below: ');
     expect(named.err).not.toContain('hidden-word');
   });

@@ -4,7 +4,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSyn
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type CommandRow, namedCommands } from '../../src/cli/program/command-row.ts';
-import { bin, command, root } from '../rig/command.ts';
+import { bin, command, expectExit, root } from '../rig/command.ts';
 import { exampleNames, openExample } from '../rig/examples.ts';
 import { makeFolder } from '../rig/folder.ts';
 import { gitEnvironment } from '../rig/git-environment.ts';
@@ -15,10 +15,12 @@ import { makeReader } from './buffer-terminal.ts';
 async function usedQuickstart(): Promise<string> {
   const folder = makeFolder();
   await command(['init', '.'], { cwd: folder });
-  const bought = await command(['apply', '--sandbox', '--yes', '--sandbox-speed', '10000', '--poll-interval', '10'], {
-    cwd: folder,
-  });
-  expect(bought.code, bought.err).toBe(0);
+  await expectExit(
+    0,
+    command(['apply', '--sandbox', '--yes', '--sandbox-speed', '10000', '--poll-interval', '10'], {
+      cwd: folder,
+    }),
+  );
   await command(['pin', '--sandbox', 'hero@clock,1:1', 'song@spring'], { cwd: folder });
   for (const args of [
     ['init', '-q'],
@@ -168,14 +170,12 @@ test.each(exampleNames())(
     for (let gates = 0; first.code === 5 && gates < 5; gates++) {
       const status = await run('status', 'campaign.yaml', '--json');
       const open: { toSee: string[] }[] = JSON.parse(status.out).gates;
-      const picked = await run('pick', 'campaign.yaml', ...open.flatMap(({ toSee }) => toSee.slice(0, 1)));
-      expect(picked.code, picked.err).toBe(0);
+      await expectExit(0, run('pick', 'campaign.yaml', ...open.flatMap(({ toSee }) => toSee.slice(0, 1))));
       first = await apply();
     }
     expect(first.code, first.err).toBe(0);
     const bought = sandbox.ledger().length;
-    const again = await run('apply', 'campaign.yaml', '--yes');
-    expect(again.code, again.err).toBe(0);
+    const again = await expectExit(0, run('apply', 'campaign.yaml', '--yes'));
     expect(again.err).toContain('Nothing to do');
     expect(sandbox.ledger()).toHaveLength(bought);
 

@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, write
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readWorkbook } from '../../src/disk/workbook/read-workbook.ts';
-import { command, temporaryFolder } from '../rig/command.ts';
+import { command, expectExit, temporaryFolder } from '../rig/command.ts';
 import { makeFolder } from '../rig/folder.ts';
 import { runInProcess } from './in-process.ts';
 
@@ -42,8 +42,7 @@ tasks:
     const apply = ['apply', '--sandbox', '--yes', '--sandbox-speed', '10000', '--poll-interval', '10'];
     expect((await command(apply, { cwd: path })).code).toBe(5);
     await command(['pick', 'draft/2', '--note', 'calm light', '--by', 'Ada', '--sandbox'], { cwd: path });
-    const applied = await command(apply, { cwd: path });
-    expect(applied.code, applied.err).toBe(0);
+    await expectExit(0, command(apply, { cwd: path }));
     return remove;
   });
 
@@ -174,12 +173,10 @@ tasks:
     with: { caption: "{{copy.title}}", media: ["{{tasks.pic.url}}"], accountIds: [${accounts[0]?.id}] }
 `,
     );
-    const applied = await run(
-      ...['apply', '--sandbox', '--yes', '--publish', '--sandbox-speed', '10000'],
-      '--poll-interval',
-      '10',
+    await expectExit(
+      0,
+      run(...['apply', '--sandbox', '--yes', '--publish', '--sandbox-speed', '10000'], '--poll-interval', '10'),
     );
-    expect(applied.code, applied.err).toBe(0);
     const outputs = (...words: string[]) => run('outputs', '--sandbox', ...words);
     const { files, posts } = JSON.parse((await outputs('--json')).out);
     const tables = { copy: { sku: '007', title: 'A; B' } };

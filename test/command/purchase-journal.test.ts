@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { expectExit } from '../rig/command.ts';
 import { gitEnvironment } from '../rig/git-environment.ts';
 import { firstAccount } from '../rig/service-here.ts';
 import { makeTrial, type Trial, withFaults } from '../rig/trial.ts';
@@ -239,8 +240,7 @@ describe('I40 the purchase journal', () => {
       const resolve = () => trial.run(['resolve', 'campaign.yaml', address, '--job', keys(trial)[0] ?? '']);
       expect((await resolve()).err).toContain('cannot record a decision');
       expect((await trial.apply(['--publish', '--on-unknown', 'hold'])).code).toBe(6);
-      const resolved = await resolve();
-      expect(resolved.code, resolved.err).toBe(0);
+      await expectExit(0, resolve());
       expect((await trial.apply(['--publish'])).code).toBe(0);
       expect(keys(trial)).toHaveLength(1);
     },

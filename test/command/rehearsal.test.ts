@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type CommandResult, command, readLines } from '../rig/command.ts';
+import { type CommandResult, command, expectExit, readLines } from '../rig/command.ts';
 import { described } from '../rig/other-service/manners.ts';
 import { OtherService } from '../rig/other-service/other-service.ts';
 import { workplaceForEach } from './in-process.ts';
@@ -38,8 +38,7 @@ tasks:
       expect(await place.run('status', 'campaign.yaml')).toMatchObject(hint);
       expect((await place.run('status', 'campaign.yaml', '--sandbox')).err).not.toContain('a sandbox lock exists');
       place.write('campaign.yaml', manifest('budget: { credits: 10 }'));
-      const capped = await rehearse('--redo', 'pic');
-      expect(capped.code, capped.err).toBe(4);
+      await expectExit(4, rehearse('--redo', 'pic'));
       expect(booked()).toHaveLength(5);
     });
 
@@ -74,10 +73,12 @@ tasks:
       ]);
       expect(refused.err).toContain('mediabatch forget campaign.yaml --sandbox pic@a --force');
       expect(booked()).toEqual([]);
-      const forgotten = await command(['forget', 'campaign.yaml', '--sandbox', 'pic@a', '--force'], {
-        cwd: place.folder,
-      });
-      expect(forgotten.code, forgotten.err).toBe(0);
+      await expectExit(
+        0,
+        command(['forget', 'campaign.yaml', '--sandbox', 'pic@a', '--force'], {
+          cwd: place.folder,
+        }),
+      );
       expect(await rehearse()).toMatchObject({ code: 0, err: expect.stringContaining('all 4 steps done') });
     });
   });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { command } from '../rig/command.ts';
+import { command, expectExit } from '../rig/command.ts';
 import type { ServiceOptions } from '../rig/service-here.ts';
 import { makeTrial, type Trial } from '../rig/trial.ts';
 import { runInProcess } from './in-process.ts';
@@ -88,8 +88,7 @@ tasks:
       other.write('products.csv', csv);
       // On a machine of its own: the purchase journal of the first one is not there.
       const { XDG_STATE_HOME = '' } = other.sandbox.env;
-      const again = await other.apply([], { env: { ...trial.sandbox.env, XDG_STATE_HOME } });
-      expect(again.code, again.err).toBe(0);
+      await expectExit(0, other.apply([], { env: { ...trial.sandbox.env, XDG_STATE_HOME } }));
       expect(readFileSync(other.path('campaign.lock.jsonl'), 'utf8')).toBe(
         readFileSync(trial.path('campaign.lock.jsonl'), 'utf8'),
       );

@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { RunEvent } from '../../src/contract/event.ts';
 import { createRunView, foldEvent } from '../../src/report/run/run-view.ts';
 import { doneIn } from '../../src/report/run/run-words.ts';
+import { expectExit } from '../rig/command.ts';
 import { makeFolder } from '../rig/folder.ts';
 import { described, type Manners, terse } from '../rig/other-service/manners.ts';
 import { OtherService } from '../rig/other-service/other-service.ts';
@@ -123,11 +124,9 @@ test.each(['beta-v5-lite', 'beta-5.0-pro'])('%s: a tier is sent where the servic
   const before = await run('plan', 'campaign.yaml');
   expect(before.code).toBe(65);
   expect(before.err).toContain('`plan --refresh` with a key reads the fields and models of your service');
-  const refreshed = await run('plan', 'campaign.yaml', '--refresh');
-  expect(refreshed.code, refreshed.err).toBe(0);
+  const refreshed = await expectExit(0, run('plan', 'campaign.yaml', '--refresh'));
   expect(refreshed.err).not.toContain('MB1507');
-  const applied = await run('apply', 'campaign.yaml', '--yes', '--poll-interval', '10');
-  expect(applied.code, applied.err).toBe(0);
+  await expectExit(0, run('apply', 'campaign.yaml', '--yes', '--poll-interval', '10'));
   expect(service.books.jobs.map(({ body }) => body.quality)).toEqual(['high']);
 });
 
@@ -153,7 +152,6 @@ test('a clipping is removed by its id, whether or not a list shows it', async ()
     'campaign.yaml': manifest,
     'campaign.lock.jsonl': `${header}\n${record({ address: 'talk', kind: 'clipping', jobId: 'c-1', credits: 10 })}\n`,
   });
-  const { code, err } = await runInProcess(['destroy', 'campaign.yaml', '--orphans', '--yes'], env, folder);
-  expect(code, err).toBe(0);
+  await expectExit(0, runInProcess(['destroy', 'campaign.yaml', '--orphans', '--yes'], env, folder));
   expect(seen).toEqual(['DELETE /clippings/c-1']);
 });

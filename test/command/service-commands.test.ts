@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createSandbox } from '../../src/sandbox/index.ts';
-import { command } from '../rig/command.ts';
+import { command, expectExit } from '../rig/command.ts';
 import { runInProcess } from './in-process.ts';
 import { folderWith, header, key, nobody, record, type Scripted, scripted } from './scripted.ts';
 
@@ -13,8 +13,7 @@ describe('service commands', () => {
 
   describe('without a key', () => {
     test('voices and models are the documented ones, and that is said', async () => {
-      const voices = await run(['list', 'voices', '--gender', 'female', '--accent', 'British']);
-      expect(voices.code, voices.err).toBe(0);
+      const voices = await expectExit(0, run(['list', 'voices', '--gender', 'female', '--accent', 'British']));
       expect(voices.out).toBe('voice_id  gender  accent\nAlice     female  british\nLily      female  british\n');
       expect(voices.err).toContain('MEDIABATCH_API_KEY is not set');
       const models = JSON.parse((await run(['list', 'models', '--kind', 'music', '--json'])).out);
@@ -201,8 +200,7 @@ describe('uploads', () => {
     const { env, seen } = await scripted({
       'POST /uploads': [200, { success: true, data: { id: 'u1', url: 'https://cdn.example/a.txt' } }],
     });
-    const added = await run(['upload', 'a.txt', 'b.txt', 'c.txt', '--json'], env, folder);
-    expect(added.code, added.err).toBe(0);
+    const added = await expectExit(0, run(['upload', 'a.txt', 'b.txt', 'c.txt', '--json'], env, folder));
     expect(JSON.parse(added.out).uploads.map(({ name }: { name: string }) => name)).toEqual([
       'a.txt',
       'b.txt',

@@ -1,7 +1,7 @@
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { command } from '../rig/command.ts';
+import { command, expectExit } from '../rig/command.ts';
 import { serveHere } from '../rig/listen.ts';
 import { folderWith, key } from './scripted.ts';
 
@@ -97,8 +97,7 @@ describe('the document is asked for where something is made by it', () => {
       const again = await apply(folder, env);
       expect([again.code, seen], again.err).toEqual([0, []]);
       rmSync(join(folder, 'out/b.mp4'));
-      const fetched = await apply(folder, env);
-      expect(fetched.code, fetched.err).toBe(0);
+      await expectExit(0, apply(folder, env));
       expect(seen).toEqual(
         ['GET /video/status/v2', 'GET /files/v2'].map((call) => expect.stringMatching(call.replace(/v2/, 'v\\d'))),
       );
@@ -115,8 +114,7 @@ describe('a service that makes jobs elsewhere', () => {
       '/videos/tags': post('tag'),
     });
     const { seen, made, env } = await serviceAt({ create, document });
-    const { code, err } = await apply(folderWith({ 'campaign.yaml': campaign }), env);
-    expect(code, err).toBe(0);
+    await expectExit(0, apply(folderWith({ 'campaign.yaml': campaign }), env));
     expect(made).toHaveLength(4);
     expect(seen.filter((call) => call.startsWith('POST /videos'))).toEqual(Array(3).fill(`POST ${create}`));
   });
@@ -124,8 +122,7 @@ describe('a service that makes jobs elsewhere', () => {
   test('where its document has nothing that could be it, nothing is sent, and the others are made', async () => {
     const document = documentOf({ '/videos/tags': post('tag') });
     const { seen, made, env } = await serviceAt({ create: '/somewhere', document });
-    const { code, err } = await apply(folderWith({ 'campaign.yaml': campaign }), env);
-    expect(code, err).toBe(3);
+    const { err } = await expectExit(3, apply(folderWith({ 'campaign.yaml': campaign }), env));
     expect(made).toEqual(['i1']);
     expect(seen.filter((call) => call.startsWith('POST /videos'))).toEqual([]);
     expect(err).toContain(
@@ -145,8 +142,7 @@ describe('a service that makes jobs elsewhere', () => {
   ])('a route that is not there (it %s) ends no run and stops no other kind', async (_name, status, body) => {
     const { seen, made, env, given } = await serviceAt({ create: '/somewhere', missing: [status, body] });
     const folder = folderWith({ 'campaign.yaml': campaign });
-    const { code, err } = await apply(folder, env);
-    expect(code, err).toBe(3);
+    const { err } = await expectExit(3, apply(folder, env));
     expect(made).toEqual(['i1']);
     expect(err).toContain(`the service has no POST /videos/create or POST /videos (HTTP ${status}`);
     expect(err).toContain('mediabatch help MB1511');
@@ -154,8 +150,7 @@ describe('a service that makes jobs elsewhere', () => {
     expect(seen.filter((call) => call.startsWith('POST /videos'))).toEqual(['POST /videos/create', 'POST /videos']);
     // Nothing is open: where the route is there, they are made.
     given.create = '/videos/create';
-    const again = await apply(folder, env);
-    expect(again.code, again.err).toBe(0);
+    await expectExit(0, apply(folder, env));
     expect(made).toHaveLength(4);
   });
 
@@ -163,16 +158,14 @@ describe('a service that makes jobs elsewhere', () => {
     const create = '/videos/generations/new';
     const served = await serviceAt({ create, document: documentOf({ [create]: post('prompt') }) });
     const folder = folderWith({ 'campaign.yaml': only('film') });
-    const first = await apply(folder, served.env);
-    expect(first.code, first.err).toBe(0);
+    await expectExit(0, apply(folder, served.env));
     const stateOf = (at: string) => join(at, '.mediabatch/service');
     served.given.document = undefined;
     served.seen.length = 0;
     // As it may come with a pull request.
     const other = folderWith({ 'campaign.yaml': only('film').replace('films', 'more-films') });
     cpSync(stateOf(folder), stateOf(other), { recursive: true });
-    const second = await apply(other, served.env);
-    expect(second.code, second.err).toBe(3);
+    await expectExit(3, apply(other, served.env));
     expect(served.seen.filter((call) => call === `POST ${create}`)).toEqual([]);
   });
 });

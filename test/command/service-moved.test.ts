@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { knownService } from '../../src/campaign/paths.ts';
 import { lockVersion } from '../../src/lock/record.ts';
 import { writeHeader } from '../../src/lock/write.ts';
-import { command, temporaryFolder } from '../rig/command.ts';
+import { command, expectExit, temporaryFolder } from '../rig/command.ts';
 import { makeFolder } from '../rig/folder.ts';
 import { dyingAt } from '../rig/killed-run.ts';
 import { type ServiceHere, type ServiceOptions, serviceHere } from '../rig/service-here.ts';
@@ -95,8 +95,7 @@ describe('a lock that was made against another service', () => {
       ['apply', 'campaign.yaml', '--yes'],
       ['adopt', 'campaign.yaml'],
     ]) {
-      const { code, err } = await campaign.run(service, ...words);
-      expect(code, err).toBe(65);
+      const { err } = await expectExit(65, campaign.run(service, ...words));
       for (const way of ['MEDIABATCH_BASE_URL', '--lock FILE', '--service-moved']) expect(err).toContain(way);
     }
     expect(campaign.lock()).toBe(elsewhere + line);
@@ -166,15 +165,13 @@ describe('a service that has moved', () => {
     expect(planned.out).toContain('pic@c');
     expect(campaign.lock()).toBe(lock);
 
-    const agreed = await campaign.run(after, 'apply', 'p.plan.json', '--service-moved', '--yes');
-    expect(agreed.code, agreed.err).toBe(0);
+    await expectExit(0, campaign.run(after, 'apply', 'p.plan.json', '--service-moved', '--yes'));
     expect(after.ledger().map(({ body }) => body.prompt)).toEqual(['a a', 'a b', 'a c']);
     expect(servicesIn(campaign.lock())).toEqual([digestOf(after)]);
     expect((await campaign.run(after, 'plan', 'campaign.yaml')).out).toContain('Nothing to do');
     expect((await campaign.run(before, 'plan', 'campaign.yaml')).code).toBe(65);
 
-    const useless = await campaign.apply(after, '--service-moved');
-    expect(useless.code, useless.err).toBe(0);
+    const useless = await expectExit(0, campaign.apply(after, '--service-moved'));
     expect(useless.err).toContain('has no effect');
   });
 
@@ -183,8 +180,7 @@ describe('a service that has moved', () => {
     const before = await makeService();
     await campaign.apply(before);
     const after = await moveService(before);
-    const { code, err } = await campaign.apply(after, '--service-moved');
-    expect(code, err).toBe(0);
+    await expectExit(0, campaign.apply(after, '--service-moved'));
     expect(servicesIn(campaign.lock())).toEqual([digestOf(after)]);
   });
 
@@ -233,8 +229,7 @@ describe('a service that has moved', () => {
       expect(refused.code).toBe(65);
       expect(refused.err).toContain('MB2003');
       for (const way of ['--service-moved', '--lock FILE', 'git show']) expect(refused.err).toContain(way);
-      const joined = await campaign.apply(after, '--service-moved');
-      expect(joined.code, joined.err).toBe(0);
+      await expectExit(0, campaign.apply(after, '--service-moved'));
       for (const { id } of after.ledger()) expect(campaign.lock()).toContain(id);
       expect(servicesIn(campaign.lock())).toEqual([digestOf(after)]);
     }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { RunFact } from '../../src/contract/event.ts';
 import { images, TestCampaign } from '../rig/campaign.ts';
-import { type CommandOptions, command } from '../rig/command.ts';
+import { type CommandOptions, command, expectExit } from '../rig/command.ts';
 import { makeFolder } from '../rig/folder.ts';
 import { terse } from '../rig/other-service/manners.ts';
 import { OtherService } from '../rig/other-service/other-service.ts';
@@ -46,29 +46,25 @@ tasks:
 
   test('I43 retrying a create that only the lock records needs an approval of its cost', async () => {
     const { trial, apply, elsewhere } = await leftOpen();
-    const asked = await apply([], elsewhere(program));
-    expect(asked.code, asked.err).toBe(5);
+    const asked = await expectExit(5, apply([], elsewhere(program)));
     expect(asked.err.replaceAll(/\s+/g, ' ')).toContain(
       'so it is charged once; it was sent elsewhere or long ago, so sending it again needs an approval',
     );
     expect(trial.sandbox.ledger()).toEqual([]);
-    const agreed = await apply(['--yes', '-s', 'hero'], elsewhere());
-    expect(agreed.code, agreed.err).toBe(0);
+    await expectExit(0, apply(['--yes', '-s', 'hero'], elsewhere()));
     expect(trial.sandbox.ledger()).toHaveLength(1);
   });
 
   test('I43 nor is one asked about that stands beside every step', async () => {
     const { trial, apply, elsewhere } = await leftOpen();
     trial.write('campaign.yaml', manifest.replace(/ {2}hero.*\n/, ''));
-    const asked = await apply([], elsewhere(program));
-    expect(asked.code, asked.err).toBe(5);
+    await expectExit(5, apply([], elsewhere(program)));
     expect(trial.sandbox.ledger()).toEqual([]);
   });
 
   test('the machine that was about to send it asks nobody: somebody agreed there', async () => {
     const { trial, apply } = await leftOpen();
-    const went = await apply(['-s', 'hero'], { env: program });
-    expect(went.code, went.err).toBe(5);
+    const went = await expectExit(5, apply(['-s', 'hero'], { env: program }));
     expect(went.err).not.toContain('sending it again needs an approval');
     expect(trial.sandbox.ledger()).toHaveLength(1);
   });
@@ -148,8 +144,7 @@ test('a price rise that only the balance reveals: creates go one by one, and no 
   const { service, write, apply } = await makeCampaign();
   service.books.rise = 4;
   write(100, '', 10);
-  const { code, err } = await apply('--exclude', 'song');
-  expect(code, err).toBe(4);
+  const { err } = await expectExit(4, apply('--exclude', 'song'));
   // 4, 8 and 12: the third shows that the price rises.
   expect(service.books.jobs.map(({ credits }) => credits)).toEqual([4, 8, 12]);
   expect(err).toMatch(/20 spent(?: ·|$)/m);

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { expectExit } from '../rig/command.ts';
 import { makeFolder } from '../rig/folder.ts';
 import { described, type Manners, odd, terse } from '../rig/other-service/manners.ts';
 import { account, OtherService } from '../rig/other-service/other-service.ts';
@@ -110,8 +111,7 @@ const cases: readonly [string, (standIn: StandIn) => Promise<void>][] = [
     'all nine kinds: bought, saved, posted once, and nothing to do after',
     async (standIn) => {
       const place = campaign(everyKind(standIn), standIn);
-      const first = await place.apply();
-      expect(first.code, first.err).toBe(0);
+      await expectExit(0, place.apply());
       const kinds = ['image', 'influencer', 'music', 'voiceover', 'video', 'clipping', 'thumbnail', 'post'];
       const bought = standIn.paid().map(({ kind }) => kind);
       expect(bought.sort()).toEqual(kinds.sort());
@@ -119,12 +119,10 @@ const cases: readonly [string, (standIn: StandIn) => Promise<void>][] = [
       expect(files).toEqual(expect.arrayContaining(['bed', 'cover', 'cuts-1', 'film', 'hero', 'host', 'voice']));
       const lock = place.lock();
       for (const { ids } of standIn.paid()) expect(ids.some((id) => lock.includes(JSON.stringify(id)))).toBe(true);
-      const again = await place.apply();
-      expect(again.code, again.err).toBe(0);
+      await expectExit(0, place.apply());
       expect(place.lock()).toBe(lock);
       rmSync(place.path('output'), { recursive: true });
-      const back = await place.apply();
-      expect(back.code, back.err).toBe(0);
+      await expectExit(0, place.apply());
       expect(standIn.paid()).toHaveLength(8);
     },
   ],
@@ -134,12 +132,10 @@ const cases: readonly [string, (standIn: StandIn) => Promise<void>][] = [
       const covers = (titles: string) =>
         `version: 1\nname: t\nbudget: { credits: 60 }\ntasks:\n  cover: { kind: thumbnail, foreach: [${titles}], with: { title: "{{row}}" } }\n`;
       const place = campaign(covers('a, b, c'), standIn);
-      const first = await place.apply();
-      expect(first.code, first.err).toBe(0);
+      await expectExit(0, place.apply());
       expect(standIn.paid()).toHaveLength(3);
       place.write(covers('a, b, c, d'));
-      const more = await place.apply();
-      expect(more.code, more.err).toBe(0);
+      await expectExit(0, place.apply());
       expect(standIn.paid()).toHaveLength(4);
     },
   ],
@@ -161,8 +157,7 @@ const cases: readonly [string, (standIn: StandIn) => Promise<void>][] = [
         `version: 1\nname: v\ntasks:\n  voice: { kind: voiceover, foreach: [${rows}], with: { text: "Say {{row}}.", voice_id: Alice } }\n`,
         standIn,
       );
-      const first = await place.apply();
-      expect(first.code, first.err).toBe(0);
+      await expectExit(0, place.apply());
       rmSync(place.path('campaign.lock.jsonl'));
       rmSync(place.path('.mediabatch'), { recursive: true, force: true });
       const listed = JSON.parse(
@@ -174,10 +169,8 @@ const cases: readonly [string, (standIn: StandIn) => Promise<void>][] = [
           .map(({ id }) => id)
           .sort(),
       );
-      const adopted = await place.run('adopt', 'campaign.yaml', '--yes');
-      expect(adopted.code, adopted.err).toBe(0);
-      const again = await place.apply();
-      expect(again.code, again.err).toBe(0);
+      await expectExit(0, place.run('adopt', 'campaign.yaml', '--yes'));
+      await expectExit(0, place.apply());
       expect(standIn.paid()).toHaveLength(7);
     },
   ],
@@ -193,8 +186,7 @@ const cases: readonly [string, (standIn: StandIn) => Promise<void>][] = [
       rmSync(place.path('.mediabatch'), { recursive: true, force: true });
       rmSync(place.path('output'), { recursive: true, force: true });
       place.moveToAnotherMachine();
-      const again = await place.apply();
-      expect(again.code, again.err).toBe(0);
+      await expectExit(0, place.apply());
       expect(standIn.paid()).toHaveLength(4);
     },
   ],

@@ -41,11 +41,18 @@ export async function command(args: string[], options: CommandOptions): Promise<
   // Where what is built changes under the tests, each command loads it anew.
   const isRebuilt = testEnvironment().MEDIABATCH_TEST_APART === '1';
   const needsProcess = apart || isRebuilt || isForNode || preload !== undefined || onErr !== undefined || isBusyHere();
-  const result = await (needsProcess
-    ? commandApart(args, options)
-    : commandHere(args, { cwd, env: { ...usual(), ...env } }));
-  if (ends !== undefined) equal(result.code, ends, result.err);
-  return result;
+  const ran = needsProcess ? commandApart(args, options) : commandHere(args, { cwd, env: { ...usual(), ...env } });
+  return ends === undefined ? ran : expectExit(ends, ran);
+}
+
+/** Waits for a command, which has to end with this exit code. */
+export async function expectExit<Ran extends Pick<CommandResult, 'code' | 'err'>>(
+  code: number,
+  ran: Ran | Promise<Ran>,
+): Promise<Ran> {
+  const ended = await ran;
+  equal(ended.code, code, ended.err);
+  return ended;
 }
 
 /** What a person's shell has. */

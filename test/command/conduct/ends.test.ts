@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { bin, type CommandResult, command } from '../../rig/command.ts';
+import { bin, type CommandResult, command, expectExit } from '../../rig/command.ts';
 import { makeFolder } from '../../rig/folder.ts';
 import { findLosses, remainsOf } from '../../rig/killed-run.ts';
 import { listenHere, serveHere } from '../../rig/listen.ts';
@@ -275,11 +275,13 @@ tasks:
   pic: { kind: image, foreach: [${rows.join(', ')}], with: { prompt: "{{row}}" }, save: "{{row}}" }
 `,
     );
-    const done = await command(['apply', 'campaign.yaml', '--yes', '--poll-interval', '10'], {
-      cwd: folder,
-      env: { MEDIABATCH_BASE_URL: `${origin}/api/v1`, MEDIABATCH_API_KEY: 'acme_live_secret123456' },
-    });
-    expect(done.code, done.err).toBe(0);
+    await expectExit(
+      0,
+      command(['apply', 'campaign.yaml', '--yes', '--poll-interval', '10'], {
+        cwd: folder,
+        env: { MEDIABATCH_BASE_URL: `${origin}/api/v1`, MEDIABATCH_API_KEY: 'acme_live_secret123456' },
+      }),
+    );
     expect([jobs, cut]).toEqual([6, 1]);
     for (const row of rows) expect(statSync(join(folder, `${row}.png`)).size).toBe(size);
   },

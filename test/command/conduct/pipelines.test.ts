@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { bin } from '../../rig/command.ts';
+import { bin, expectExit } from '../../rig/command.ts';
 import { paidTwice, readLockFile, unrecorded } from '../../rig/oracle.ts';
 import { createsSeen, makePlace, pictures, until } from '../../rig/place.ts';
 import { type Deed, hasTerminals, runOnTerminal } from '../../rig/terminal.ts';
@@ -215,8 +215,7 @@ tasks:
       const trial = await makeTrial(manifest, { service: { speed: 0.2 } });
       const run = await startRun(trial);
       const killed = { onErr: () => void run.kill('SIGKILL') };
-      const { code, err } = await trial.run(['status', 'campaign.yaml', '--follow'], killed);
-      expect(code, err).toBe(0);
+      const { err } = await expectExit(0, trial.run(['status', 'campaign.yaml', '--follow'], killed));
       expect(err).toContain('the process of the run is gone');
       expect(err).toContain('mediabatch apply campaign.yaml\n');
     });

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { readLock } from '../../../src/lock/read.ts';
 import type { StepRecord } from '../../../src/lock/record.ts';
 import type { Reason } from '../../../src/plan/plan.generated.ts';
+import { expectExit } from '../../rig/command.ts';
 import { makeTrial, type Trial } from '../../rig/trial.ts';
 import { workplaceForEach } from '../in-process.ts';
 import { guardElsewhere, type Scripted, scripted } from '../scripted.ts';
@@ -100,8 +101,7 @@ tasks:
       start();
       writeFileSync(join(place.folder, 'output/hero-lamp.png'), png('retouched'));
       expect(await plan()).toMatchObject({ 'hero@lamp': { action: 'download' } });
-      const { code, err } = await place.run('accept', 'campaign.yaml', 'hero@lamp');
-      expect(code, err).toBe(0);
+      const { err } = await expectExit(0, place.run('accept', 'campaign.yaml', 'hero@lamp'));
       expect(err).toContain('accepted hero@lamp: output/hero-lamp.png as it is now');
       expect(await actions()).toEqual({ 'hero@lamp': 'keep', 'hero@vase': 'keep', cover: 'keep' });
       expect(recordOf('hero@lamp')?.purchases[0]).toMatchObject({ revision: 1, jobId: 'job-hero@lamp' });
@@ -126,8 +126,7 @@ tasks:
       start();
       place.write('campaign.yaml', renamed);
       expect(await actions()).toMatchObject({ 'hero@lantern': 'create', 'hero@lamp': 'orphan' });
-      const { code, err } = await place.run('move', 'campaign.yaml', 'hero@lamp', 'hero@lantern');
-      expect(code, err).toBe(0);
+      const { err } = await expectExit(0, place.run('move', 'campaign.yaml', 'hero@lamp', 'hero@lantern'));
       expect(err).toContain('so the next apply would redo it for 5 credits');
       expect(recordOf('hero@lamp')).toBeUndefined();
       expect(recordOf('hero@lantern')?.purchases[0]?.jobId).toBe('job-hero@lamp');
@@ -143,8 +142,7 @@ tasks:
 
     test('an unpurchased step gets the job, and later its charge', async () => {
       start({ 'hero@lamp': 'not bought' });
-      const { code, err } = await into('hero@lamp', 'paid-1');
-      expect(code, err).toBe(0);
+      const { err } = await expectExit(0, into('hero@lamp', 'paid-1'));
       expect(err).toContain('its charge is unknown');
       expect(await actions()).toMatchObject({ 'hero@lamp': 'attach' });
       const charge = ['--job', 'paid-1', '--credits', '4'];
@@ -308,8 +306,7 @@ tasks:
 
     test('exact matches are adopted with their charge; kinds without a list are named', async () => {
       const { seen } = await serve(lists([video], speeches));
-      const { code, err } = await place.run('adopt', 'campaign.yaml', '--yes');
-      expect(code, err).toBe(0);
+      const { err } = await expectExit(0, place.run('adopt', 'campaign.yaml', '--yes'));
       expect(lockSteps()).toEqual({
         shot: [{ jobId: 'v1', credits: 16 }],
         'say/1': [{ jobId: 's1', credits: undefined }],
@@ -332,8 +329,7 @@ tasks:
 
     test('several candidates are shown, and none is adopted', async () => {
       await serve(lists([video, { ...video, id: 'v2' }], []));
-      const { code, err } = await place.run('adopt', 'campaign.yaml', '--yes');
-      expect(code, err).toBe(0);
+      const { err } = await expectExit(0, place.run('adopt', 'campaign.yaml', '--yes'));
       expect(err).toContain('undecided shot could be:');
       expect(err).toMatch(/v2 {2}exact/);
       expect(() => place.read('campaign.lock.jsonl')).toThrow('ENOENT');
@@ -347,8 +343,7 @@ tasks:
 
     test('queries the service for the job and its charge', async () => {
       await serve({ ...lists([video], []), 'GET /video/status/v1': status({ id: 'v1', status: 'COMPLETED' }) });
-      const { code, err } = await place.run('adopt', 'campaign.yaml', 'shot', '--job', 'v1');
-      expect(code, err).toBe(0);
+      await expectExit(0, place.run('adopt', 'campaign.yaml', 'shot', '--job', 'v1'));
       expect(lockSteps()).toEqual({ shot: [{ jobId: 'v1', credits: 16 }] });
     });
   });

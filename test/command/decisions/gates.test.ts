@@ -5,7 +5,7 @@ import { json } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { readLock } from '../../../src/lock/read.ts';
-import { command } from '../../rig/command.ts';
+import { command, expectExit } from '../../rig/command.ts';
 import { makeFolder } from '../../rig/folder.ts';
 import { serveHere } from '../../rig/listen.ts';
 import { blocksOf } from '../../rig/manual-pages.ts';
@@ -32,8 +32,10 @@ tasks:
   }
 
   async function apply(trial: Trial, code: number, ...words: string[]): Promise<string> {
-    const applied = await trial.run(['apply', ...(words.length === 0 ? ['campaign.yaml'] : words), '--yes']);
-    expect(applied.code, applied.err).toBe(code);
+    const applied = await expectExit(
+      code,
+      trial.run(['apply', ...(words.length === 0 ? ['campaign.yaml'] : words), '--yes']),
+    );
     return applied.err;
   }
 
@@ -217,8 +219,10 @@ tasks:
   const booked = ({ sandbox }: Trial) => sandbox.ledger().length;
 
   async function apply(trial: Trial, code: number, ...words: string[]): Promise<string> {
-    const applied = await trial.run(['apply', ...(words.length === 0 ? ['campaign.yaml', '--yes'] : words)]);
-    expect(applied.code, applied.err).toBe(code);
+    const applied = await expectExit(
+      code,
+      trial.run(['apply', ...(words.length === 0 ? ['campaign.yaml', '--yes'] : words)]),
+    );
     return applied.out + applied.err;
   }
 
@@ -300,8 +304,7 @@ tasks:
       rmSync(trial.path('campaign.lock.jsonl'));
       // On another machine, whose purchase journal is empty.
       const elsewhere = { env: { XDG_STATE_HOME: trial.path('elsewhere') } };
-      const adopted = await trial.run(['adopt', 'campaign.yaml', '--yes'], elsewhere);
-      expect(adopted.code, adopted.err).toBe(0);
+      const adopted = await expectExit(0, trial.run(['adopt', 'campaign.yaml', '--yes'], elsewhere));
       expect(adopted.err).toContain(`adopted say/1: its job is ${jobOf('say/1')}`);
       // The pictures are in no list. A lock without them would count as complete.
       expect(adopted.err).toMatch(/not in the lock: nothing can be bought[\s\S]*2 outputs exist/);
@@ -312,14 +315,12 @@ tasks:
       expect((await trial.apply([], elsewhere)).code).toBe(65);
       for (const address of ['pic', 'next']) {
         const words = ['adopt', 'campaign.yaml', address, '--job', jobOf(address), '--credits', '2'];
-        const imported = await trial.run(words, elsewhere);
-        expect(imported.code, imported.err).toBe(0);
+        await expectExit(0, trial.run(words, elsewhere));
       }
       const wrong = await trial.run(['adopt', 'campaign.yaml', 'pic', '--job', jobOf('say/1')], elsewhere);
       expect(wrong.code).toBe(64);
       const before = trial.sandbox.ledger().length;
-      const { code, err } = await trial.apply([], elsewhere);
-      expect(code, err).toBe(0);
+      await expectExit(0, trial.apply([], elsewhere));
       expect(trial.sandbox.ledger()).toHaveLength(before);
       const collected = readLock('lock', readFileSync(trial.path('campaign.lock.jsonl'))).lock;
       for (const [address, { purchases }] of lock.steps) {

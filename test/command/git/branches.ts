@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { type BookingService, listPaths, prices } from '../../rig/booking-service.ts';
+import { expectExit } from '../../rig/command.ts';
 import { makeStudio, type Studio } from './studio.ts';
 import type { Copy, PlanRow, Tasks } from './working-copy.ts';
 
@@ -129,7 +130,6 @@ export async function expectSettled(
   const spent = service.ledger.reduce((sum, { credits }) => sum + credits, 0);
   expect(await copy.credits()).toMatchObject({ spent, held: 0 });
   expect(openRows(await copy.plan())).toEqual([]);
-  const again = await copy.apply();
-  expect(again.code, again.err).toBe(0);
+  await expectExit(0, copy.apply());
   expect(service.ledger).toHaveLength(Object.values(booked).reduce((sum, count) => sum + count, 0));
 }

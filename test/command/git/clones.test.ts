@@ -2,6 +2,7 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Fate } from '../../rig/booking-service.ts';
+import { expectExit } from '../../rig/command.ts';
 import { seeded } from '../../rig/random.ts';
 import { idsMissing, paidTimes } from './branches.ts';
 import { RandomHistory } from './random-history.ts';
@@ -13,8 +14,7 @@ const minute = 60_000;
 /** Applies a campaign of these pictures: then each is paid for once, on record, and a file. */
 async function expectBought(studio: Studio, copy: Copy, ...words: string[]): Promise<string> {
   copy.tasks(Object.fromEntries(words.map((says) => [says, { kind: 'image', says }])));
-  const { code, err } = await copy.apply();
-  expect(code, err).toBe(0);
+  const { err } = await expectExit(0, copy.apply());
   expect(idsMissing(copy, studio.service)).toEqual([]);
   expect(readdirSync(join(copy.folder, 'output'))).toEqual(words.map((says) => expect.stringMatching(`^${says}\\.`)));
   return err;

@@ -1,6 +1,7 @@
 import { cpSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { expectExit } from '../../rig/command.ts';
 import {
   bringTogether,
   type Campaign,
@@ -67,8 +68,7 @@ describe('another credential of the same account, which nobody can know', () => 
     await expectNotSent(campaign, then, kind === 'video' ? [0, 6] : [6]);
     if (idsMissing(copy, studio.service).length > 0) {
       const job = ['--job', studio.service.idsOf(subject)[0] ?? '', '--credits', String(priceOf(kind))];
-      const { code, err } = await copy.resolve('hero', ...job);
-      expect(code, err).toBe(0);
+      await expectExit(0, copy.resolve('hero', ...job));
     }
     await expectSettled(copy, studio.service, booked(1));
   });
@@ -124,15 +124,13 @@ describe.each(['image', 'video'])('two branches with two accounts: %s', (kind) =
     expect(service.idsOf(subject)).toHaveLength(2);
     expect((await copy.credits()).held).toBe(2 * priceOf(kind));
     copy.key = keys.acme;
-    const first = await copy.apply();
-    expect(first.code, first.err).toBe(6);
+    await expectExit(6, copy.apply());
     const [missing = '', ...others] = idsMissing(copy, service);
     expect(others).toEqual([]);
     copy.key = keys.rival;
     // Nothing that this account's list shows is known: it cannot be told what it gives back.
     if (kind === 'video') {
-      const { code, err } = await copy.resolve('hero', '--job', missing, '--credits', '10');
-      expect(code, err).toBe(0);
+      await expectExit(0, copy.resolve('hero', '--job', missing, '--credits', '10'));
     }
     await expectSettled(copy, service, booked(2));
   });

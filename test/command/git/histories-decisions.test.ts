@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { expectExit } from '../../rig/command.ts';
 import {
   bringTogether,
   expectOpen,
@@ -61,8 +62,7 @@ describe('a person’s decision about one create says nothing about another that
     const { service } = studio;
     await expectOpen(copy, service, 8);
     const job = ['--job', service.idsOf(subject)[0] ?? '', '--credits', '8'];
-    const { code, err } = await copy.resolve('hero', ...job);
-    expect(code, err).toBe(0);
+    await expectExit(0, copy.resolve('hero', ...job));
     await expectSettled(copy, service, booked(1));
   });
 
@@ -75,8 +75,7 @@ describe('a person’s decision about one create says nothing about another that
     const { service } = studio;
     await expectOpen(copy, service, 8);
     const other = service.idsOf(subject).find((id) => !copy.lock.includes(`"${id}"`)) ?? '';
-    const { code, err } = await copy.resolve('hero', '--job', other, '--credits', '8');
-    expect(code, err).toBe(0);
+    await expectExit(0, copy.resolve('hero', '--job', other, '--credits', '8'));
     await expectSettled(copy, service, booked(2));
   });
 
@@ -85,14 +84,12 @@ describe('a person’s decision about one create says nothing about another that
     const { studio, copy, subject } = campaign;
     const { service } = studio;
     // Both stay in doubt; what was asked for is bought, once.
-    const first = await copy.apply();
-    expect(first.code, first.err).toBe(6);
+    await expectExit(6, copy.apply());
     expect(service.idsOf(subject).length).toBeLessThanOrEqual(3);
     const { spent, held } = await copy.credits();
     expect(spent + held).toBeGreaterThanOrEqual(8 * service.idsOf(subject).length);
     const bookedThen = service.ledger.length;
-    const again = await copy.apply();
-    expect(again.code, again.err).toBe(6);
+    await expectExit(6, copy.apply());
     expect(service.ledger).toHaveLength(bookedThen);
   });
 
@@ -169,8 +166,7 @@ test.each(orders)('two creates of one step are decided each by itself; $first fi
   await bringTogether(copy, { ours: lose, theirs: lose }, order);
   expect(await copy.credits()).toMatchObject({ spent: 0, held: 16 });
   for (const [index, id] of service.idsOf(subject).entries()) {
-    const { code, err } = await copy.resolve('hero', '--job', id, '--credits', '8');
-    expect(code, err).toBe(0);
+    await expectExit(0, copy.resolve('hero', '--job', id, '--credits', '8'));
     expect(await copy.credits()).toMatchObject({ spent: 8 * (index + 1), held: 8 * (1 - index) });
   }
   await expectSettled(copy, service, booked(2));
@@ -199,8 +195,7 @@ describe.each(['image', 'video', 'influencer'])('an open create, and a step that
     await expectOpen(copy, service, priceOf(kind));
     if (kind === 'influencer') {
       const [lost = ''] = service.idsOf(`${kind} a vase`);
-      const { code, err } = await copy.resolve('hero', '--job', lost, '--credits', '8');
-      expect(code, err).toBe(0);
+      await expectExit(0, copy.resolve('hero', '--job', lost, '--credits', '8'));
     }
     await expectSettled(copy, service, both);
   });
@@ -226,8 +221,7 @@ describe.each(['image', 'video', 'influencer'])('an open create, and a step that
     // The one job answers the one create, whichever way it was told.
     const { held } = await copy.credits();
     if (held > 0) {
-      const { code, err } = await copy.resolve('hero', '--job', job, '--credits', String(priceOf(kind)));
-      expect(code, err).toBe(0);
+      await expectExit(0, copy.resolve('hero', '--job', job, '--credits', String(priceOf(kind))));
     }
     await expectSettled(copy, service, booked(1));
   });
@@ -400,8 +394,7 @@ test('a job answers one create: its id is not taken for a second one that was lo
   copy.tasks(tasks('lamp', 'rug'));
   expect(await copy.applyUnanswered('influencer rug')).toBe(true);
   const [job = ''] = service.idsOf('influencer lamp');
-  const first = await copy.resolve('lamp', '--job', job, '--credits', '8');
-  expect(first.code, first.err).toBe(0);
+  await expectExit(0, copy.resolve('lamp', '--job', job, '--credits', '8'));
   const second = await copy.resolve('rug', '--job', job, '--credits', '8');
   expect(second.code, second.err).not.toBe(0);
   expect(await copy.credits()).toMatchObject({ spent: 8, held: 8 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { expectExit } from '../../rig/command.ts';
 import { type Campaign, expectOpen, expectSettled, idsMissing, makeCampaign, openRows, priceOf } from './branches.ts';
 import type { Tasks } from './working-copy.ts';
 
@@ -76,8 +77,7 @@ describe.each(['image', 'video'])('a lost answer that can be asked for, and then
     const { service } = studio;
     copy.tasks({ ...known, ...tasks(kind) });
     await expectOpen(copy, service, priceOf(kind), given);
-    const first = await copy.apply(...given);
-    expect(first.code, first.err).toBe(0);
+    await expectExit(0, copy.apply(...given));
     // The same key, and with it the same bytes as then: see `violations` of the service.
     await expectSettled(copy, service, { ...booked(1), ...counts(kind, buys) });
   });
@@ -88,12 +88,10 @@ describe.each(['image', 'video'])('a lost answer that can be asked for, and then
     copy.tasks({ ...known, ...tasks(kind) });
     studio.time.pass(30 * hour);
     if (kind === 'image') {
-      const { code, err } = await copy.apply();
-      expect(code, err).toBe(6);
+      await expectExit(6, copy.apply());
       expect(openRows(await copy.plan())).not.toEqual([]);
       const jobId = service.idsOf(subject)[0] ?? '';
-      const resolved = await resolveAt([address, 'hero'], copy, ['--job', jobId, '--credits', '3']);
-      expect(resolved.code, resolved.err).toBe(0);
+      await expectExit(0, resolveAt([address, 'hero'], copy, ['--job', jobId, '--credits', '3']));
     }
     await expectSettled(copy, service, { ...booked(1), ...counts(kind, buys) });
   });
@@ -113,12 +111,10 @@ describe('a lost answer that nobody can be asked for, and then', () => {
     const { service } = studio;
     copy.tasks(tasks('influencer'));
     await expectOpen(copy, service, 8, given);
-    const run = await copy.apply(...given);
-    expect(run.code, run.err).toBe(6);
+    await expectExit(6, copy.apply(...given));
     expect(service.idsOf(subject)).toHaveLength(1);
     const job = ['--job', service.idsOf(subject)[0] ?? '', '--credits', '8'];
-    const resolved = await resolveAt([address, 'hero'], copy, job);
-    expect(resolved.code, resolved.err).toBe(0);
+    await expectExit(0, resolveAt([address, 'hero'], copy, job));
     await expectSettled(copy, service, { ...booked(1), ...counts('influencer', buys) });
   });
 });
@@ -135,8 +131,7 @@ describe('a row of data', () => {
     copy.tasks({ ...known, hero: { kind, says: 'a green {{row.name}}', more: rows('rug') } });
     await expectOpen(copy, service, priceOf(kind));
     if (kind === 'influencer') {
-      const { code, err } = await copy.resolve('hero@vase', '--job', `${service.idsOf(subject)[0]}`, '--credits', '8');
-      expect(code, err).toBe(0);
+      await expectExit(0, copy.resolve('hero@vase', '--job', `${service.idsOf(subject)[0]}`, '--credits', '8'));
     }
     await expectSettled(copy, service, { ...booked(0), [subject]: 1, [`${kind} a green rug`]: 1 });
   });
@@ -167,8 +162,7 @@ test.each(['image', 'video'])('a budget that is all held: %s is asked for, which
   copy.tasks({ ...known, hero: { kind, says: 'a lamp' } });
   expect(await copy.applyUnanswered(subject)).toBe(true);
   copy.tasks({ ...known, hero: { kind, says: 'a vase' } });
-  const { code, err } = await copy.apply();
-  expect(code, err).toBe(4);
+  await expectExit(4, copy.apply());
   expect(idsMissing(copy, service)).toEqual([]);
   copy.tasks({ ...known, hero: { kind, says: 'a lamp' } });
   await expectSettled(copy, service, booked(1));

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { bin } from '../../rig/command.ts';
+import { bin, expectExit } from '../../rig/command.ts';
 import {
   bringTogether,
   expectOpen,
@@ -67,8 +67,7 @@ describe.each(['image', 'video', 'influencer'])('forget of a refusal on one bran
     studio.service.replaysRefusals = false;
     const theirs = async () => {
       await applyRefused(studio, copy, 400);
-      const { code, err } = await copy.run('forget', copy.manifest, 'hero');
-      expect(code, err).toBe(0);
+      await expectExit(0, copy.run('forget', copy.manifest, 'hero'));
     };
     await bringTogether(copy, { ours: () => ours(copy, subject), theirs }, order);
     return { service: studio.service, copy, subject, booked };
@@ -109,8 +108,7 @@ describe('an open create beside the other branch’s job', () => {
     await expectOpen(copy, service, 8);
     expect(await copy.credits()).toMatchObject({ spent: 8, held: 8 });
     const [lost = ''] = idsMissing(copy, service);
-    const { code, err } = await copy.resolve('hero', '--job', lost, '--credits', '8');
-    expect(code, err).toBe(0);
+    await expectExit(0, copy.resolve('hero', '--job', lost, '--credits', '8'));
     await expectSettled(copy, service, booked(2));
   });
 
@@ -148,8 +146,7 @@ async function makeDrafts(tasks = drafts) {
 }
 
 async function decide(copy: Copy, command: string, ...words: string[]): Promise<void> {
-  const { code, err } = await copy.run(command, copy.manifest, ...words);
-  expect(code, err).toBe(0);
+  await expectExit(0, copy.run(command, copy.manifest, ...words));
 }
 
 /** What the plan says of the step behind the gate. */
@@ -161,8 +158,7 @@ async function cardOf(copy: Copy): Promise<string> {
 }
 
 async function expectDone(copy: Copy, code = 0): Promise<void> {
-  const ran = await copy.apply();
-  expect(ran.code, ran.err).toBe(code);
+  await expectExit(code, copy.apply());
 }
 
 test.each(orders)(

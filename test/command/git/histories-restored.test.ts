@@ -1,6 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { expectExit } from '../../rig/command.ts';
 import { type Campaign, expectOpen, expectSettled, makeBranches, makeCampaign, priceOf } from './branches.ts';
 import type { Copy } from './working-copy.ts';
 
@@ -18,8 +19,7 @@ async function loseAndFind(kind: string): Promise<Campaign> {
   if (kind === 'influencer') {
     await copy.resolve('hero', '--job', studio.service.idsOf(subject)[0] ?? '', '--credits', '8');
   }
-  const { code, err } = await copy.apply();
-  expect(code, err).toBe(0);
+  await expectExit(0, copy.apply());
   copy.commit('found');
   copy.git('tag', 'found');
   return campaign;

@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, write
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createRequestBodies } from '../../../src/disk/state/request-bodies.ts';
-import { readLines } from '../../rig/command.ts';
+import { expectExit, readLines } from '../../rig/command.ts';
 import { makeFolder } from '../../rig/folder.ts';
 import { makeTrial, type Trial } from '../../rig/trial.ts';
 import { png } from '../../rooms/disk/media.ts';
@@ -234,8 +234,7 @@ describe('the whole folder of state of somebody else', () => {
     const planned = await ours.run(['plan', 'campaign.yaml', '--json'], { env });
     const { rows } = JSON.parse(planned.out) as { rows: { address: string; action: string }[] };
     expect(rows, planned.err).toMatchObject([{ action: 'keep' }, { address: 'hero', action: 'download' }]);
-    const applied = await ours.run(['apply', 'campaign.yaml', '--yes'], { env });
-    expect(applied.code, applied.err).toBe(0);
+    await expectExit(0, ours.run(['apply', 'campaign.yaml', '--yes'], { env }));
     expect(existsSync(ours.path('output/hero.png'))).toBe(true);
   });
 

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { bin, command } from '../../rig/command.ts';
+import { bin, command, expectExit } from '../../rig/command.ts';
 import { makeFolder } from '../../rig/folder.ts';
 import { type Ended, runProgram } from '../../rig/run-program.ts';
 import { makeTrial, type Trial } from '../../rig/trial.ts';
@@ -311,8 +311,7 @@ tasks:
     const path = makeFolder();
     writeFileSync(join(path, 'campaign.yaml'), manifest);
     writeFileSync(join(path, 'rows.csv'), 'k\na\n');
-    const bought = await command(['apply', 'campaign.yaml', '--sandbox', '--yes'], { cwd: path });
-    expect(bought.code, bought.err).toBe(0);
+    await expectExit(0, command(['apply', 'campaign.yaml', '--sandbox', '--yes'], { cwd: path }));
     writeFileSync(join(path, 'rows.csv'), 'k\na\nb\n');
     return path;
   }

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { bin, command, temporaryFolder } from '../../rig/command.ts';
+import { bin, command, expectExit, temporaryFolder } from '../../rig/command.ts';
 import { damagedOutputs, finalFiles, paidTwice, readLockFile, unrecorded } from '../../rig/oracle.ts';
 import { type Ended, runProgram } from '../../rig/run-program.ts';
 import { type ServiceHere, serviceHere } from '../../rig/service-here.ts';
@@ -54,11 +54,13 @@ function expectNothingLost({ service, lock }: Place, { said }: Ended): void {
 /** With the fault gone the campaign is finished, and nothing was paid for twice. */
 async function expectFinished(place: Place): Promise<void> {
   const { folder, service } = place;
-  const again = await command(['apply', 'campaign.yaml', '--yes', '--poll-interval', '10'], {
-    cwd: folder,
-    env: service.env,
-  });
-  expect(again.code, again.err).toBe(0);
+  await expectExit(
+    0,
+    command(['apply', 'campaign.yaml', '--yes', '--poll-interval', '10'], {
+      cwd: folder,
+      env: service.env,
+    }),
+  );
   const lock = readLockFile(place.lock);
   expect(service.ledger()).toHaveLength(steps);
   expect(paidTwice(service.ledger())).toEqual([]);

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { command, root } from '../../rig/command.ts';
+import { command, expectExit, root } from '../../rig/command.ts';
 import { countWritesOf, dyingAt, findLosses, remainsOf } from '../../rig/killed-run.ts';
 import { makePlace, type Place, pictures } from '../../rig/place.ts';
 
@@ -111,8 +111,7 @@ test.each([
         const left = readFileSync(place.lock, 'utf8');
         expect([before, after], `${when} write ${write}`).toContain(left);
         seen.add(left);
-        const again = await run(words);
-        expect(again.code, again.err).toBe(0);
+        await expectExit(0, run(words));
         expect(readFileSync(place.lock, 'utf8')).toBe(after);
       }
     }

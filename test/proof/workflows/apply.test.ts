@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { Fault } from '../../../src/sandbox/index.ts';
 import { CampaignRepository } from '../../command/git/campaign-repository.ts';
-import { temporaryFolder } from '../../rig/command.ts';
+import { expectExit, temporaryFolder } from '../../rig/command.ts';
 import { type ServiceHere, type ServiceOptions, serviceHere } from '../../rig/service-here.ts';
 import { type Job, packageFiles, runJob } from './runner.ts';
 
@@ -129,8 +129,7 @@ describe.skipIf(!hasGh)('apply.yml (needs gh and a POSIX shell)', () => {
     expect(readFileSync(job.step('Upload the gallery').with.path ?? '', 'utf8')).toMatch(/^<!doctype html>/i);
     expect(job.summary).toContain('mediabatch review');
     here.git('pull', '--quiet', 'origin', 'main');
-    const picked = await here.run('pick', 'campaign.yaml', 'draft/1');
-    expect(picked.code, picked.err).toBe(0);
+    await expectExit(0, here.run('pick', 'campaign.yaml', 'draft/1'));
     const next = await merged(gated);
     expect(next.code, next.said).toBe(0);
     expect(service.ledger()).toHaveLength(5);
