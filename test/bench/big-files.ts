@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder, removeFolder } from './folders.ts';
+import { savePath, writeCampaign } from './inputs.ts';
 import { bin, measureOnce } from './measure.ts';
+import { compilePeers, startStub } from './service.ts';
+import { independent } from './steps.ts';
 
 /**
  * A file of 1 GiB up and one down, each in under 200 MB of memory at both ends: the runner and the sandbox. Prints the
@@ -12,13 +14,13 @@ import { bin, measureOnce } from './measure.ts';
  */
 const size = 1024 ** 3;
 const mostMiB = 200;
-const folder = mkdtempSync(join(tmpdir(), 'mediabatch-big-'));
+const folder = makeFolder();
 let missed = false;
 try {
   await upAndBack();
   await down();
 } finally {
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder, 0);
 }
 if (missed) process.exitCode = 1;
 
@@ -58,49 +60,17 @@ async function upAndBack(): Promise<void> {
 
 /** A picture of 1 GiB as the output of a job. */
 async function down(): Promise<void> {
-  const head = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-  const tail = Buffer.from([0, 0, 0, 0, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82]);
-  const block = Buffer.alloc(1024 * 1024);
-  const server = createServer((request, response) => {
-    request.resume();
-    const origin = `http://${request.headers.host}`;
-    if (request.url?.startsWith('/files/')) {
-      response.writeHead(200, { 'content-type': 'image/png', 'content-length': size });
-      let left = size - head.length - tail.length;
-      response.write(head);
-      const pump = () => {
-        while (left > 0) {
-          const part = block.subarray(0, Math.min(left, block.length));
-          left -= part.length;
-          if (!response.write(part)) return void response.once('drain', pump);
-        }
-        response.end(tail);
-      };
-      return pump();
-    }
-    const status = { id: 'big', status: 'COMPLETED', outputUrl: `${origin}/files/big.png` };
-    const created = { generation: { id: 'big', status: 'QUEUED' }, creditsDeducted: 1, creditsRemaining: 9 };
-    response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify({ success: true, ...(request.method === 'POST' ? created : { data: status }) }));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  compilePeers();
+  const steps = independent(1, () => 0);
+  const stub = await startStub({ durationsMs: 0, outputBytes: size });
   try {
-    const address = server.address();
-    if (address === null || typeof address === 'string') throw new Error('no port');
-    const env = {
-      MEDIABATCH_BASE_URL: `http://127.0.0.1:${address.port}/api/v1`,
-      MEDIABATCH_API_KEY: 'bench_live_0123456789',
-    };
-    const manifest = join(folder, 'down.yaml');
-    writeFileSync(
-      manifest,
-      'version: 1\nname: big\ntasks:\n  pic: { kind: image, with: { prompt: big }, save: big }\n',
-    );
-    const found = await measureOnce({ args: [bin, 'apply', manifest, '--yes'], env });
-    if (statSync(join(folder, 'big.png')).size !== size) throw new Error('the download is not whole');
+    const manifest = writeCampaign(join(folder, 'down'), steps, { kind: 'image', concurrency: 1 });
+    const found = await measureOnce({ args: [bin, 'apply', manifest, '--yes'], env: stub.env });
+    if (statSync(join(folder, 'down', savePath(0, 'image'))).size !== size)
+      throw new Error('the download is not whole');
     report('download of 1 GiB, the runner', found.maxRssMiB);
   } finally {
-    server.close();
+    stub.stop();
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Summary } from './summary.ts';
+import type { Results, Summary } from './summary.ts';
 import type { Tool } from './trial.ts';
 
 export interface Goal {
@@ -8,9 +8,6 @@ export interface Goal {
   /** NaN: nothing valid was measured, which is missed as well. */
   value: number;
 }
-
-/** What was measured, by trial. */
-export type Results = Map<string, Summary[]>;
 
 type Pick = (summary: Summary, results: Results) => number;
 type Promised = readonly [trial: string, tool: Tool, text: string, most: number, pick: Pick];

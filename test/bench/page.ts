@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { type Goal, isMet, type Results } from './goals.ts';
+import { type Goal, isMet } from './goals.ts';
 import { figure, table, tellMachine } from './print.ts';
 import type { Start } from './start.ts';
-import type { Summary } from './summary.ts';
+import type { Results, Summary } from './summary.ts';
 import type { Tool, Trial } from './trial.ts';
 
-export interface Measured {
+interface Measured {
   trials: readonly Trial[];
   results: Results;
   starts: readonly Start[];

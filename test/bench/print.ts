@@ -14,30 +14,18 @@ export function tableOfTrial(trial: Trial, summaries: Summary[]): string {
   const rows = summaries.map((summary) => [
     summary.tool === 'learned' ? 'mediabatch, second time' : summary.tool,
     seconds(summary.wallMs),
-    summary.valid > 0 ? `${seconds(summary.leastMs)}–${seconds(summary.mostMs)}` : '',
     seconds(summary.cpuMs),
     figure(summary.maxRssMiB, 0),
     figure(summary.readsPerStep, 2),
     figure(summary.detectionMs, 0),
-    figure(summary.mostInFlight, 0),
     figure(summary.toIdeal, 2),
     pair(summary.toLimit),
     pair(summary.toNaive),
     summary.invalid.length === 0 ? String(summary.valid) : `${summary.valid}, INVALID: ${summary.invalid[0]}`,
   ]);
   const head = [
-    'tool',
-    'wall s',
-    'min–max',
-    'CPU s',
-    'MiB',
-    'reads/step',
-    'seen after ms',
-    'in flight',
-    '× ideal',
-    'wall, CPU × limit',
-    'wall, CPU × naive',
-    'runs',
+    ...['tool', 'wall s', 'CPU s', 'MiB', 'reads/step', 'seen after ms', '× ideal'],
+    ...['wall, CPU × limit', 'wall, CPU × naive', 'runs'],
   ];
   return `${trial.name}: ${trial.title}${ideal}\n\n${table([head, ...rows])}`;
 }

@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
-import { type Goal, isMet, judge, type Results } from './goals.ts';
+import { type Goal, isMet, judge } from './goals.ts';
 import { pageOfNumbers } from './page.ts';
 import { tableOfGoals, tableOfStart, tableOfTrial } from './print.ts';
 import { compilePeers } from './service.ts';
 import { judgeStart, measureStart, type Start } from './start.ts';
-import { summarize } from './summary.ts';
+import { type Results, summarize } from './summary.ts';
 import { runTrial } from './trial.ts';
 import { listWorkloads } from './workloads.ts';
 
@@ -12,9 +12,8 @@ import { listWorkloads } from './workloads.ts';
 const { values, positionals } = readArguments();
 const repetitions = values.reps === undefined ? undefined : Number(values.reps);
 const timeoutMs = Number(values.timeout) * 1000;
-const known = [...listWorkloads({ long: true }).map(({ id }) => id), 'W5', 'cluster'].sort();
-const asked = positionals;
-const unknown = asked.filter((id) => !known.includes(id));
+const known = [...listWorkloads({ long: true }).keys(), 'W5', 'cluster'].sort();
+const unknown = positionals.filter((id) => !known.includes(id));
 if (unknown.length > 0) stopUsage(`no workload ${unknown.join(', ')}; there are ${known.join(', ')}`);
 if (repetitions !== undefined && !(Number.isInteger(repetitions) && repetitions > 0)) {
   stopUsage('--reps takes a whole number from 1');
@@ -22,7 +21,7 @@ if (repetitions !== undefined && !(Number.isInteger(repetitions) && repetitions 
 if (!(timeoutMs > 0)) stopUsage('--timeout takes seconds');
 
 // The engine takes as long as all the others together, and needs PostgreSQL.
-const wanted = asked.length > 0 ? asked : known.filter((id) => id !== 'cluster' || values.long);
+const wanted = positionals.length > 0 ? positionals : known.filter((id) => id !== 'cluster' || values.long);
 const extra = values.with.split(' ').filter((word) => word !== '');
 const tell = (message: string) => void process.stderr.write(`${message}\n`);
 const print = (text: string) => {
@@ -37,7 +36,7 @@ if (wanted.includes('W5')) {
   print(tableOfStart(starts));
 }
 const workloads = listWorkloads({ long: values.long, ...(repetitions !== undefined && { repetitions }) });
-for (const { id, trials } of workloads) {
+for (const [id, trials] of workloads) {
   if (!wanted.includes(id)) continue;
   for (const trial of trials) {
     const summaries = summarize(trial, await runTrial(trial, { extra, timeoutMs, tell }));
@@ -51,7 +50,7 @@ const onEngine = wanted.includes('cluster')
 const goals: Goal[] = [...judgeStart(starts), ...judge(results), ...onEngine];
 if (goals.length > 0) print(tableOfGoals(goals));
 if (values.markdown) {
-  const trials = workloads.flatMap((workload) => workload.trials);
+  const trials = [...workloads.values()].flat();
   process.stdout.write(`${pageOfNumbers({ trials, results, starts, goals }, extra)}\n`);
 }
 if (values.check && goals.some((goal) => !isMet(goal))) process.exitCode = 1;

@@ -17,15 +17,9 @@ export interface StubStats {
   creates: number;
   polls: number;
   listReads: number;
-  /** Reads that were answered with 429; they are in `polls` and `listReads` too. */
-  refused: number;
   downloads: number;
-  /** Jobs that were made and not yet seen to be done, at most. */
-  mostInFlight: number;
-  /** Jobs that were seen to be done, and how long after they were, in ms. */
-  seen: number;
+  /** How long after their end jobs were seen to be done, in ms. */
   meanDetectionMs: number;
-  mostDetectionMs: number;
 }
 
 export interface StubJob {
@@ -40,17 +34,14 @@ export interface StubJob {
 
 /** The jobs of one run and everything that is counted about them. Times are ms of the wall clock. */
 export class StubJobs {
-  readonly counts = { creates: 0, polls: 0, listReads: 0, refused: 0, downloads: 0 };
+  readonly counts = { creates: 0, polls: 0, listReads: 0, downloads: 0 };
   readonly byId = new Map<string, StubJob>();
   /** In the order they were made, by kind. */
   readonly byKind = new Map<string, StubJob[]>();
   readonly #byKey = new Map<string, StubJob>();
   readonly #config: StubConfig;
-  #inFlight = 0;
-  #mostInFlight = 0;
   #seen = 0;
   #detectionMs = 0;
-  #mostDetectionMs = 0;
   #tokens: number;
   #filledAt = now();
   #createdAt = 0;
@@ -86,8 +77,6 @@ export class StubJobs {
     const list = this.byKind.get(kind);
     if (list === undefined) this.byKind.set(kind, [job]);
     else list.push(job);
-    this.#inFlight += 1;
-    this.#mostInFlight = Math.max(this.#mostInFlight, this.#inFlight);
     return job;
   }
 
@@ -97,10 +86,8 @@ export class StubJobs {
     if (at < job.doneAt) return false;
     if (!job.seen) {
       job.seen = true;
-      this.#inFlight -= 1;
       this.#seen += 1;
       this.#detectionMs += at - job.doneAt;
-      this.#mostDetectionMs = Math.max(this.#mostDetectionMs, at - job.doneAt);
     }
     return true;
   }
@@ -112,22 +99,13 @@ export class StubJobs {
     const at = now();
     this.#tokens = Math.min(2 * readsPerSecond, this.#tokens + ((at - this.#filledAt) / 1000) * readsPerSecond);
     this.#filledAt = at;
-    if (this.#tokens < 1) {
-      this.counts.refused += 1;
-      return false;
-    }
+    if (this.#tokens < 1) return false;
     this.#tokens -= 1;
     return true;
   }
 
   stats(): StubStats {
-    return {
-      ...this.counts,
-      mostInFlight: this.#mostInFlight,
-      seen: this.#seen,
-      meanDetectionMs: this.#seen === 0 ? 0 : this.#detectionMs / this.#seen,
-      mostDetectionMs: this.#mostDetectionMs,
-    };
+    return { ...this.counts, meanDetectionMs: this.#seen === 0 ? 0 : this.#detectionMs / this.#seen };
   }
 }
 

@@ -7,20 +7,19 @@ export interface Summary {
   valid: number;
   invalid: string[];
   wallMs: number;
-  leastMs: number;
-  mostMs: number;
   cpuMs: number;
   maxRssMiB: number;
   /** Status and list reads for each step, refused ones included. */
   readsPerStep: number;
   detectionMs: number;
-  refused: number;
-  mostInFlight: number;
   /** Wall time to that of the jobs alone; NaN where they take none. */
   toIdeal: number;
   toLimit: { wall: number; cpu: number };
   toNaive: { wall: number; cpu: number };
 }
+
+/** What was measured, by trial. */
+export type Results = Map<string, Summary[]>;
 
 type Valid = Exclude<Run, { invalid: string }>;
 
@@ -29,21 +28,17 @@ export function summarize(trial: Trial, runs: Runs): Summary[] {
     const own = runs.get(tool) ?? [];
     const valid = own.filter((run): run is Valid => !('invalid' in run));
     const of = (pick: (run: Valid) => number) => median(valid.map(pick));
-    const walls = valid.map(({ sample }) => sample.wallMs);
+    const wallMs = of(({ sample }) => sample.wallMs);
     return {
       tool,
       valid: valid.length,
       invalid: own.flatMap((run) => ('invalid' in run ? [run.invalid] : [])),
-      wallMs: median(walls),
-      leastMs: Math.min(...walls),
-      mostMs: Math.max(...walls),
+      wallMs,
       cpuMs: of(({ sample }) => sample.cpuMs),
       maxRssMiB: of(({ sample }) => sample.maxRssMiB),
       readsPerStep: of(({ stats }) => (stats.polls + stats.listReads) / trial.steps.length),
       detectionMs: of(({ stats }) => stats.meanDetectionMs),
-      refused: of(({ stats }) => stats.refused),
-      mostInFlight: of(({ stats }) => stats.mostInFlight),
-      toIdeal: median(walls) / (trial.idealMs ?? Number.NaN),
+      toIdeal: wallMs / (trial.idealMs ?? Number.NaN),
       toLimit: compare(own, runs.get('limit') ?? []),
       toNaive: compare(own, runs.get('naive') ?? []),
     };

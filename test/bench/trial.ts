@@ -37,8 +37,6 @@ export type Run = { sample: Sample; stats: StubStats } | { invalid: string };
 export type Runs = Map<Tool, Run[]>;
 
 export interface RunOptions {
-  /** Another build of the command. */
-  bin?: string;
   /** More arguments for `mediabatch apply`. */
   extra: string[];
   timeoutMs: number;
@@ -139,7 +137,7 @@ function prepare(tool: Tool, trial: Trial, folder: string, options: RunOptions):
     case 'mediabatch':
     case 'learned': {
       const shape = { kind, concurrency, ...(width !== undefined && { width }) };
-      return [options.bin ?? bin, 'apply', writeCampaign(folder, steps, shape), '--yes', ...options.extra];
+      return [bin, 'apply', writeCampaign(folder, steps, shape), '--yes', ...options.extra];
     }
     default:
       return tool satisfies never;
