@@ -1,16 +1,13 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import failureSchema from '../../schemas/failure.schema.json' with { type: 'json' };
-import { main } from '../../src/cli/main.ts';
 import { sayFailure, type Terminal } from '../../src/cli/terminal.ts';
 import { failures } from '../../src/contract/failure.ts';
 import { exitCodeOf } from '../../src/engine/end-of-run.ts';
 import { call, way } from '../../src/ground/advice.ts';
 import type { Action, Plan, PlanRow } from '../../src/plan/plan.ts';
-import { temporaryFolder } from '../rig/command.ts';
 import { bufferTerminal } from './buffer-terminal.ts';
+import { workplaceForEach } from './in-process.ts';
 
 const isFailure = new Ajv2020({ strict: true, strictRequired: false }).compile(failureSchema);
 
@@ -20,23 +17,12 @@ tasks:
   hero: { kind: image, with: { prompt: a lamp } }
 `;
 
+const place = workplaceForEach();
+
 /** Runs a command line where some files lie, without a key. */
 async function fail(commandLine: string, files: Record<string, string> = {}) {
-  const folder = temporaryFolder();
-  const before = process.cwd();
-  onTestFinished(() => {
-    process.chdir(before);
-    folder.remove();
-  });
-  for (const [name, text] of Object.entries({ 'campaign.yaml': hero, ...files })) {
-    const path = join(folder.path, name);
-    mkdirSync(join(path, '..'), { recursive: true });
-    writeFileSync(path, text);
-  }
-  process.chdir(folder.path);
-  const { terminal, said } = bufferTerminal();
-  const exit = await main(commandLine.split(' '), terminal);
-  return { exit, ...said };
+  for (const [name, text] of Object.entries({ 'campaign.yaml': hero, ...files })) place.write(name, text);
+  return await place.run(...commandLine.split(' '));
 }
 
 const twoMistakes = hero.replace('prompt', 'promt').replace('image', 'imgae');
@@ -89,7 +75,7 @@ test.each<[string, Record<string, string>, Record<string, unknown>]>([
     { code: 'MB3301', path: 'spring.json', exit: 73 },
   ],
 ])('%s fails with a document on stdout, and the words on stderr', async (commandLine, files, document) => {
-  const { exit, out, err } = await fail(commandLine, files);
+  const { code: exit, out, err } = await fail(commandLine, files);
   const failure = JSON.parse(out);
   expect(isFailure(failure), JSON.stringify(isFailure.errors)).toBe(true);
   expect(failure).toMatchObject({ mediabatch: 'failure', version: 1, exit, ...document });
@@ -99,7 +85,7 @@ test.each<[string, Record<string, string>, Record<string, unknown>]>([
 });
 
 test('without --json nothing is on stdout', async () => {
-  const { exit, out, err } = await fail('plan campaign.yaml -s hreo');
+  const { code: exit, out, err } = await fail('plan campaign.yaml -s hreo');
   expect({ exit, out, err }).toEqual({
     exit: 64,
     out: '',

@@ -1,5 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { CommanderError } from 'commander';
 import { beforeEach, onTestFinished } from 'vitest';
 import { main } from '../../src/cli/main.ts';
@@ -92,7 +92,10 @@ export function workplaceForEach(): Workplace {
       const code = await main(args, terminal);
       return { code, ...said };
     },
-    write: (name, text) => writeFileSync(join(folder, name), text),
+    write(name, text) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      writeFileSync(join(folder, name), text);
+    },
     read: (name) => readFileSync(join(folder, name), 'utf8'),
   };
 }

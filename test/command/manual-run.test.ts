@@ -1,14 +1,15 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type CommandRow, namedCommands } from '../../src/cli/program/command-row.ts';
-import { bin, command, expectExit, root } from '../rig/command.ts';
+import { command, expectExit, root } from '../rig/command.ts';
 import { exampleNames, openExample } from '../rig/examples.ts';
 import { makeFolder } from '../rig/folder.ts';
 import { gitEnvironment } from '../rig/git-environment.ts';
 import { blocksOf, pageNames } from '../rig/manual-pages.ts';
+import { typeInto } from '../rig/terminal.ts';
 import { makeReader } from './buffer-terminal.ts';
 
 /** The quickstart after a rehearsal and a day of work: a row and a season less, another season, other words, a retouched picture, and pins. */
@@ -67,22 +68,13 @@ async function gatedDrafts(): Promise<string> {
 }
 
 /** Types a line into a shell. `how`: it is ended as Ctrl-C does, once it has said something. */
-function typeLine(
-  line: string,
-  { folder, how }: { folder: string; how: CommandRow['examples'][number][2] },
-): Promise<{ code: number | null; said: string }> {
-  const script = `mediabatch() { '${process.execPath}' '${bin}' "$@"; }\n${line}\n`;
-  const env = { PATH: process.env.PATH ?? '', HOME: folder, XDG_STATE_HOME: process.env.XDG_STATE_HOME ?? '' };
-  const child = spawn('bash', ['-c', script], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (piece: string) => {
-      const isFirst = said === '';
-      said += piece;
-      if (isFirst && how === 'until Ctrl-C' && child.pid !== undefined) process.kill(-child.pid, 'SIGINT');
-    });
+async function typeLine(line: string, folder: string, how?: CommandRow['examples'][number][2]) {
+  const terminal = typeInto(folder, line, { XDG_STATE_HOME: process.env.XDG_STATE_HOME });
+  if (how === 'until Ctrl-C') {
+    await expect.poll(terminal.said).not.toBe('');
+    await terminal.interrupt();
   }
-  return new Promise((resolve) => child.on('close', (code) => resolve({ code, said })));
+  return { code: await terminal.ended, said: terminal.said() };
 }
 
 test('every command of the manual does what it says', async () => {
@@ -98,8 +90,8 @@ test('every command of the manual does what it says', async () => {
       cpSync(name === 'gates' ? gated : used, folder, { recursive: true, preserveTimestamps: true });
       run += 1;
       // A line that enters a folder goes with the others; a run that stops at a gate is told by its exit.
-      for (const line of name === 'gates' ? text.split('\n') : [`set -e\n${text}`]) {
-        const { code, said } = await typeLine(line, { folder, how: undefined });
+      for (const line of name === 'gates' ? text.split('\n') : [text]) {
+        const { code, said } = await typeLine(line, folder);
         const isRight = code === 0 || (code === 5 && name === 'gates' && /^mediabatch apply|--picked/.test(line));
         if (!isRight) failed.push(`${page}: ${line}\nexit ${code}\n${said}`);
       }
@@ -115,7 +107,7 @@ test('the commands of README lead from a spreadsheet to a gallery', async () => 
   const blocks = blocksOf('../../README', 'sh').filter(({ name }) => name !== 'not-run');
   const lines = blocks.flatMap(({ text }) => text.replaceAll(/^npx /gm, '').split('\n'));
   for (const line of lines) {
-    const { code, said } = await typeLine(line, { folder, how: undefined });
+    const { code, said } = await typeLine(line, folder);
     expect([line, code], said).toEqual([line, 0]);
   }
   expect(lines.length).toBeGreaterThanOrEqual(4);
@@ -127,14 +119,11 @@ test('the ten minutes of `help start` lead from a spreadsheet to a gallery, in o
   for (const { name, text } of blocksOf('start', 'csv')) writeFileSync(join(folder, name), `${text}\n`);
   const lines = blocksOf('start', 'sh').flatMap(({ name, text }) => (name === 'not-run' ? [] : text.split('\n')));
   for (const line of lines) {
-    const { code, said } = await typeLine(line, { folder, how: undefined });
+    const { code, said } = await typeLine(line, folder);
     expect([line, code], said).toEqual([line, 0]);
   }
   const [shown] = blocksOf('start', 'text');
-  const { said } = await typeLine('rm campaign.sandbox.lock.jsonl; mediabatch plan --sandbox', {
-    folder,
-    how: undefined,
-  });
+  const { said } = await typeLine('rm campaign.sandbox.lock.jsonl; mediabatch plan --sandbox', folder);
   expect(said).toContain(shown?.text);
   expect(existsSync(join(folder, 'campaign.sandbox.report/index.html'))).toBe(true);
   expect(readFileSync(join(folder, 'outputs.csv'), 'utf8')).toContain('a carafe of water');
@@ -151,7 +140,7 @@ test('every example in the help does what it says', async () => {
     });
     for (const [line, , how] of examples) {
       if (how === 'not run') continue;
-      const { code, said } = await typeLine(line, { folder: folders[how === 'at gates' ? 1 : 0] ?? '', how });
+      const { code, said } = await typeLine(line, folders[how === 'at gates' ? 1 : 0] ?? '', how);
       // Nobody sits there, and nobody has decided about the groups.
       const expected = how === 'asks' || /deliver .*--picked/.test(line) ? 5 : 0;
       if (code !== expected) failed.push(`${name}: ${line}\nexit ${code}\n${said}`);

@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { bin, type CommandResult, command, root } from '../rig/command.ts';
+import { type CommandResult, command, root } from '../rig/command.ts';
 import { makeFolder } from '../rig/folder.ts';
+import { typeInto } from '../rig/terminal.ts';
 
 const manifest = `version: 1
 name: spring
@@ -53,23 +53,14 @@ function commandsIn({ out, err }: Pick<CommandResult, 'out' | 'err'>): string[] 
 }
 
 /** Pastes a command into a shell, in a copy of the folder; a person says yes, and does not care for the pace of life. */
-function paste(text: string, folder: string): Promise<{ code: number | null; said: string }> {
-  const path = makeFolder();
-  const copy = join(path, 'copy');
+async function paste(text: string, folder: string): Promise<{ code: number | null; said: string }> {
+  const copy = join(makeFolder(), 'copy');
   cpSync(folder, copy, { recursive: true });
   // The campaign that a person starts with is not bought here.
   const more = text.includes('new/campaign.yaml') ? ['--dry-run'] : quick;
   const answer = text.startsWith('mediabatch apply') ? ` ${more.join(' ')}` : '';
-  const script = `mediabatch() { '${process.execPath}' '${bin}' "$@"; }\n${text}${answer}\n`;
-  const env = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '' };
-  const child = spawn('bash', ['-c', script], { cwd: copy, env, stdio: ['ignore', 'pipe', 'pipe'] });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (piece: string) => {
-      said += piece;
-    });
-  }
-  return new Promise((resolve) => child.on('close', (code) => resolve({ code, said })));
+  const { ended, said } = typeInto(copy, `${text}${answer}`, { HOME: process.env.HOME });
+  return { code: await ended, said: said() };
 }
 
 /** Runs a command and each that it prints; gives what was printed. */
@@ -104,7 +95,7 @@ describe('every command that is printed can be pasted', () => {
     expect(redo).toContain('--select hero --max-credits 50');
     const { said } = await paste(redo, folder);
     expect(said).toContain('all 2 steps done');
-  });
+  }, 30_000);
 
   test('when somebody else holds the lock', async () => {
     const folder = await placeAfter([['plan', ...called]], (path) => {
