@@ -130,7 +130,7 @@ export class Library {
   }
 
   /** Adds a public URL from which the service fetches the file. */
-  uploadUrl(url: string, fileName?: string, signal = new AbortController().signal): Promise<Asset> {
+  uploadUrl(url: string, fileName?: string, signal: AbortSignal = new AbortController().signal): Promise<Asset> {
     return uploadFromUrl({ url, ...defined({ fileName }) }, this.#uploadPorts, signal);
   }
 
