@@ -147,12 +147,12 @@ export class AccountSpending implements SpendingHome {
     const open = this.#monthNow().sums.openOf(campaign);
     if (open.length === 0) return;
     const made = recordsByKey(lock);
-    for (const { hold, credits } of open) {
+    for (const { hold } of open) {
       const purchases = (made.get(hold) ?? []).flatMap((record) => record.purchases);
       const job = purchases.find(isJob);
       const settled =
         job !== undefined
-          ? { credits: job.credits ?? credits }
+          ? { credits: job.credits }
           : purchases.some(isOpenSend)
             ? undefined
             : { credits: 0, isUnsent: true as const };

@@ -35,6 +35,8 @@ export class SpendingLedger {
   readonly #home: SpendingHome;
   readonly #of: { campaign: string; path: string; by: Finder; clock: SpendingClock };
   readonly #held = new Map<string, Held>();
+  /** Idempotency keys of jobs whose holds this run has ended. */
+  readonly #charged = new Set<string>();
 
   /**
    * `campaign`: distinguishes its idempotency keys from those of other campaigns; `path`: names the campaign for users.
@@ -53,13 +55,10 @@ export class SpendingLedger {
       hold: key,
       campaign: this.#of.campaign,
       line: randomId(),
-      credits: credits ?? Math.max(1, likely),
+      credits: credits ?? likely,
       ...(credits === null && { unknown: { by: this.#of.by, path: this.#of.path } }),
       ...(isSent && { isSent }),
-      ...(!isSent &&
-        (day ?? month) !== undefined && {
-          limits: defined({ day, month }),
-        }),
+      ...((day ?? month) !== undefined && { limits: defined({ day, month }) }),
     };
     const verdict: Verdict = await this.#home.add(line);
     switch (verdict.is) {
@@ -82,17 +81,22 @@ export class SpendingLedger {
     }
   }
 
-  /** Reads the result of a held create request from a line of the lock. */
+  /** Reads the result of a create request from a line of the lock. A run that was killed may have left its hold open. */
   note(line: LockLine): void {
-    const held = this.#held.get(line.key);
-    if (held === undefined) return;
-    const isEnded = line.jobId !== undefined || isUnsent(line);
-    if (!isEnded) {
+    const { key, jobId } = line;
+    const held = this.#held.get(key);
+    if (jobId !== undefined) {
+      if (held === undefined && this.#charged.has(key)) return;
+      this.#held.delete(key);
+      this.#charged.add(key);
+      const counted = held === undefined ? (line.credits ?? 0) : leastOf(held.line);
+      this.#end(key, counted, { credits: line.credits });
+    } else if (held !== undefined && isUnsent(line)) {
+      this.#held.delete(key);
+      this.#settle(held.line, unsent);
+    } else if (held !== undefined) {
       held.isSent = true;
-      return;
     }
-    this.#held.delete(line.key);
-    this.#settle(held.line, isUnsent(line) ? unsent : { credits: line.credits ?? held.line.credits });
   }
 
   /** Ends a hold: its create request was not sent, or its result is not recorded here. */
@@ -103,25 +107,31 @@ export class SpendingLedger {
       this.#held.delete(key);
       this.#settle(held.line, unsent);
     } else if (held.line.unknown !== undefined) {
-      this.#settle(held.line, { credits: held.line.credits, isLost: true });
+      this.#settle(held.line, { isLost: true });
     }
   }
 
   /** Waits for another price probe, and ends its hold if its process ended without reporting a price. */
   async #await(other: UnknownHold): Promise<void> {
-    if (await this.#home.isGone(other.unknown.by)) this.#settle(other, { credits: other.credits, isLost: true });
+    if (await this.#home.isGone(other.unknown.by)) this.#settle(other, { isLost: true });
     else await this.#of.clock.sleep(waitMs);
   }
 
-  #settle({ hold, campaign, credits: held }: HoldLine, became: Pick<ChargeLine, 'credits' | 'isLost' | 'isUnsent'>) {
+  #settle(line: HoldLine, became: HoldEnd): void {
+    this.#end(line.hold, leastOf(line), became, line.campaign);
+  }
+
+  #end(charged: string, held: number, became: HoldEnd, campaign = this.#of.campaign): void {
     // Until this line is written, the credits count as held.
-    this.#home.add({ at: this.#now(), charged: hold, campaign, held, ...became }).catch(() => undefined);
+    this.#home.add({ at: this.#now(), charged, campaign, held, ...became }).catch(() => undefined);
   }
 
   #now(): string {
     return new Date(this.#of.clock.now()).toISOString();
   }
 }
+
+type HoldEnd = Pick<ChargeLine, 'credits' | 'isLost' | 'isUnsent'>;
 
 const unsent = { credits: 0, isUnsent: true } as const;
 
@@ -136,9 +146,9 @@ interface HoldLine {
   /** Distinguishes equal idempotency keys of different campaigns. */
   campaign: string;
   line: string;
-  /** Reserved credits: the expected amount if the price is unknown. */
+  /** Reserved credits. For an unknown price: its estimate, or 0. */
   credits: number;
-  /** Set for an unknown price, which may cost all that is left: owner of the probe, and the lock or campaign. */
+  /** Set for an unknown price: owner of the probe, and the lock or campaign. */
   unknown?: { by: Finder; path: string };
   /** Whether its create request was sent before and is retried. */
   isSent?: true;
@@ -150,8 +160,9 @@ interface ChargeLine {
   at: string;
   charged: string;
   campaign: string;
-  credits: number;
-  /** Credits counted so far, in the month of its hold. */
+  /** Omitted if no charge was reported: what the hold counts stays counted. */
+  credits?: number | undefined;
+  /** Credits of its hold, which an earlier month may have counted. */
   held?: number;
   isUnsent?: true;
   isLost?: true;
@@ -226,30 +237,35 @@ export class SpendingSums {
       this.#count(known, Math.max(known.counts, line.credits));
       return { is: 'held' };
     }
-    const verdict = this.#judge(line);
+    const verdict: Verdict = line.isSent === true ? { is: 'held' } : this.#judge(line);
     if (verdict.is !== 'held') return verdict;
     const entry = { line, day: dayOf(this.#at), counts: 0, isOpen: true };
     this.#entries.set(name, entry);
     if (line.unknown !== undefined) this.#unknown.add(entry);
-    this.#count(entry, line.credits);
+    this.#count(entry, leastOf(line));
     return verdict;
   }
 
-  #judge({ credits, limits = {} }: HoldLine): Verdict {
-    const { day, month } = limits;
-    if (day === undefined && month === undefined) return { is: 'held' };
+  #leftOf({ limits: { day, month } = {} }: HoldLine) {
+    const all = [
+      { per: 'day' as const, most: day, spent: this.#today },
+      { per: 'month' as const, most: month, spent: this.#month },
+    ];
+    return all.flatMap(({ per, most, spent }) =>
+      most === undefined ? [] : [{ per, most, left: Math.max(0, most - spent) }],
+    );
+  }
+
+  #judge(line: HoldLine): Verdict {
+    const left = this.#leftOf(line);
+    if (left.length === 0) return { is: 'held' };
     const { line: other, isLost } = this.#findUnknown() ?? {};
     if (other?.unknown !== undefined) {
       const { unknown } = other;
       return isLost === true ? { is: 'lost', path: unknown.path } : { is: 'later', other: { ...other, unknown } };
     }
-    for (const [per, most, spent] of [
-      ['day', day, this.#today],
-      ['month', month, this.#month],
-    ] as const) {
-      const left = (most ?? Number.POSITIVE_INFINITY) - spent;
-      if (most !== undefined && credits > left) return { is: 'over', per, most, left: Math.max(0, left) }; // I44
-    }
+    const short = left.find((one) => leastOf(line) > one.left); // I44
+    if (short !== undefined) return { is: 'over', ...short };
     return { is: 'held' };
   }
 
@@ -259,10 +275,10 @@ export class SpendingSums {
   }
 
   /** Applies a charge. The last one counts: a charge held for a killed run becomes known when it is resumed. */
-  #charge({ charged, campaign, credits, held = credits, isLost }: ChargeLine): void {
+  #charge({ charged, campaign, credits, held = 0, isLost }: ChargeLine): void {
     const entry = this.#entries.get(`${campaign} ${charged}`);
     if (entry === undefined) {
-      const above = Math.max(0, credits - held);
+      const above = Math.max(0, (credits ?? held) - held);
       this.#month += above;
       this.#today += above;
       return;
@@ -271,9 +287,17 @@ export class SpendingSums {
       entry.isLost = true;
       return;
     }
+    if (!entry.isOpen && credits === undefined) return;
     entry.isOpen = false;
     this.#unknown.delete(entry);
-    this.#count(entry, credits);
+    this.#count(entry, credits ?? this.#unreported(entry));
+  }
+
+  /** Returns what a job without a reported charge counts: its hold, or all that is left if there is no estimate. */
+  #unreported({ line, counts }: Entry): number {
+    if (line.unknown === undefined || line.credits > 0) return counts;
+    const left = this.#leftOf(line).map((one) => one.left);
+    return left.length === 0 ? counts : counts + Math.min(...left); // I44 (unreported)
   }
 
   #count(entry: Entry, credits: number): void {
@@ -284,15 +308,22 @@ export class SpendingSums {
   }
 }
 
+/** Credits that a hold counts at first. A create of unknown price costs at least 1. */
+function leastOf({ credits, unknown }: HoldLine): number {
+  return unknown === undefined ? credits : Math.max(1, credits);
+}
+
 function dayOf(at: string): string {
   return at.slice(0, 10);
 }
 
 function readLine(value: Json | undefined): SpendingLine | undefined {
   if (!isMap(value) || Number.isNaN(Date.parse(String(value.at)))) return undefined;
-  const { credits, campaign, hold, charged, line, held = 0 } = value;
-  const isNamed = (typeof hold === 'string' && typeof line === 'string') || typeof charged === 'string';
-  if (!isNamed || typeof campaign !== 'string' || typeof credits !== 'number' || credits < 0) return undefined;
+  const { campaign, hold, charged, line, held = 0 } = value;
+  const isCharge = typeof charged === 'string';
+  const { credits = isCharge ? 0 : undefined } = value;
+  if (!isCharge && (typeof hold !== 'string' || typeof line !== 'string')) return undefined;
+  if (typeof campaign !== 'string' || typeof credits !== 'number' || credits < 0) return undefined;
   if (typeof held !== 'number') return undefined;
   return value as unknown as SpendingLine;
 }

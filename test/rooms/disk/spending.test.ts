@@ -60,7 +60,7 @@ async function ledgerOf(lock: string, limits: { day?: number; month?: number } =
   const ledger = await openPurchases(lock.split('/')[1] ?? '', { clock, spending: { limits, lock } });
   if (ledger === undefined) throw new Error('nothing can be kept');
   onTestFinished(() => ledger.close().catch(() => undefined));
-  const hold = (name: string, credits: number | null, { isSent = false, likely = 1 } = {}) =>
+  const hold = (name: string, credits: number | null, { isSent = false, likely = 0 } = {}) =>
     ledger.hold({ key: `key of ${name}`, credits, likely, isSent });
   const note = (name: string, facts: object) =>
     ledger.add({ address: name, kind: 'image', key: `key of ${name}`, ...facts } as LockLine);
@@ -178,6 +178,33 @@ describe('I44 what a person spends in all campaigns', () => {
     await again.charge('y', 1);
     await again.ledger.close();
     expect(await third.hold('z', 0)).toBe('held');
+  });
+
+  test.each<[string, number, number]>([
+    ['all that is left', 0, 10],
+    ['its estimate', 3, 9],
+  ])('a job of unknown price without a reported charge counts as %s', async (_name, likely, spent) => {
+    const one = await ledgerOf('/a/campaign.lock.jsonl');
+    expect(await one.hold('w', 6)).toBe('held');
+    expect(await one.hold('x', null, { likely })).toBe('held');
+    expect((await readSpent(now)).day).toBe(6 + Math.max(1, likely));
+    await one.charge('x');
+    expect(await one.hold('y', 11 - spent)).toMatchObject({ over: expect.stringContaining(`${10 - spent} are left`) });
+    expect(await readSpent(now)).toEqual({ day: spent, month: spent });
+  });
+
+  test('a job that a killed run recorded ends its hold when a run collects it', async () => {
+    const killed = await ledgerOf('/a/campaign.lock.jsonl');
+    expect(await killed.hold('x', null)).toBe('held');
+    await killed.send('x');
+    killed.release('x');
+    const other = await ledgerOf('/b/campaign.lock.jsonl');
+    expect(await other.hold('y', 1)).toMatchObject({ over: expect.stringContaining('/a/campaign.lock.jsonl') });
+    const next = await ledgerOf('/a/campaign.lock.jsonl');
+    await next.charge('x', 3);
+    await next.charge('x', 3);
+    expect(await other.hold('y', 7)).toBe('held');
+    expect(await readSpent(now)).toEqual({ day: 10, month: 10 });
   });
 
   test('is of a day and a month of UTC, and a clock that is set back begins neither anew', async () => {
