@@ -30,9 +30,9 @@ interface NeededFact {
 }
 
 /**
- * Expands a manifest into its steps. All mistakes are found at once, and at most 100 are reported. There is no graph
- * when there is a mistake here or in the manifest; mistakes of the manifest are not reported again. `files` are files
- * whose digests (uploads) or text (`{{read …}}`) are still needed: read them and call this function again.
+ * Expands a manifest into its steps. Reports all mistakes at once, at most 100, without those of the manifest. Returns
+ * no graph if there is a mistake in either. `files`: files whose digest (uploads) or text (`{{read …}}`) is missing.
+ * The caller reads them and calls this function again.
  */
 export function buildGraph(
   manifest: Manifest,
@@ -67,7 +67,10 @@ export function buildGraph(
   return { graph, diagnostics: limited, files: [] };
 }
 
-/** Reports cells without a value in the columns that are used. A schema, and a row as a whole, use all columns. */
+/**
+ * Reports a cell without a value if a template uses its column. A schema, and a template with the whole row, use all
+ * columns.
+ */
 function reportUsedCells({ manifest, templates, tables, cellErrors, diagnostics }: Expansion): void {
   if (cellErrors.length === 0) return;
   const { expressions } = templates;
@@ -121,7 +124,7 @@ function readMade(expansion: Expansion): MadeUpload[] {
   });
 }
 
-/** Finishes steps in topological order, because fingerprints need those of the steps before them. */
+/** Finishes steps in topological order, because a fingerprint covers those of the steps that the request refers to. */
 function assemble(
   manifest: Manifest,
   from: {
@@ -208,7 +211,7 @@ function renderDescriptions(expansion: Expansion): Map<string, string> {
 /** Shared by most steps, so it is frozen. */
 const none = Object.freeze([]) as unknown as string[];
 
-/** The title that gates give to all outputs of a row is also that of what other tasks make from the row. */
+/** Copies the title that a gate gives to the outputs of a row to the outputs that other tasks make from the row. */
 function shareTitles(all: readonly RenderedStep[]): void {
   const titles = new Map<string, string | undefined>();
   // Lists of different tasks have rows with one label.
@@ -293,7 +296,7 @@ function uploadStep({ address, file, place }: MadeUpload): Step {
   };
 }
 
-/** Replaces the file's name by its digest, because the content is what is paid for. */
+/** Replaces the path of a file by its digest: the content is what is paid for. */
 function withDigest(request: OpenRequest, file: FileFact | undefined): OpenRequest {
   return file === undefined ? request : { ...request, file: { $sha256: file.sha256 } };
 }

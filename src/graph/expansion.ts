@@ -29,10 +29,7 @@ export interface StepRows {
   tables?: { [name: string]: Json };
 }
 
-/**
- * The expansion of one manifest: the given facts, the results of the stages so far, and the list of mistakes that all
- * stages report to. Maps are by task.
- */
+/** The expansion of a manifest: facts, results of each stage, and reported mistakes. Maps are by task. */
 export class Expansion {
   readonly manifest: Manifest;
   readonly facts: GraphFacts;
@@ -43,7 +40,6 @@ export class Expansion {
   readonly notices: string[] = [];
   readonly kinds: ReadonlyMap<string, string | undefined>;
 
-  /** Set by `resolveVars`; a wrong var is `unknownValue`. */
   vars: JsonMap = emptyMap();
   readonly files = new Map<string, 'unknown' | Rows>();
   readonly cellErrors: CellError[] = [];
@@ -63,7 +59,7 @@ export class Expansion {
     return this.rows.get(task) ?? 'unknown';
   }
 
-  /** Returns the text for `{{read …}}`, without the final line break. `wanted`: the file is still to be read. */
+  /** Returns the text for `{{read …}}`, without the final line break. `wanted`: the caller has yet to read the file. */
   readText(
     written: string,
     at: { folder: string; place: Place },

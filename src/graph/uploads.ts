@@ -36,7 +36,7 @@ export class Uploads {
     return { address };
   }
 
-  /** Returns the facts of a file. `file` is `undefined` if it is not read yet; it is then added to `unread`. */
+  /** Returns the digest and size of a file. `file` is undefined if it is not read yet; `unread` then contains it. */
   read(written: string, at: At): { file: (FileFact & { path: string }) | undefined } | { diagnostic: Diagnostic } {
     const path = readPath(written, at);
     if (typeof path !== 'string') return path;
@@ -52,7 +52,7 @@ export class Uploads {
   }
 }
 
-/** Resolves a path to one relative to the main manifest's folder. It must not lead out of that folder. */
+/** Rewrites a path to be relative to the main manifest's folder. Refuses a path out of that folder. */
 export function readPath(written: string, { folder, place }: At): string | { diagnostic: Diagnostic } {
   const path = normalizePath(pathFrom(folder, written));
   const isOutside = path === '' || path.startsWith('..') || isAbsolutePath(written) || written.includes('\\');
@@ -62,7 +62,7 @@ export function readPath(written: string, { folder, place }: At): string | { dia
   return { diagnostic: { code: 'MB1301', severity: 'error', message, hint, place } };
 }
 
-/** Encodes a path as a row key. Reserved characters are escaped: different paths have different keys. */
+/** Encodes a path as a row key. Different paths have different keys. */
 function encodePath(path: string): string {
   return path
     .replaceAll(/[%:\s,@\\*?\p{C}]/gu, (character) =>

@@ -1,14 +1,11 @@
 /**
- * The parts of the service's answers that all kinds share, as data: paths, headers, words and field names. If the
- * documentation states a fact without its field name, possible names are listed in the order in which they are tried.
- * `a.b` is the field `b` of the object `a`.
+ * The parts of answers that all kinds share: paths, headers, words and field names. A list has the possible names of a
+ * field that the documentation does not name, in the order of attempts. `a.b` is the field `b` of the object `a`.
  */
 export const envelope = {
-  /** The last part of every base URL. */
   prefix: '/api/v1',
-  /** Paths relative to the base URL, except `documentAtRoot`, which is relative to the root of the host. */
   paths: {
-    /** Also used to read the server's clock and to check the API key, because it is free. */
+    /** Read to get the server's clock and to check the API key, too: it is free. */
     accounts: '/accounts',
     voices: '/voiceovers/voices',
     catalog: '/catalog',
@@ -20,7 +17,7 @@ export const envelope = {
   },
   headers: { idempotencyKey: 'idempotency-key', retryAfter: 'retry-after', date: 'date' },
   states: { queued: 'QUEUED', processing: 'PROCESSING', completed: 'COMPLETED', failed: 'FAILED' },
-  /** Values that distinguish the kinds with the same status path. Their field is undocumented. */
+  /** Values that distinguish kinds with the same status path. Their field is undocumented. */
   kindWords: { BASIC: 'image', INFLUENCER: 'influencer', THUMBNAIL: 'thumbnail' } as Readonly<Record<string, string>>,
   /** Fields of every answer. `success` is false when there is an error. */
   answer: {
@@ -37,11 +34,11 @@ export const envelope = {
     limit: 'pagination.limit',
   },
   created: {
-    /** Field that contains the job, as documented for images and music. */
+    /** Field with the job, as documented for images and music. */
     holder: 'generation',
-    /** Fields that may contain the job for other kinds. The answer may also be the job itself. */
+    /** Possible fields with the job for other kinds. The answer may be the job itself. */
     otherHolders: ['generation', 'data', 'job', 'clipping', 'thumbnail', 'video', 'voiceover', 'post'],
-    /** A record with this field refers to its job, and is not the job itself. */
+    /** Set in a record that refers to a job. */
     jobId: 'jobId',
     id: 'id',
     model: 'model',
@@ -58,7 +55,7 @@ export const envelope = {
     prompt: ['prompt', 'text', 'title', 'videoUrl'],
     link: ['outputUrl', 'outputAsset.url'],
     thumbnail: ['thumbnailUrl', 'thumbnailAsset.url'],
-    /** Links of a job in a list. Not `image` of a thumbnail, which may be the image of the request. */
+    /** Links of a job in a list. `image` of a thumbnail may be the image of the request. */
     listedLink: ['outputAsset.url', 'outputUrl'],
   },
   /** Fields of each file, if a job has several. `order` counts from 0. */
@@ -67,14 +64,14 @@ export const envelope = {
     uploadUrl: 'data.uploadUrl',
     blobName: 'data.blobName',
     publicUrl: 'data.publicUrl',
-    /** Fields that may contain the asset. The answer may also be the asset itself. */
+    /** Possible fields with the asset. The answer may be the asset itself. */
     holders: ['data', 'asset'],
     id: 'id',
     url: 'url',
   },
   voices: { lists: ['voices', 'data'] },
   accounts: { lists: ['data', 'accounts'], name: 'accountName', username: 'accountUsername' },
-  /** Field names of the catalog of models, which is entirely undocumented. */
+  /** Field names of the undocumented catalog of models. */
   catalog: {
     lists: ['data', 'models', 'catalog', 'items'],
     model: ['key', 'model', 'id', 'name'],

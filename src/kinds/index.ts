@@ -37,7 +37,6 @@ const aboutVoices: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(voices).map(([id, { gender, accent }]) => [id, `${gender}, ${accent}`]),
 );
 
-/** One model, under two keys. */
 const beta = {
   tiers: ['basic', 'high'],
   allows: {
@@ -46,7 +45,6 @@ const beta = {
   },
 } as const;
 
-/** The image generator, with the models, values and defaults of the service's documentation. */
 const image: Kind = {
   name: 'image',
   description: 'One image, made from a text and, where the model takes them, reference images.',
@@ -143,7 +141,6 @@ const image: Kind = {
 /** Every model that makes songs requires lyrics, including `auto`. */
 const song = { requires: ['lyrics'] } as const;
 
-/** The music generator, with the models, lengths and credits of the service's documentation. */
 const music: Kind = {
   name: 'music',
   description: 'One piece of music: a song with lyrics, or an instrumental.',
@@ -193,8 +190,8 @@ const music: Kind = {
 };
 
 /**
- * The voiceover generator. Its create request is undocumented: the names of `text`, `model` and `output_format` are
- * inferred from its lists and from the music generator; `voice_id` and the voices are documented.
+ * The voiceover generator. The names of `text`, `model` and `output_format` are inferred from its lists and from the
+ * music generator; `voice_id` and the voices are documented.
  */
 const voiceover: Kind = {
   name: 'voiceover',
@@ -228,7 +225,7 @@ const voiceover: Kind = {
   typicalMs: 20_000,
 };
 
-/** The video generator. Its create request is undocumented; the fields are those that its list returns. */
+/** The video generator. Its create request is undocumented; its list returns the fields. */
 const video: Kind = {
   name: 'video',
   description: 'One video, made from a text and, where the model takes it, a first image.',
@@ -292,7 +289,7 @@ const clipping: Kind = {
   typicalMs: 300_000,
 };
 
-/** The thumbnail generator. Its create request is undocumented; the fields are those that its records return. */
+/** The thumbnail generator. Its create request is undocumented; its records return the fields. */
 const thumbnail: Kind = {
   name: 'thumbnail',
   description: 'One thumbnail for a video.',
@@ -348,7 +345,7 @@ const influencer: Kind = {
   typicalMs: 20_000,
 };
 
-/** Uploads a file to the media library. Documented in full; it costs no credits. */
+/** Uploads a file to the media library. Fully documented; it costs no credits. */
 const upload: Kind = {
   name: 'upload',
   description: 'A file of yours in the media library, under a public URL that other tasks can use.',
@@ -377,8 +374,8 @@ const upload: Kind = {
 };
 
 /**
- * A post on connected social accounts. Its create request is undocumented. Only generation is documented to cost
- * credits, but if an answer has a charge, the charge is recorded.
+ * A post on social accounts. Its create request is undocumented. Only generation is documented to cost credits; a
+ * charge in an answer is recorded.
  */
 const post: Kind = {
   name: 'post',
@@ -405,7 +402,7 @@ const post: Kind = {
 
 const all = { image, music, voiceover, video, clipping, thumbnail, influencer, upload, post };
 
-/** All kinds of requests by name. The object has no prototype, so that `constructor` is not a kind. */
+/** Kinds by name. The object has no prototype, so that `constructor` is not a kind. */
 export const kinds: Readonly<Record<string, Kind>> = Object.freeze(
   Object.assign(Object.create(null) as Record<string, Kind>, all),
 );
@@ -416,7 +413,7 @@ export function requireKind(name: string): Kind {
   return kind;
 }
 
-/** Returns whether repeating a request costs nothing, so that the journal does not record it as a purchase. */
+/** Returns whether repeating a request is free. The purchase journal does not record such a request. */
 export function isFreelyRepeated(name: string): boolean {
   return kinds[name]?.recovery === 'again';
 }

@@ -13,9 +13,8 @@ interface ListPrice {
 }
 
 /**
- * Estimates the price of a request from the service's lists, in whole credits. A list does not guarantee a price; only
- * a ceiling limits the charge. `undefined` where the lists have no price, or one in units that the request does not
- * determine.
+ * Estimates the price of a request from the service's lists, in whole credits. Only a ceiling limits the charge.
+ * `undefined` if the lists have no price, or one in units that the request does not determine.
  */
 export function listPrice(kind: Kind, request: Body, listings: readonly Listing[]): ListPrice | undefined {
   const prices = listings.flatMap((listing) => {
@@ -70,7 +69,7 @@ function modelOfDefaults({ models, defaults }: ListedKind, kind: Kind): string |
   return typeof listed === 'string' ? listed : others.length === 0 ? only : undefined;
 }
 
-/** Returns the possible credits per unit. A field whose value is not listed may cost any of the listed amounts. */
+/** Returns the credits per unit. A value that is not listed may cost any of the listed amounts. */
 function ratesOf(
   { credits, creditsBy }: ListedModel,
   valueFor: (field: string) => Json | undefined,
@@ -89,7 +88,6 @@ function ratesOf(
   };
 }
 
-/** Returns how many units, including started ones, the request asks for. */
 function unitsOf(
   { per }: ListedModel,
   of: { kind: Kind; request: Body; valueFor: (field: string) => Json | undefined },
@@ -105,14 +103,13 @@ function unitsOf(
   return text === undefined ? undefined : Math.max(1, Math.ceil(text.length / per.characters));
 }
 
-/** Parses a duration in a request: `5`, `"5"` or `"5s"`. */
 function readSeconds(value: Json | undefined): number | undefined {
   const [, digits] = typeof value === 'string' ? (/^(\d{1,5}(?:\.\d{1,3})?) ?s?$/.exec(value) ?? []) : [];
   const seconds = digits === undefined ? value : Number(digits);
   return typeof seconds === 'number' && seconds > 0 && seconds <= 86_400 ? seconds : undefined;
 }
 
-/** Returns the text that a job is made from. `undefined` if a part of it is an output of another step. */
+/** Returns the text that a job is made from. `undefined` if it contains a reference. */
 function mainText({ fields }: Kind, request: Body): string | undefined {
   const name = Object.keys(fields).find((field) => fields[field]?.free === true);
   const text = name === undefined ? undefined : ownValue(request, name);

@@ -3,22 +3,17 @@ import { defined, isMap, mapOf, ownValue } from '../ground/values.ts';
 import { envelope } from './envelope.ts';
 import type { Kind } from './kind.ts';
 
-/** Unit that credits are charged for. `unknown`: listed but not understood, so there is no price. */
+/** Unit that credits are charged for. `unknown`: listed but not understood. */
 type ListedUnit = 'job' | { readonly seconds: number } | { readonly characters: number } | 'unknown';
 
-/**
- * Facts that a service lists about one model, in its catalog or with a request body in its OpenAPI document. Malformed
- * facts are omitted, because a list only helps with estimates and must not cause errors.
- */
+/** Facts that a service lists about a model. Malformed facts are omitted: a list only helps with estimates. */
 export interface ListedModel {
   /** Credits for each started unit of `per`, for a request with only default values. */
   credits?: number;
   per: ListedUnit;
   creditsBy: { readonly [field: string]: { readonly [value: string]: number } };
   ceiling?: number;
-  /** Allowed values for the model, by field, if they are listed. */
   allows: { readonly [field: string]: readonly string[] };
-  /** Values that the model uses for fields that a request omits. */
   defaults: { readonly [field: string]: string | number };
   isDeprecated?: true;
 }
@@ -26,10 +21,10 @@ export interface ListedModel {
 export interface ListedKind {
   models: { readonly [model: string]: ListedModel };
   defaults: { readonly [field: string]: string | number };
-  /** Values that are allowed in every request, by field, for fields whose values do not depend on the model. */
+  /** Allowed values by field, for fields that do not depend on the model. */
   values: { readonly [field: string]: readonly string[] };
   fields?: readonly string[];
-  /** The list is that of the sandbox, which accepts any model and charges for its default. */
+  /** Set for the list of the sandbox, which accepts any model and charges for its default. */
   isSandbox?: true;
 }
 
@@ -40,7 +35,7 @@ export const mostCredits = 1_000_000;
 const mostValues = 200;
 const longestName = 200;
 
-/** Parses credits: a number, or a string of digits. Undefined for other values. */
+/** Parses credits: a number, or a string of digits. */
 function readAmount(value: Json | undefined): number | undefined {
   const isDigits = typeof value === 'string' && /^[0-9]{1,7}(\.[0-9]{1,4})?$/.test(value);
   const amount = isDigits ? Number(value) : value;
@@ -84,9 +79,8 @@ function isMarkedDeprecated(facts: Json): boolean {
 }
 
 /**
- * Reads an amount of credits and its unit. The unit may be a separate field, a part of the amount (`price: { amount: 2,
- * unit: second }`), or in its name (`creditsPerSecond: 2`). All places are searched, because without a unit the amount
- * would be the price of a job.
+ * Reads credits and their unit. The unit may be a separate field, a part of the amount (`price: { amount: 2, unit:
+ * second }`), or in its name (`creditsPerSecond: 2`). Without a unit the amount is the price of a job.
  */
 export function readPrice(facts: Json): { credits?: number; per: ListedUnit } {
   const { catalog: names } = envelope;
@@ -108,7 +102,7 @@ const rateForm = /^(?:(?:credits?|cost|price)_?)*per_?([a-z0-9_]+)$/i;
 const inText =
   /(?<!\bframes? )\bper[ _-]((?:\d[\d,]*k? |thousand )?(?:second|sec|minute|min|hour|char|character|word|token|megapixel)s?)\b/i;
 
-/** Reads the units in a field, with amounts per unit. `isPrice`: any content is read as a unit. */
+/** Reads the units in a field, with amounts per unit. With `isPrice`, any short text is a unit. */
 function unitsIn(name: string, value: Json, isPrice: boolean): { unit: ListedUnit; rate?: Json }[] {
   const { catalog: names } = envelope;
   const amounts: readonly string[] = [...names.credits, ...names.creditsBy, ...names.ceiling, ...names.amount];
@@ -122,14 +116,13 @@ function unitsIn(name: string, value: Json, isPrice: boolean): { unit: ListedUni
   return found === undefined ? [] : [{ unit: readUnit(found) }];
 }
 
-/** Recognizes names about prices, such as `pricingModel` or `billed_by`, whose short strings are units. */
+/** Returns whether a name is about prices, such as `pricingModel` or `billed_by`. */
 function tellsOfPrice(name: string): boolean {
   return /\b(rate$|(credit|cost|price|charge|bill|meter)s?\b|(pric|charg|bill|meter)(ing|ed)\b)/.test(
     spaced(name).toLowerCase(),
   );
 }
 
-/** Splits a name such as `ThousandCharacters` or `1000_characters` into words. */
 function spaced(name: string): string {
   return name.replace(/([a-z])([A-Z0-9])|([0-9])([A-Za-z])/g, '$1$3 $2$4').replaceAll('_', ' ');
 }
@@ -138,12 +131,12 @@ export function asValue(value: Json | undefined): string | number | undefined {
   return typeof value === 'number' || (typeof value === 'string' && value.length <= longestName) ? value : undefined;
 }
 
-/** Makes a map without a prototype, because its keys come from a service. */
+/** Makes a map without a prototype, because a service determines the keys. */
 export function bare<Value>(entries: readonly (readonly [string, Value])[]): { [key: string]: Value } {
   return Object.assign(Object.create(null) as { [key: string]: Value }, Object.fromEntries(entries));
 }
 
-/** Returns a price above 0. A listed 0 does not count: the service does not guarantee a free job. */
+/** Returns a price above 0. A listed 0 does not count, because it does not guarantee a free job. */
 function positive(amount: number | undefined): number | undefined {
   return amount === undefined || amount <= 0 ? undefined : amount;
 }
@@ -156,7 +149,7 @@ function readAmounts(map: Json | undefined): { [value: string]: number } {
   return bare(amounts);
 }
 
-/** Reads lists of strings, by field. Numbers become strings, because they are compared with values of requests. */
+/** Reads lists of strings, by field. Numbers become strings, as in requests. */
 function readLists(map: Json | undefined): { [field: string]: readonly string[] } {
   const lists = entriesOf(map).flatMap(([field, values]) => {
     if (!Array.isArray(values)) return [];
@@ -166,7 +159,6 @@ function readLists(map: Json | undefined): { [field: string]: readonly string[] 
   return bare(lists);
 }
 
-/** Reads default values: `defaultResolution: 2k` is the default of `resolution`. */
 function readDefaults(facts: Json): { [field: string]: string | number } {
   const defaults = entriesOf(facts).flatMap(([name, setting]) => {
     const [, head, rest = ''] = /^default([A-Z])([A-Za-z0-9]*)$/.exec(name) ?? [];
@@ -192,7 +184,7 @@ function entriesOf(map: Json | undefined): [string, Json][] {
     .slice(0, mostValues);
 }
 
-/** Units by their words, without a plural s. Other words are not understood. */
+/** Units by their singular words. */
 const words: { readonly [word: string]: ListedUnit } = {
   ...named('job', ['job', 'request', 'generation', 'call', 'creation', 'run']),
   ...named('job', ['flat', 'fixed', 'image', 'video', 'song', 'track', 'thumbnail', 'voiceover']),
@@ -202,14 +194,13 @@ const words: { readonly [word: string]: ListedUnit } = {
   ...named({ characters: 1 }, ['character', 'char']),
 };
 
-/** Writes a unit for messages: `second`, `10 seconds`, `1000 characters`. */
 export function unitText(unit: ListedUnit): string {
   if (typeof unit === 'string') return unit;
   const [count, word] = 'seconds' in unit ? [unit.seconds, 'second'] : [unit.characters, 'character'];
   return count === 1 ? word : `${count} ${word}s`;
 }
 
-/** Parses the unit that credits are charged for: `second`, `per_second`, `1000 characters`, `1k chars`. */
+/** Parses a unit: `second`, `per_second`, `1000 characters`, `1k chars`. */
 function readUnit(text: Json): ListedUnit {
   if (typeof text !== 'string') return 'unknown';
   const plain = text
@@ -228,7 +219,7 @@ function readUnit(text: Json): ListedUnit {
   return unit === undefined ? 'unknown' : times(unit, count);
 }
 
-/** Multiplies a unit. The result is `unknown` for several jobs, because that gives no price of a single job. */
+/** Multiplies a unit. Several jobs are `unknown`, because they give no price of a single job. */
 function times(unit: ListedUnit, count: number): ListedUnit {
   const isCount = Number.isFinite(count) && count > 0 && count <= 10_000_000;
   if (!isCount || unit === 'unknown') return 'unknown';

@@ -5,9 +5,9 @@ import type { Kind, Model } from './kind.ts';
 type Body = { [field: string]: Json };
 
 /**
- * Returns the price class of a request, which has all values that determine its price, for example
- * `image/alpha-2/resolution=2k`. Requests of one class cost the same. Documented defaults of the model are filled in.
- * An alias is not replaced, because it is not documented to cost the same.
+ * Returns the price class of a request: all values that determine its price, for example `image/alpha-2/resolution=2k`.
+ * Requests of one class cost the same. Documented defaults of the model are filled in. An alias is not replaced,
+ * because it is not documented to cost the same.
  */
 export function priceClass(kind: Kind, request: Body): string {
   const model = modelName(kind, request);
@@ -15,20 +15,20 @@ export function priceClass(kind: Kind, request: Body): string {
   return [...parts, ...(kind.pricedBy === 'all' ? everyPart(kind, request) : documentedParts(kind, request))].join('/');
 }
 
-/** Returns the documented credits per job. `undefined` when none are documented, which does not mean free. */
+/** Returns the documented credits per job. `undefined` if none are documented, which does not mean free. */
 export function documentedCredits(kind: Kind, request: Body): number | undefined {
   if (kind.free === true) return 0;
   const model = modelName(kind, request);
   return model === undefined ? undefined : modelOf(kind, model)?.credits;
 }
 
-/** Returns the entry of a model; none for `constructor` and other names of the prototype. */
+/** Returns a model, but not a property of the prototype such as `constructor`. */
 export function modelOf(kind: Kind, name: string): Model | undefined {
   const models = kind.model?.models;
   return models !== undefined && Object.hasOwn(models, name) ? models[name] : undefined;
 }
 
-/** Returns the model that a request names, or the documented default of its kind. */
+/** Returns the model of a request, or the documented default. */
 export function modelName(kind: Kind, request: Body): string | undefined {
   const value = ownValue(request, kind.model?.field ?? 'model');
   const fallback = kind.model?.default;
@@ -48,8 +48,8 @@ function documentedParts(kind: Kind, request: Body): string[] {
 }
 
 /**
- * Returns the price class parts of kinds whose price factors are undocumented: every value that is neither free text
- * nor a link, and the length of each text, rounded up to a power of two.
+ * Returns the parts for undocumented prices: every value that is neither free text nor a link, and the length of each
+ * text, rounded up to a power of two.
  */
 function everyPart(kind: Kind, request: Body): string[] {
   return Object.keys(request)
@@ -67,7 +67,7 @@ function everyPart(kind: Kind, request: Body): string[] {
     });
 }
 
-/** Returns a documented default if the model is documented to support it. */
+/** Returns a documented default that the model supports. */
 export function defaultFor(kind: Kind, model: string, field: string): string | undefined {
   const value = kind.fields[field]?.default;
   if (value === undefined) return undefined;
@@ -79,9 +79,8 @@ function asText(value: Json): string {
 }
 
 /**
- * Returns a request without the values that the service documents as its defaults for every model. Requests with and
- * without these values are the same purchase and are sent as the same bytes. Every other value is sent as written,
- * because a default of only most models, or another name of the default model, may change its meaning.
+ * Returns a request without the documented defaults that apply to every model. A request with these values is the same
+ * purchase as one without them, and is sent as the same bytes. Other values are sent as written.
  */
 export function dropDefaults(kind: Kind | undefined, request: Body): Body {
   const names = Object.keys(request).filter((name) => request[name] === defaultOf(kind, name));
@@ -95,7 +94,7 @@ export function meantValue(kind: Kind | undefined, name: string, request: Body):
   return value === undefined ? defaultOf(kind, name) : value;
 }
 
-/** Returns a default that is valid for every model, which means that no model has its own values for the field. */
+/** Returns the default of a field for which no model has its own values. */
 function defaultOf(kind: Kind | undefined, name: string): string | undefined {
   if (kind === undefined || !Object.hasOwn(kind.fields, name)) return undefined;
   const models = Object.values(kind.model?.models ?? {});

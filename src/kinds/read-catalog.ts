@@ -5,13 +5,13 @@ import type { Kind } from './kind.ts';
 import { bare, type ListedModel, type Listing, readListedModel, readPrice, unitText } from './listed-model.ts';
 import { modelOf } from './price.ts';
 
-/** A model in the service's catalog. The catalog is undocumented, so only readable fields are included. */
+/** A model in the service's undocumented catalog. Only readable fields are included. */
 export interface CatalogModel {
   model: string;
   kind?: string;
   /** Credits of one job with default parameters, or of each started unit `per`. */
   credits?: number;
-  /** Unit that the credits are charged for, if it is not a job: `second`, `1000 characters`. */
+  /** Unit that the credits are charged for, if it is not a job. */
   per?: string;
   aliasOf?: string;
   description?: string;
@@ -20,7 +20,7 @@ export interface CatalogModel {
 const mostModels = 2000;
 const { catalog: names } = envelope;
 
-/** Reads the models of a catalog: any list of objects with a model key, at any usual place. */
+/** Reads the models of a catalog: any list of objects with a model key. */
 export function readCatalog(json: Json): CatalogModel[] {
   return findEntries(json).map(({ model, kind, facts }) => {
     const { credits, per } = readPrice(facts);
@@ -48,7 +48,7 @@ export function readCatalogListing(json: Json, kinds: Readonly<Record<string, Ki
   return bare([...models].map(([kind, list]) => [kind, { models: bare(list), defaults: {}, values: {} }] as const));
 }
 
-/** Returns the kind for a word of the catalog, which may be `IMAGE`, `Image` or `images`. */
+/** Returns the kind for a word such as `IMAGE`, `Image` or `images`. */
 export function kindName(word: string, kinds: Readonly<Record<string, unknown>>): string {
   const name = word.toLowerCase();
   if (Object.hasOwn(kinds, name)) return name;

@@ -4,26 +4,23 @@ import { envelope } from './envelope.ts';
 import type { Kind } from './kind.ts';
 import { asValue, bare, type ListedKind, type Listing, readListedModel } from './listed-model.ts';
 
-/** The parts of the service's own OpenAPI document that concern the requests of this program. */
+/** The parts of the service's OpenAPI document that concern this program. */
 export interface ServiceDocument {
-  /** `info.version`; empty when there is none. */
   version: string;
   /**
-   * By kind: the path of create requests, and the schema of their body with every `$ref` inlined. `byOperation`: this
-   * version does not know the path, and found it by the fields of its body.
+   * By kind: the path of create requests, and the schema of their body with every `$ref` inlined. `byOperation`: found
+   * by the fields of its body, because the path is unknown to this version.
    */
   creates: { [kind: string]: { path: string; schema?: Json; byOperation?: true } };
   missing: { [kind: string]: string };
-  /** Operations such as `POST /uploads`, relative to the base URL. */
   operations: string[];
-  /** Models listed in the document, with the body of a request (`x-models`) or in it. */
   listing: Listing;
 }
 
 const methods = ['get', 'put', 'post', 'delete', 'patch'];
 const mostModels = 500;
 
-/** Reads a document of any content. Malformed parts are left out, and nothing throws. */
+/** Reads a document. Leaves out malformed parts, and never throws. */
 export function readServiceDocument(document: Json, kinds: Readonly<Record<string, Kind>>): ServiceDocument {
   const root = mapOf(document);
   const paths = relativePaths(root);
@@ -56,7 +53,7 @@ export function readServiceDocument(document: Json, kinds: Readonly<Record<strin
   };
 }
 
-/** Returns the document's paths relative to the base URL, which ends with the path of the document's first server. */
+/** Returns the document's paths relative to the base URL, which ends with the path of the first server. */
 function relativePaths(root: JsonMap): ReadonlyMap<string, JsonMap> {
   const prefix = serverPath(root) ?? '';
   const paths = new Map<string, JsonMap>();
@@ -76,7 +73,6 @@ function relativePaths(root: JsonMap): ReadonlyMap<string, JsonMap> {
   return paths;
 }
 
-/** Returns the path of the first server of a document or of one path, without a trailing slash. */
 function serverPath(of: JsonMap): string | undefined {
   const servers = ownValue(of, 'servers');
   const url = Array.isArray(servers) ? ownValue(mapOf(servers[0]), 'url') : undefined;
@@ -84,7 +80,6 @@ function serverPath(of: JsonMap): string | undefined {
   return url.replace(/^https?:\/\/[^/]*/, '').replace(/\/+$/, '');
 }
 
-/** Media types that can describe a JSON body, most specific first. */
 const jsonTypes = [/^application\/json\s*(;|$)/i, /^application\/[\w.-]+\+json\s*(;|$)/i, /^(application|\*)\/\*/];
 
 function bodySchema(root: JsonMap, operation: JsonMap): Json | undefined {
@@ -131,7 +126,7 @@ function readListedKind(body: JsonMap, { kind, schema }: { kind: Kind; schema: J
   };
 }
 
-/** Returns the strings that a schema lists. `undefined` when it also allows others. */
+/** Returns the strings that a schema lists. `undefined` if it allows others. */
 export function listValues(schema: Json, depth = 0): string[] | undefined {
   const map = mapOf(schema);
   const values = ownValue(map, 'enum');
@@ -149,8 +144,8 @@ export function listValues(schema: Json, depth = 0): string[] | undefined {
 type FoundRoute = { path: string; byOperation?: true } | { missing: string };
 
 /**
- * Finds the POST operation that creates jobs of a kind: one with a known path, or else the only one in the kind's
- * collection with the kind's fields. `takes` returns the fields of an operation's body.
+ * Finds the POST operation that creates jobs of a kind: a known path, or else the only one in the kind's collection
+ * with the kind's fields. `takes` returns the fields of an operation's body.
  */
 function findRoute(
   kind: Kind,
@@ -183,15 +178,14 @@ function findRoute(
 // throws.
 
 const mostDepth = 40;
-/** Maximum number of parts of one inlined schema, because a malicious document could double in size at every level. */
+/** Maximum number of parts of one inlined schema: a malicious document could double in size at every level. */
 const mostParts = 50_000;
 const mostHops = 16;
 
-/** Keywords whose values are schemas by name. In these maps, `example` or `$id` are not keywords. */
+/** Keywords whose values are schemas by name. */
 const mapsOfSchemas = new Set(['properties', 'patternProperties', 'dependentSchemas']);
-/** Keywords whose values are data, even if they look like schemas. */
 const dataKeys = new Set(['enum', 'const', 'required', 'dependentRequired']);
-/** Keywords to drop: names of schemas would clash after inlining, the others do not affect validation. */
+/** Keywords to drop: names of schemas would clash, the others do not affect validation. */
 const droppedKeys = new Set([
   ...['$id', '$anchor', '$schema', '$defs', 'definitions', '$vocabulary', '$comment', '$async', 'id'],
   ...['$dynamicRef', '$dynamicAnchor', '$recursiveRef', '$recursiveAnchor'],
@@ -206,14 +200,14 @@ interface Writing {
   budget: { parts: number };
 }
 
-/** Returns a schema with every `$ref` inlined; `undefined` when it is too large for a request. */
+/** Returns a schema with every `$ref` inlined. `undefined` if it is too large. */
 function writeOutSchema(root: JsonMap, schema: Json): Json | undefined {
   const budget = { parts: mostParts };
   const written = writeOut(schema, { root, depth: 0, open: [], budget });
   return budget.parts > 0 ? written : undefined;
 }
 
-/** Inlines references. Parts too deep or outside the document become schemas that allow anything. */
+/** Inlines references. Parts that are too deep become schemas that allow anything. */
 function writeOut(value: Json, at: Writing): Json {
   at.budget.parts -= 1;
   if (at.budget.parts <= 0 || at.depth > mostDepth) return true;
@@ -248,14 +242,14 @@ function writeTarget(reference: string, at: Writing): Json {
   return target === undefined ? true : writeOut(target, { ...at, open: [...at.open, reference] });
 }
 
-/** Merges rules next to a reference with those of its target. A description next to it takes precedence. */
+/** Merges rules next to a reference with those of its target. A description next to it wins. */
 function withTarget(beside: { [key: string]: Json }, target: Json): Json {
   const rules = Object.keys(beside).filter((key) => key !== 'description' && key !== 'title');
   if (rules.length === 0) return isMap(target) ? { ...target, ...beside } : target;
   return { ...beside, allOf: [...(Array.isArray(beside.allOf) ? beside.allOf : []), target] };
 }
 
-/** Returns the value itself, or the target of its `#/…` reference; `undefined` for any other reference. */
+/** Returns the value, or the target of its `#/…` reference. `undefined` for other references. */
 function follow(root: JsonMap, value: Json | undefined): Json | undefined {
   let found = value;
   for (let hops = 0; hops < mostHops; hops += 1) {

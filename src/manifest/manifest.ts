@@ -4,8 +4,8 @@ import type { JsonMap, Path, Scalar } from '../ground/values.ts';
 import type { Places } from './yaml/places.ts';
 
 /**
- * A manifest as written, after the check of its shape. Defaults are merged into each task, and wrong values are omitted
- * or `unknownValue`, so that the next stage can find further mistakes.
+ * A manifest after the check of its shape, with defaults merged into each task. Wrong values are omitted or
+ * `unknownValue`.
  */
 export interface Manifest {
   file: string;
@@ -14,41 +14,37 @@ export interface Manifest {
   /** In credits, for all runs together. */
   budget?: number;
   concurrency?: number;
-  /** Path of the list of files that each run writes, relative to the output folder. */
   index?: string;
   vars: JsonMap;
   tables: Table[];
-  /** Request fields by kind, for known kinds only. */
   defaults: { [kind: string]: JsonMap };
-  /** Selections by name, for example `launch: "tag:launch kind:video"`. */
   selectors: { [name: string]: string };
-  /** Prices given by the user: credits by price class, or by a prefix of one (`image/alpha-2`). */
+  /** Credits by price class, or by a prefix of one (`image/alpha-2`). */
   prices: { [priceClass: string]: number };
-  /** Rights to the outputs, under names chosen by the author. Never part of a request. */
+  /** Rights to the outputs, under names of the author. Never part of a request. */
   rights: Rights;
-  /** In the order of the manifest; tasks of included manifests come first. */
+  /** In the order of the manifest. Tasks of included manifests come first. */
   tasks: Task[];
   places: Places;
-  /** False when the manifest has errors: it is then only used to find more of them. */
+  /** False if the manifest has errors. It then only serves to find more of them. */
   sound: boolean;
   warnings: Diagnostic[];
 }
 
-/** A data file that templates use by a name. Its path in the manifest is `['tables', name]`. */
+/** A data file that templates use by a name. */
 export interface Table {
   name: string;
-  /** Path relative to the main manifest's folder. Omitted when it is wrong, which was reported. */
+  /** Path relative to the main manifest's folder. Omitted if it is wrong. */
   file?: string;
   separator?: string;
   /** Defaults to the first row that is not empty. */
   header?: number;
-  /** Sheet of a workbook. Optional when it has only one. */
   sheet?: string;
-  /** Path, relative to the main manifest's folder, of a JSON Schema that every row must match. */
+  /** Path of a JSON Schema for every row, relative to the main manifest's folder. */
   schema?: string;
   /**
-   * How the row of a step is found: values by column, as templates. A column without a value is matched with the step's
-   * matrix or row value of the same name. Empty: the table cannot be joined.
+   * Values by column that select the row of a step, as templates. A column without a value is compared with the step's
+   * matrix or row value of the same name. If empty, the table cannot be joined.
    */
   on: { column: string; value?: Scalar }[];
 }
@@ -56,51 +52,45 @@ export interface Table {
 export interface Task {
   id: string;
   kind: string | undefined;
-  /** The request as written, including defaults, with the place of each field. */
+  /** The request as written, with defaults and the place of each field. */
   with: { field: string; value: Json; path: Path }[];
   rows: RowSource;
-  /** Path of a JSON Schema that every row of the data file must match. */
   schema: string | undefined;
-  /**
-   * Folder of the file with the task, relative to the main manifest's folder: `''`, or for example `shared/`. Paths of
-   * data files and uploads are relative to it.
-   */
+  /** Folder of the file with the task, relative to the main manifest's folder: `''`, or for example `shared/`. */
   folder: string;
-  /** Condition for making a step: a boolean, or a text that renders to true or false. */
+  /** A boolean, or a text that renders to true or false. */
   when: string | boolean | undefined;
-  /** Condition of the shared rows that the task uses, in addition to its own. */
+  /** Condition of the shared rows, in addition to `when`. */
   rowsWhen: string | boolean | undefined;
-  /** Maximum time in ms for which a job is polled. A job that takes longer still belongs to its step. */
   timeoutMs: number | undefined;
   /**
    * A failed job is bought again, up to `attempts` purchases in total, and up to `credits` for those after the first.
    */
   retry: { attempts: number; credits?: number } | undefined;
   expect: Expectation | undefined;
-  /** Maximum number of characters of rendered strings, by request field. */
+  /** Maximum code points of rendered strings, by request field. */
   limits: Readonly<Record<string, number>> | undefined;
   key: string | undefined;
-  /** True when the task has a wrong key, which was reported; `key` is then omitted. */
+  /** True if the key of the task is wrong. `key` is then omitted. */
   keyBroken: true | undefined;
   matrix: Matrix | undefined;
   takes: number | undefined;
   gate: GateRule | undefined;
   canary: CanaryRule | undefined;
-  /** Keeps the purchases of its steps, even if their input changes. */
   pin: true | undefined;
   needs: string[];
-  /** By task: the values that select its steps, by axis, `key` or `take`. */
+  /** By task: the values of axes, `key` or `take` that select its steps. */
   from: { task: string; picks: { name: string; value: Scalar | Scalar[] }[] }[];
   save: string | undefined;
   tags: string[];
   description: string | undefined;
-  /** Rights to the outputs of this task. Defaults to those of the campaign. */
+  /** Defaults to the rights of the campaign. */
   rights: Rights | undefined;
 }
 
 export type Rights = { [name: string]: Scalar };
 
-/** The source of a task's rows. `unknown`: it is wrong, which was reported. */
+/** The source of a task's rows. `unknown`: it is wrong, which is reported. */
 export type RowSource =
   | { from: 'nowhere' }
   | { from: 'file'; path: string; separator?: string; header?: number; sheet?: string }
@@ -109,7 +99,7 @@ export type RowSource =
   | { from: 'table'; text: string; table: string }
   /** Each matching file is a row: `{ path, name, stem, extension, folder }`. */
   | { from: 'files'; pattern: string }
-  /** Each part of another task's output is a row, up to `most`: `foreach: "{{tasks.talk.clips}}"` with `maxItems`. */
+  /** Each part of another task's output is a row, up to `most`. */
   | { from: 'parts'; text: string; task: string; parts: string; most: number }
   | { from: 'unknown' };
 
@@ -117,44 +107,36 @@ export interface Matrix {
   axes: { name: string; values: (Scalar | JsonMap)[] | { text: string } }[];
   include: { [axis: string]: Scalar }[];
   exclude: { [axis: string]: Scalar }[];
-  /** True when a part of the matrix is wrong, which was reported. */
   broken: boolean;
 }
 
 /**
  * `approve`: each output is reviewed. `choose`: a number of outputs is picked among the takes, along an axis, or among
- * all steps. `note`: criterion of the choice. `reasons`: reasons for rejecting an output. `title`: a template for the
- * title of each group.
+ * all steps. `title`: a template for the title of each group.
  */
 export type GateRule = { title?: string; note?: string; reasons?: readonly string[] } & (
   | { is: 'approve' }
   | { is: 'choose'; choose: number; among: { by: 'takes' } | { by: 'all' } | { by: 'axis'; axis: string } }
 );
 
-/**
- * `then: ask`: the other steps wait until users have picked the canaries; `check`: until these are done and fit
- * `expect`.
- */
+/** `asks`: the other steps wait for a pick of the canaries. Otherwise they wait until the canaries fit `expect`. */
 export interface CanaryRule {
   first: number;
   asks: boolean;
 }
 
-/** Requirements for a downloaded file, in pixels, seconds and bytes; `min` and `max` are inclusive. */
+/** Requirements for a file in pixels, seconds, bytes, LUFS and dBFS. `min` and `max` are inclusive. */
 export interface Expectation {
   width?: Range;
   height?: Range;
-  /** Width to height, for example `16:9`, with half a percent of tolerance. In a task it can be a template. */
+  /** Width to height, for example `16:9`, with half a percent of tolerance. May be a template in a task. */
   ratio?: string;
   durationSeconds?: Range;
   bytes?: Range;
-  /** Media type, for example `image/png`, or its first half, for example `image`. */
+  /** Media type, for example `image/png`, or its first half. */
   type?: string;
-  /** Integrated loudness of a sound, in LUFS. */
   lufs?: Range;
-  /** Largest sample of a sound, in dBFS. */
   peakDb?: Range;
-  /** Longest silence in a sound, in seconds. */
   silentSeconds?: Range;
   /** `false`: a picture must have more than one color. */
   blank?: false;
@@ -177,8 +159,8 @@ const maxDiagnostics = 100;
 const maxAlike = 5;
 
 /**
- * Selects the diagnostics to report: each once, in the order of the files, at most 100; the others are counted. If
- * there are too many, errors precede warnings. Of equal mistakes of a task at one place, five are reported.
+ * Selects the diagnostics to report: each once, sorted by place, at most 100. Errors precede warnings if there are too
+ * many. Of equal mistakes at one place, five are reported. The others are counted.
  */
 export function limitDiagnostics(found: readonly Diagnostic[]): Diagnostic[] {
   const seen = new Set<string>();
@@ -210,7 +192,7 @@ export function limitDiagnostics(found: readonly Diagnostic[]): Diagnostic[] {
   return withOmitted([...errors, ...warnings], [...found, ...unlisted]).sort(byPlace);
 }
 
-/** Returns the first diagnostics. Counts the omitted ones, including those already omitted from `found`. */
+/** Returns the first diagnostics, with the number of the omitted ones. */
 function withOmitted(
   gathered: readonly Diagnostic[],
   found: readonly Pick<Diagnostic, 'severity' | 'omitted'>[],
@@ -229,7 +211,7 @@ function spotOf(place: Place | undefined): string {
   return place === undefined ? '' : `${place.file}:${place.start.offset}:${place.end.offset}`;
 }
 
-/** Orders by file name and position. Mistakes without a place come first. */
+/** Sorts by file name and position. Mistakes without a place come first. */
 function byPlace(a: Diagnostic, b: Diagnostic): number {
   if (a.place === undefined || b.place === undefined) return a.place === b.place ? 0 : a.place === undefined ? -1 : 1;
   if (a.place.file !== b.place.file) return a.place.file < b.place.file ? -1 : 1;

@@ -32,21 +32,17 @@ import type { FilePlaces, Places } from './yaml/places.ts';
 
 export type { DataFile } from './rows/rows.ts';
 
-/** `path` is relative to the main manifest's folder; `place` is that of the `include`. */
 interface IncludedFile {
   path: string;
   place: Place;
 }
 
 /**
- * Reads a manifest and checks its shape: YAML, keys, types, kinds. All mistakes are found at once; at most 100 are
- * reported. A manifest is returned unless one of its files is not a map. A manifest with errors is not `sound`, and is
- * only used to find the mistakes of the next stage too.
+ * Reads a manifest and checks its shape. Reports all mistakes at once, at most 100. Returns a manifest unless a file is
+ * not a map. A manifest with errors is not `sound`: it only serves to find the mistakes of the next stage.
  *
- * This function reads no files: `includes` lists the included files that `included` does not have yet. The caller reads
- * them (or states why one cannot be read), adds them to `included` by their paths, and calls again until `includes` is
- * empty. Until then no manifest is returned, and the mistakes are those of the files read so far. `program` is the
- * version of this program, for `requires`.
+ * `includes` lists the included files that are missing in `included`. The caller adds them and calls again until
+ * `includes` is empty. Until then there is no manifest. `program` is the version of this program, for `requires`.
  */
 export function parseManifest(
   source: { file: string; text: string },
@@ -83,7 +79,6 @@ export function parseManifest(
   return { manifest, diagnostics, includes: [] };
 }
 
-/** An included manifest may have no tasks, but the campaign must have some. */
 function findNoTasks(tasks: readonly Task[], value: Manifest['vars'], places: Manifest['places']): Diagnostic[] {
   if (tasks.length > 0 || value.tasks !== undefined || !Array.isArray(value.include)) return [];
   const message = 'the manifest has no `tasks`, and neither has any file that it includes';
@@ -95,9 +90,8 @@ function findNoTasks(tasks: readonly Task[], value: Manifest['vars'], places: Ma
 interface NeededFile {
   path: string;
   place: Place;
-  /** `text`: a data file or a row schema. `workbook`: its sheets. `files`: the matches of a pattern. */
+  /** `text`: a data file or a row schema. `workbook`: its requested sheets, or `undefined` for the only one. */
   as: 'text' | 'workbook' | 'files';
-  /** Requested sheets of a workbook; `undefined` for its only sheet. */
   sheets: (string | undefined)[];
 }
 
@@ -127,8 +121,8 @@ export function dataFiles(manifest: Manifest): NeededFile[] {
 type Merged = Pick<Manifest, 'vars' | 'tables' | 'defaults' | 'selectors' | 'prices' | 'rights' | 'tasks' | 'places'>;
 
 /**
- * Merges the files of a campaign. For vars, tables, default fields, selectors, prices and rights the last file wins; a
- * task may be in one file only. Places refer to the file that wins.
+ * Merges the files of a campaign. The last file wins, but two files may not have a task of the same name. Places refer
+ * to the file that wins.
  */
 function mergeFiles(files: readonly ManifestFile[], main: ManifestFile): Merged & { diagnostics: Diagnostic[] } {
   const owners = new Map<string, ManifestFile>();
@@ -165,7 +159,6 @@ function mergeFiles(files: readonly ManifestFile[], main: ManifestFile): Merged 
   };
 }
 
-/** Returns the values of the right type. The others were reported before. */
 function only<Wanted extends Json>(
   map: JsonMap,
   isRight: (value: Json) => value is Wanted,
@@ -207,7 +200,7 @@ function mergeDefaults(files: readonly ManifestFile[], owners: Map<string, Manif
   return merged;
 }
 
-/** Returns the defaults of a kind. Paths in `defaults` are relative to their own file, so they are rewritten. */
+/** Returns the defaults of a kind. Rewrites paths, which are relative to the file with the default. */
 function defaultsFor(
   kind: string,
   from: { fields: JsonMap; folder: string; owners: ReadonlyMap<string, ManifestFile> },
@@ -256,7 +249,7 @@ function collectTasks(
   return { written: [...written.values()], diagnostics };
 }
 
-/** Combines the places of several files: each path leads to the file whose value counts, and to its place there. */
+/** Combines the places of several files. A path leads to the file that wins. */
 function joinPlaces(
   main: Places,
   { owners, moved }: { owners: ReadonlyMap<string, ManifestFile>; moved: ReadonlyMap<string, Path> },
@@ -278,17 +271,19 @@ function idOf(path: Path): string {
   return JSON.stringify(path);
 }
 
-/** Keys of shared rows, with the key of the task that each becomes. A task may have its own `when` in addition. */
+/** Keys of shared rows, with the key of the task that each becomes. */
 const takenOver = { foreach: 'foreach', maxItems: 'maxItems', schema: 'schema', key: 'key', when: 'rowsWhen' } as const;
 
-/** A task with the keys of the shared rows that it uses. `moved`: places of these keys, by their path in the task. */
 interface SharedTask {
   value: Json;
   moved: { from: Path; to: Path }[];
   diagnostics: Diagnostic[];
 }
 
-/** Adds the shared rows that a task uses. `folderOf`: the folder of the file with the rows. */
+/**
+ * Adds the keys of shared rows to a task. `moved`: places of these keys by their path in the task. `folderOf` returns
+ * the folder of the file with the rows.
+ */
 function shareRows(
   id: string,
   task: { value: Json; file: { folder: string; places: FilePlaces } },

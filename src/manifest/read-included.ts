@@ -27,19 +27,19 @@ const maxIncluded = 50;
 
 export interface ManifestFile {
   file: string;
-  /** Its folder relative to the main manifest's folder: `''`, or for example `shared/`. */
+  /** Its folder, relative to the main manifest's folder: `''`, or for example `shared/`. */
   folder: string;
   value: JsonMap;
   places: FilePlaces;
 }
 
 interface ManifestFiles {
-  /** Each file comes after the files that it includes: the main manifest is last. Later files win. */
+  /** In order of inclusion: a file comes after those that it includes. */
   readonly files: readonly ManifestFile[];
   readonly diagnostics: readonly Diagnostic[];
-  /** Included files that still have to be read, by their path relative to the main manifest's folder. */
+  /** Included files that are missing, by path relative to the main manifest's folder. */
   readonly unread: { path: string; place: Place }[];
-  /** True when a file is missing or is not a map, so that its content is missing from the campaign. */
+  /** True if a file is missing or is not a map. */
   readonly incomplete: boolean;
 }
 
@@ -68,7 +68,7 @@ class Walk implements ManifestFiles {
   readonly #included: ReadonlyMap<string, DataFile>;
   readonly #program: string | undefined;
   readonly #known = new Set<string>();
-  /** The chain of `include` entries from the main manifest to the current file. */
+  /** The `include` entries that lead from the main manifest to the current file. */
   readonly #way: Edge[] = [];
 
   constructor(main: string, included: ReadonlyMap<string, DataFile>, program: string | undefined) {
@@ -77,7 +77,6 @@ class Walk implements ManifestFiles {
     this.#program = program;
   }
 
-  /** `path` is relative to the main manifest's folder, and empty for the main manifest itself. */
   visit(path: string, { content, diagnostics }: ReadFile): void {
     this.diagnostics.push(...diagnostics);
     if (content === undefined) {
@@ -127,7 +126,6 @@ class Walk implements ManifestFiles {
     }
   }
 
-  /** Reports a cycle with each of its edges. Returns whether there is one. */
   #closesCircle(last: Edge): boolean {
     const to = last.to === nameOf(this.#main) ? '' : last.to;
     const start = to === '' ? 0 : this.#way.findIndex((edge) => edge.from === to);
@@ -175,10 +173,10 @@ function readIncludePath(written: string, folder: string): { path: string } | { 
   return { message, hint: 'move it below that folder, or run the campaign from a manifest that stands higher up' };
 }
 
-/** Keys about the whole campaign, which are only allowed in its main manifest. */
+/** Keys that only the main manifest may have. */
 const mainKeys: readonly string[] = ['name', 'description', 'budget', 'service', 'outputs'];
 
-/** One file as written, and its mistakes. `content` is omitted when the file is not a map. */
+/** A file and its mistakes. `content` is omitted if the file is not a map. */
 interface ReadFile {
   content?: { value: JsonMap; places: FilePlaces };
   diagnostics: Diagnostic[];
@@ -228,7 +226,7 @@ function describeNoMap(value: Json, places: FilePlaces): Diagnostic {
   return { code: 'MB1103', severity: 'error', message, hint, place: places.value([]) };
 }
 
-/** Reports a file for another version. Nothing else in it is reported: it may have keys unknown to this one. */
+/** Reports a file for another version of the program. No other mistakes of the file are reported. */
 function refuseProgram(
   value: JsonMap,
   { file, places, program }: { file: string; places: FilePlaces; program: string | undefined },
@@ -262,7 +260,7 @@ function withoutMainKeys(
   return { value, diagnostics };
 }
 
-/** Finds keys that are no price class: a kind, its model, and fields, as in `image/alpha-2/resolution=4k`. */
+/** Finds keys in `prices` that are not price classes, such as `image/alpha-2/resolution=4k`. */
 function checkPrices(value: Json, places: Places): Diagnostic[] {
   return Object.keys(mapOf(ownValue(value, 'prices'))).flatMap((name) => {
     if (isPriceClass(name)) return [];

@@ -19,8 +19,8 @@ import { nearestName } from './suggest.ts';
 import { isTemplate } from './template/template.ts';
 
 /**
- * Reads the valid parts of a task; the shape check has reported the rest. The defaults of its kind are merged into
- * `with`, field by field. `folder` is the folder of the file with the task.
+ * Reads the valid parts of a task. Merges the defaults of its kind into `with`. `folder` is the folder of the file with
+ * the task.
  */
 export function readTask(
   id: string,
@@ -71,7 +71,7 @@ function isTakes(value: Json | undefined): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 20;
 }
 
-/** Returns whether the key is unreadable or misspelled, which was reported: it does not count as missing. */
+/** Returns whether the key is wrong or misspelled, which is reported. */
 function isKeyBroken(task: Json): boolean {
   if (ownValue(task, 'key') !== undefined) return true;
   const known = knownKeys['#/properties/tasks/additionalProperties'] ?? [];
@@ -117,7 +117,7 @@ function readMatrix(value: Json | undefined): Matrix | undefined {
   return matrix;
 }
 
-/** Returns whether a value can be an axis value: a scalar, or a map with an `id`. */
+/** Returns whether a value is a scalar or a map with an `id`. */
 export function isAxisValue(value: Json): value is Scalar | JsonMap {
   return isScalar(value) || isScalar(ownValue(value, 'id'));
 }
@@ -149,7 +149,7 @@ function textsOf(value: Json | undefined): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 }
 
-/** Parses the gate of a task with this many takes. A wrong `choose` was reported, and counts as 1. */
+/** Parses the gate of a task with this many takes. A wrong `choose` counts as 1. */
 function readGate(value: Json | undefined, takes: number): GateRule | undefined {
   if (value === 'approve') return { is: 'approve' };
   if (!isMap(value)) return undefined;
@@ -180,7 +180,7 @@ function readCanary(value: Json | undefined): CanaryRule | undefined {
   return then === 'check' || then === 'ask' ? { first, asks: then === 'ask' } : undefined;
 }
 
-/** `duration: 8` means about eight seconds, because encoders cut at whole frames. */
+/** Tolerance of `duration: 8`: encoders cut at whole frames. */
 const durationToleranceSeconds = 0.5;
 
 const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
@@ -205,7 +205,7 @@ function readRetry(value: Json | undefined): Task['retry'] {
   return isWhole(credits) ? { attempts, credits } : { attempts };
 }
 
-/** Parses the maximum characters of each field. Wrong limits are left out: the checks have reported them. */
+/** Parses the limit of each field. Leaves out wrong limits, which are reported. */
 function readTextLimits(value: Json | undefined): Task['limits'] {
   if (!isMap(value)) return undefined;
   return Object.fromEntries(Object.entries(value).flatMap(([field, most]) => (isWhole(most) ? [[field, most]] : [])));

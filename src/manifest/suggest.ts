@@ -1,6 +1,6 @@
 import { distance } from 'fastest-levenshtein';
 
-/** Finds the known name that was probably meant: one that differs in a few letters, in case, or in separators. */
+/** Finds the known name that was probably meant: it differs in a few letters, in case, or in separators. */
 export function nearestName(written: string, known: Iterable<string>): string | undefined {
   if (written.length > 100) return undefined;
   const plain = plainForm(written);
@@ -31,12 +31,12 @@ export function suggestName(
   return `did you mean \`${meant}\`? ${differenceOf(written, nearest)}${list}`;
 }
 
-/** Writes a name as a part of a path in a template, in brackets if it has characters that would end the path. */
+/** Writes a name as a part of a path, in brackets if necessary. */
 export function pathPart(name: string): string {
   return /^[\p{L}\p{N}_$-]+$/u.test(name) ? name : `[${name}]`;
 }
 
-/** Names the character in which two names of the same appearance differ. Empty if their appearance differs. */
+/** Names the character in which two names of the same appearance differ. */
 function differenceOf(written: string, name: string): string {
   const visible = (text: string) =>
     text
@@ -60,7 +60,7 @@ export function listNames(names: readonly string[]): string {
   return names.length > 20 ? `${shown} and ${names.length - 20} more` : shown;
 }
 
-/** Computes the edit distance, in which swapped letters count as one edit, for example `nmae`. */
+/** Computes the edit distance. Swapped letters count as one edit. */
 function stepsBetween(a: string, b: string): number {
   const steps = distance(a, b);
   return steps === 2 && [...a].sort().join('') === [...b].sort().join('') ? 1 : steps;
@@ -75,7 +75,10 @@ function plainForm(name: string): string {
 
 const curly = /[“”„‟‘’‚‛«»]/;
 
-/** Recognizes typographic quotes around a value. Word processors insert them, and YAML reads them as letters. */
+/**
+ * Returns whether a text starts or ends with typographic quotes. Word processors insert them, and YAML reads them as
+ * letters.
+ */
 export function hasCurlyQuotes(text: string): boolean {
   return curly.test(text.charAt(0)) || curly.test(text.charAt(text.length - 1));
 }

@@ -22,7 +22,7 @@ interface Found {
 
 export interface PostFacts {
   accounts?: readonly KnownAccount[];
-  /** The accounts are those of the sandbox. Because the service has others, an unknown account is only a warning. */
+  /** True if the accounts are those of the sandbox. An unknown account is then only a warning. */
   isSandbox?: boolean;
   now: number;
 }

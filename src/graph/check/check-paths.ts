@@ -23,8 +23,8 @@ export interface KnownNames {
 }
 
 /**
- * Finds all paths with unknown names, even in branches that are not rendered. Returns their faults after the other
- * `faults` of the template, without those that such a path caused.
+ * Finds paths with unknown names, even in branches that are not rendered. Returns the `faults` of the template, without
+ * those that an unknown name caused, and then its own.
  */
 export function checkPaths(
   paths: readonly NamePath[],
@@ -43,7 +43,7 @@ export function checkPaths(
   return [...faults.filter(({ start, end }) => !spaced.some((one) => start < one.end && one.start < end)), ...wrong];
 }
 
-/** Finds a column that is written without the necessary brackets, as in `row.Product (EN)`. */
+/** Finds a column without the brackets that its name needs, as in `row.Product (EN)`. */
 function withoutBrackets(path: NamePath, text: string, known: KnownNames): NamePath | undefined {
   const root = path.parts[0] ?? '';
   const shape = root === 'row' ? known.row : known.tables?.get(root);
@@ -58,7 +58,7 @@ function withoutBrackets(path: NamePath, text: string, known: KnownNames): NameP
   return { ...path, parts: [root, column], written, end: path.start + written.length };
 }
 
-/** Joins a path with the unknown words after it, because a name with spaces was meant. */
+/** Joins a path with the unknown words after it: the author meant a name with spaces. */
 function withWords(path: NamePath, next: readonly NamePath[], known: KnownNames): NamePath | undefined {
   let { written, end } = path;
   for (const { parts, start, ...word } of next) {
@@ -110,7 +110,6 @@ function checkPath(path: NamePath, known: KnownNames): Fault | undefined {
   }
 }
 
-/** Reports that the name at `index` of a path is none of the known ones. */
 function unknownName(
   path: NamePath,
   index: number,
@@ -171,7 +170,6 @@ function checkColumn(path: NamePath, { label, columns = [] }: Exclude<RowShape, 
   return unknownName(path, 1, { why: `${label} has no column`, what: 'columns', names: columns });
 }
 
-/** Makes a map with these keys, for a message about a map that is printed. */
 function mapWith(names: readonly string[]): Json {
   return Object.fromEntries(names.map((name) => [name, null]));
 }
@@ -244,14 +242,13 @@ function checkOutput(path: NamePath, known: KnownNames): Fault | undefined {
   return unknownName(path, 2, { why: `a task of kind ${kind.name} has no output`, what: 'outputs', names });
 }
 
-/** Suggests the most similar name for the one at `index` of a path. Names that need brackets are not suggested. */
+/** Suggests the most similar name for the part `index` of a path, unless that name needs brackets. */
 function meantFor(path: NamePath, index: number, names: readonly string[]): string | undefined {
   const nearest = nearestName(path.parts[index] ?? '', names);
   const isPlain = path.written === path.parts.join('.') && nearest !== undefined && /^[\w-]+$/.test(nearest);
   return isPlain ? path.parts.with(index, nearest).join('.') : undefined;
 }
 
-/** Explains a first name that is unknown: a column, a var, an axis or a task without its root, or a typo. */
 function unknownRoot(path: NamePath, known: KnownNames): Fault {
   const [name = '', ...deeper] = path.parts;
   if (name === 'env' || name === 'process') return environmentName(path);
@@ -302,7 +299,6 @@ function namesHere(known: KnownNames, inside: readonly [string, readonly string[
   return listed.length === 0 ? 'nothing; declare it under `vars:`' : listed.join(', ');
 }
 
-/** Explains a reference to the environment, which templates cannot read: environment variables only set vars. */
 function environmentName(path: NamePath): Fault {
   const last = path.parts.at(-1) ?? '';
   const name = path.parts.length > 1 && /^[A-Za-z_]\w{0,99}$/.test(last) ? last : 'name';

@@ -9,7 +9,7 @@ import { curlyHint, hasCurlyQuotes, listNames, nearestName, suggestName } from '
 import { isReference } from '../../manifest/template/template.ts';
 import { isInward } from '../address.ts';
 
-/** A mistake in a request. `at`: path within the request; for MB1502 it ends with the missing key. */
+/** A mistake in a request. `at` is a path within the request. */
 export interface RequestFault {
   code: DiagnosticCode;
   message: string;
@@ -27,8 +27,8 @@ export interface RequestChecker {
 }
 
 /**
- * Checks a request against the documentation of its kind. Outputs of other steps, and `unknownValue`, are allowed
- * wherever a string is. A value that is not documented but listed by the service is allowed with a warning.
+ * Checks a request against the documentation of its kind. A reference to another step, and `unknownValue`, are allowed
+ * wherever a string is. A value that only the service lists is allowed with a warning.
  */
 export function checkRequest(
   kind: Kind,
@@ -44,7 +44,7 @@ class RequestCheck {
   readonly #request: JsonMap;
   readonly #listed: readonly ListedKind[];
   readonly #listsFields: boolean;
-  /** The service has other models and voices than the sandbox, so an unknown one is only a warning there. */
+  /** True if the lists are those of the sandbox. An unknown model or voice is then only a warning. */
   readonly #isSandbox: boolean;
   readonly #modelField: string;
   readonly #modelName: string | undefined;
@@ -98,14 +98,13 @@ class RequestCheck {
     this.#report([name], message, `${isEmpty ? 'write' : 'add'} \`${name}:\` – ${why}`, { code: 'MB1502' });
   }
 
-  /** Returns whether the request has a misspelling of this field, which is reported at the misspelling. */
   #isMisspelled(name: string): boolean {
     const known = Object.keys(this.#kind.fields);
     if (Object.hasOwn(this.#request, name)) return false;
     return Object.keys(this.#request).some((one) => !known.includes(one) && nearestName(one, known) === name);
   }
 
-  /** Reports groups without exactly one field, because several fields would contradict each other. */
+  /** Reports a group of fields that does not have exactly one value. */
   #checkChoices(): void {
     for (const names of this.#kind.oneOf ?? []) {
       const [first = '', ...others] = names;
@@ -256,7 +255,7 @@ class RequestCheck {
     }
   }
 
-  /** Reports values that the service does not list for a new model, for which only listed values are allowed. */
+  /** Reports values that the service does not list for a new model. */
   #checkNewModel(name: string): void {
     for (const [field, value] of Object.entries(this.#request)) {
       if (typeof value !== 'string' || !dependsOnModel(this.#kind, field) || this.#isListed(field, value)) continue;
@@ -266,7 +265,7 @@ class RequestCheck {
     }
   }
 
-  /** Checks a quality tier. Its values are documented, but its field is only named in the service's own description. */
+  /** Checks a quality tier. The values are documented; only the service's OpenAPI document names the field. */
   #checkTier(field: string, value: Json): void {
     const tiers = this.#model?.tiers;
     if (value === unknownValue) return;
@@ -322,8 +321,8 @@ class RequestCheck {
   }
 
   /**
-   * Returns whether the service itself lists a value for this field and, if values depend on the model, for this model.
-   * A value listed elsewhere does not count, because the service would silently replace it by its default.
+   * Returns whether the service lists a value for a field. If the values of the field depend on the model, the list of
+   * this model decides, because the service silently replaces other values by its default.
    */
   #isListed(field: string, value: string): boolean {
     return this.#listed.some(({ models, values }) => {
@@ -362,12 +361,11 @@ function hintForText(value: Json): string {
   return isMap(value) ? 'write one text' : 'put it in quotes, here or in the data';
 }
 
-/** Returns whether a value is the output of another step, or a text with one. */
+/** Returns whether a value is a reference to another step, or a text with one. */
 export function isOpen(value: Json | undefined): value is JsonMap {
   return isMap(value) && (Object.hasOwn(value, '$ref') || Object.hasOwn(value, '$text'));
 }
 
-/** Returns the known part of a string with references, to check its length. */
 function openText(value: JsonMap): string {
   return Array.isArray(value.$text) ? value.$text.filter((part) => typeof part === 'string').join('') : '';
 }
@@ -380,7 +378,7 @@ function lowerFirst(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
-/** Explains why the service cannot fetch a URL; `undefined` when the URL seems public. No host name is resolved. */
+/** Explains why the service cannot fetch a URL. `undefined` if the URL seems public; no host name is resolved. */
 function whyNotPublic(text: string): string | undefined {
   if (/[,;|\s]\s*[a-z]+:\/\//i.test(text.trim())) return 'holds several URLs';
   if (/\s/.test(text.trim())) return 'has white space in it';
@@ -404,7 +402,7 @@ function whyNotPublic(text: string): string | undefined {
   return undefined;
 }
 
-/** Finds strings of a request that are longer than the task allows. Limits are by field, in Unicode code points. */
+/** Finds strings that are longer than the task allows. Limits are in Unicode code points. */
 export function checkTextLimits(request: JsonMap, limits: Readonly<Record<string, number>>): RequestFault[] {
   return Object.entries(limits).flatMap(([field, most]) => {
     const value = ownValue(request, field);
@@ -420,7 +418,7 @@ export function checkTextLimits(request: JsonMap, limits: Readonly<Record<string
   });
 }
 
-/** Counts characters without references, because the length of another step's output is not known yet. */
+/** Counts code points. References do not count, because the length of their value is unknown. */
 function lengthOf(value: Json | undefined): number {
   if (typeof value === 'string') return [...value].length;
   const parts = value !== undefined && isReference(value) ? ownValue(value, '$text') : undefined;

@@ -37,7 +37,7 @@ export function checkSaves(saves: readonly Save[], expansion: Expansion): void {
   }
 }
 
-/** Lists the output paths of all files of a step: if its output is a list, numbered from 1 to the maximum. */
+/** Lists the files of a step. If the output is a list, its files are numbered from 1. */
 function everyFile(save: Save): Save[] {
   const { kind } = save.draft.task;
   const parts = kind === undefined ? undefined : kinds[kind]?.parts;

@@ -13,12 +13,11 @@ import { findTemplates, renderValue, type TemplateSite, type Templates } from '.
 import { checkPaths, type KnownNames, type RootName, type RowShape } from './check-paths.ts';
 import { checkRequest, type RequestFault } from './check-request.ts';
 
-/** Names that are known for each step. */
 const stepRoots: readonly RootName[] = ['vars', 'row', 'matrix', 'key', 'take'];
 
 /**
- * Finds mistakes of a task that do not depend on its steps. These are templates that cannot be parsed or contain an
- * unknown name, in any branch, and request fields that are wrong whatever their templates return.
+ * Finds mistakes that all steps of a task have: templates that cannot be parsed or contain an unknown name, and wrong
+ * request fields.
  */
 export function checkTask(task: Task, expansion: Expansion): void {
   const { id } = task;
@@ -130,7 +129,7 @@ interface Use {
   end: number;
 }
 
-/** Checks that all used tables can be joined, and the templates of their join values. */
+/** Checks that the tables in the templates of a task can be joined. */
 function checkJoins(
   task: Task,
   sites: readonly TemplateSite[],

@@ -28,9 +28,8 @@ interface Create {
 }
 
 /**
- * Makes a checker from the service's description of its API. Kinds that are not in it stay unchecked. Problems found
- * with the sandbox's description are only warnings, because the user's service may differ where the API is not
- * documented.
+ * Makes a checker from the service's OpenAPI document. Kinds that are not in the document stay unchecked. Problems
+ * found by the sandbox's document are only warnings, because the user's service may differ.
  */
 export function makeRequestChecker(
   document: ServiceDocument,
@@ -72,7 +71,7 @@ function wrongFields(name: string, request: Json): Set<string | number | undefin
   return new Set(faults.map(({ at: [field] }) => field));
 }
 
-/** Keeps one mistake per value, because a value can break several rules, as an empty string does. */
+/** Keeps one mistake per value: an empty string, for example, breaks several rules. */
 function oneForEachPlace(faults: readonly RequestFault[]): RequestFault[] {
   const places = new Set<string>();
   return faults.filter(({ at }) => {
@@ -88,7 +87,7 @@ function meantFields(problems: readonly SchemaProblem[], { byName }: ListedField
   return new Set(unknown.flatMap((name) => nearestName(name, byName.keys()) ?? []));
 }
 
-/** Returns whether a problem only concerns known values. The type of a future output, string, is known. */
+/** Returns whether a problem concerns only known values. A reference counts as a string of unknown content. */
 function isKnown({ path, rule, params, forms }: SchemaProblem, request: Json): boolean {
   if (forms?.some((form) => !isKnown(form, request)) === true) return false;
   const whole = rule === 'required' ? [...path, String(params.missingProperty)] : path;
@@ -98,7 +97,6 @@ function isKnown({ path, rule, params, forms }: SchemaProblem, request: Json): b
   return shallowRules.includes(rule) || !holdsUnknown(seen);
 }
 
-/** Rules that do not look at the values within a value. */
 const shallowRules = ['type', 'required', 'additionalProperties', 'maxItems', 'minItems'];
 
 function holdsUnknown(value: Json | undefined): boolean {
@@ -107,7 +105,7 @@ function holdsUnknown(value: Json | undefined): boolean {
   return Object.values(value).some(holdsUnknown);
 }
 
-/** Replaces references by distinct placeholders, because the outputs of other steps will differ. */
+/** Replaces each reference by a link. The links differ, because a schema can require unique values. */
 function fillIn(request: Json): Json {
   let count = 0;
   const link = () => {
@@ -152,16 +150,14 @@ function describeSeen(value: Json | undefined): string {
 }
 
 interface ListedFields {
-  /** The schema of each field; of several forms the first. */
   byName: Map<string, Json>;
   isOpen: boolean;
   isClosed: boolean;
 }
 
 /**
- * Finds request fields that the service's own description does not list, if it lists any, because the service may
- * ignore an unknown field and still charge. If the description allows other fields, finds only probable typos of listed
- * fields.
+ * Finds fields that the service's document does not list, because the service may ignore an unknown field and still
+ * charge. If the document allows other fields, finds only probable typos.
  */
 function unlistedFields(request: JsonMap, { path, fields, isSandbox }: Create): RequestFault[] {
   const names = [...fields.byName.keys()];
@@ -186,7 +182,7 @@ function unlistedFields(request: JsonMap, { path, fields, isSandbox }: Create): 
   });
 }
 
-/** Returns the listed name that was meant: with a typo, or with another end, like `imageUrl` for `image`. */
+/** Finds the listed name for a typo, or for a longer or shorter form, such as `imageUrl` for `image`. */
 function nearestField(name: string, names: readonly string[]): string | undefined {
   const [short, lower] = [3, name.toLowerCase()];
   const isSame = (one: string) => one.startsWith(lower) || lower.startsWith(one);

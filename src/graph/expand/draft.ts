@@ -10,15 +10,14 @@ export type TaskRows = 'none' | 'unknown' | Rows;
 export interface ReadTable {
   table: Table;
   rows: 'unknown' | Rows;
-  /** Rows by join values, as strings. Omitted when no task joins the table, or when it cannot be joined. */
+  /** Rows by join values. Omitted when the table cannot be joined. */
   byValues?: ReadonlyMap<string, Row>;
-  /** Join values without a row that are already reported. */
   missed: Set<string>;
 }
 
 export type Cell = { [axis: string]: Scalar };
 
-/** The combinations of a matrix, in the order of its axes: the last axis changes fastest. */
+/** The combinations of a matrix. The last axis changes fastest. */
 export interface Cells {
   axes: string[];
   cells: Cell[];
@@ -42,7 +41,7 @@ export interface Condition {
   value: string;
 }
 
-/** `complete` is false when steps are missing because of reported mistakes. */
+/** The steps of a task. `complete` is false if a reported mistake prevents some of them. */
 export interface ExpandedTask {
   task: Task;
   axes: string[];
@@ -52,7 +51,7 @@ export interface ExpandedTask {
   complete: boolean;
   find(conditions: readonly Condition[]): readonly Draft[];
   gates?: readonly Gate[];
-  /** The task as other tasks see it if its gate makes a choice: its steps are named like the gates. */
+  /** The steps that other tasks refer to if the gate makes a choice: one for each gate. */
   offered?: ExpandedTask;
 }
 
@@ -66,7 +65,7 @@ export function namesOf(draft: Draft, vars: JsonMap): JsonMap {
   return names;
 }
 
-/** Describes how expansion led to a step, outermost first. Built only for messages, because there are many steps. */
+/** Returns the task, row, matrix values and take of a step, for messages. */
 export function trailOf(of: {
   task: string;
   row?: string | undefined;
@@ -93,10 +92,7 @@ const longestTitle = 60;
 
 const addressOrFile = /^https?:|\.\w{2,4}$/;
 
-/**
- * Returns `title` or `name` of a row, else its first short text with several words, because another single word is
- * usually a key.
- */
+/** Returns `title` or `name` of a row, else its first short text of several words. A single word is usually a key. */
 export function titleOf(row: Json): string | undefined {
   if (!isMap(row)) return typeof row === 'string' && row.length <= longestTitle ? row : undefined;
   let first: string | undefined;

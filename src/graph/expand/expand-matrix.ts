@@ -20,7 +20,10 @@ import { findTable, readVar } from './task-rows.ts';
 
 const maxCells = 10_000;
 
-/** Expands a matrix; without one, returns a single empty cell. `undefined`: it is wrong, which was reported. */
+/**
+ * Expands a matrix; without one, returns a single empty cell. Returns undefined if the matrix is wrong, which is
+ * reported.
+ */
 export function expandMatrix(task: Task, expansion: Expansion): Cells | undefined {
   if (task.matrix === undefined) return { axes: [], cells: [emptyCell()], rows: new Map() };
   return new MatrixReading(task, task.matrix, expansion).run();
@@ -110,7 +113,10 @@ class MatrixReading {
     return { rows, label, columns: ['id'] };
   }
 
-  /** Returns the values of an axis: scalars, or the column `id`, else the one with the axis's name, else the only one. */
+  /**
+   * Returns the values of an axis: scalars, or a column of a table. The column is `id`, else the one with the axis's
+   * name, else the only one.
+   */
   #valuesIn({ rows, label, columns = [] }: Rows, axis: string): Axis['values'] | undefined {
     const own = ['id', axis].find((name) => columns.includes(name));
     const column = own ?? (columns.length === 1 ? columns[0] : undefined);
@@ -144,7 +150,6 @@ class MatrixReading {
     return false;
   }
 
-  /** Reports values that are equal, or that would be equal in the address of a step. */
   #checkValues(name: string, values: Axis['values']): void {
     const seen = new Map<string, Axis['values'][number]>();
     for (const one of values) {
@@ -211,7 +216,6 @@ class MatrixReading {
     return this.#expansion.manifest.places.value(this.#path(...at));
   }
 
-  /** Reports a mistake at a part of the matrix, or at `place`. */
   #report(
     at: Path,
     message: string,

@@ -47,14 +47,14 @@ export function pickAxes(cell: Cell, axes: readonly string[]): { [axis: string]:
   return matrix;
 }
 
-/** Returns whether the steps of a task have row keys: the task sets `key`, or its rows are strings. */
+/** Returns whether the steps of a task have row keys. */
 export function hasKey(task: Task, rows: TaskRows): boolean {
   if (task.key !== undefined || task.keyBroken === true) return true;
   if (task.rows.from === 'parts' || task.rows.from === 'files') return true;
   return typeof rows === 'object' && rows.rows.length > 0 && rows.rows.every((row) => isScalar(row.value));
 }
 
-/** Evaluates the conditions of a step. That of the rows comes first, because it determines which rows exist. */
+/** Evaluates the conditions of a step. The condition of the rows comes first. */
 function isWanted(draft: Draft, expansion: Expansion): boolean {
   const { rowsWhen = true, when = true } = draft.task;
   return holdsFor(draft, 'rowsWhen', rowsWhen, expansion) && holdsFor(draft, 'when', when, expansion);
@@ -135,7 +135,7 @@ function hintForKey(key: string, task: Task, { templates }: Expansion): string {
   return `use another value, or {{${helper} …}}, as in "{{${helper} ${written}}}"`;
 }
 
-/** Locates the row of a mistake in a row key. Built only for messages, because there are many rows. */
+/** Returns the row of a wrong key, for messages. */
 function whereIs(task: Task, row: Row | undefined, column?: string): Pick<Diagnostic, 'related'> & { trail: string[] } {
   const trail = trailOf({ task: task.id, row: row?.label });
   return row === undefined ? { trail } : { trail, related: [{ message: row.label, place: row.place(column) }] };

@@ -16,8 +16,7 @@ import { readTables } from './tables.ts';
 import { type PartSource, readTaskRows, shapeOfParts } from './task-rows.ts';
 
 /**
- * Begins the expansion of a manifest: reads its vars, tables and rows, and expands each task's matrix. `check` is
- * called for each task directly after its matrix, so that its mistakes are reported next to those of the matrix.
+ * Reads the vars, tables and rows of a manifest, and expands the matrix of each task. Calls `check` after each matrix.
  */
 export function beginExpansion(
   manifest: Manifest,
@@ -39,8 +38,8 @@ export function beginExpansion(
 const maxSteps = 100_000;
 
 /**
- * Makes the steps of all tasks, in the given order. Counts the steps of a task before it makes them, so that a huge
- * matrix takes no memory. Returns false if there are too many, which is reported.
+ * Makes the steps of all tasks in the given order. Counts the steps of a task first, so that a huge matrix takes no
+ * memory. Returns false if there are too many, which is reported.
  */
 export function expandTasks(order: readonly Task[], expansion: Expansion): boolean {
   let total = 0;
@@ -77,8 +76,8 @@ function reportTooLarge({ id }: Task, count: number, expansion: Expansion): void
 }
 
 /**
- * Returns the steps whose parts are the rows of a task: all steps of the other task, or those that `from` picks.
- * Undefined if they are unknown, or if `from` is wrong, which is reported once and not for each part.
+ * Returns the steps whose parts are the rows of a task. Returns undefined if they are unknown, or if `from` is wrong,
+ * which is reported.
  */
 function findPartSteps(task: Task, source: PartSource, expansion: Expansion): readonly Draft[] | undefined {
   const producer = expansion.expanded.get(source.task);
@@ -146,8 +145,7 @@ function nameForKeys(draft: Draft): string {
 
 /**
  * Adds the gates of a task: one for each step with `approve`, else one for each group of steps that differ only in the
- * choice. Other tasks then see one step for each group: it represents the picked step, its address is the name of the
- * gate, and it lacks the attribute in which the steps of the group differ.
+ * choice. Other tasks see one step for each group. Its address is the name of the gate.
  */
 function withGates(expanded: ExpandedTask, expansion: Expansion): ExpandedTask {
   const { task, drafts } = expanded;

@@ -6,7 +6,7 @@ import { suggestName } from '../../manifest/suggest.ts';
 import type { Places } from '../../manifest/yaml/places.ts';
 import type { Condition, Draft, ExpandedTask } from './draft.ts';
 
-/** Finds steps by their row key, matrix values and take. Builds one index for each set of names that is used. */
+/** Makes a search by row key, matrix values and take. It builds one index for each set of names. */
 export function indexSteps(drafts: readonly Draft[]): ExpandedTask['find'] {
   const indexes = new Map<string, Map<string, Draft[]>>();
   return (conditions) => {
@@ -20,7 +20,7 @@ export function indexSteps(drafts: readonly Draft[]): ExpandedTask['find'] {
   };
 }
 
-/** Returns the conditions of a join: equal row keys and matrix values, unless `from` replaces them. */
+/** Returns the conditions of a join: the values of `from`, then equal row keys and matrix values. */
 export function joinConditions(
   consumer: Draft,
   producer: ExpandedTask,
@@ -39,8 +39,7 @@ export function joinConditions(
 }
 
 /**
- * Reads what `from` picks of another task: the values by attribute. Undefined when something in it is wrong, which was
- * reported, or could not be read.
+ * Reads the values by which `from` selects steps of a task. Returns undefined if a value is wrong, which is reported.
  */
 export function readPicks(
   task: Task,
@@ -97,7 +96,6 @@ export function attributeOf(draft: Draft, name: string): string {
   return draft.matrix[name] ?? '';
 }
 
-/** Explains why a path names no step, or several where one is meant. */
 export function explainJoin(
   path: { written: string; task: string; output: string },
   found: { candidates: readonly Draft[]; producer: ExpandedTask; conditions: readonly Condition[] },

@@ -18,8 +18,8 @@ import type { Expansion } from '../expansion.ts';
 import { findTemplates, renderValue, type TemplateSite } from '../render/templates.ts';
 
 /**
- * Resolves all vars, as declared or as set from outside (command line, environment or file). Declared values may be
- * templates of other vars; values from outside are never templates. A wrong var is `unknownValue`.
+ * Resolves all vars. Declared values may be templates of other vars. Values from the command line, the environment or a
+ * file are never templates. A wrong var is `unknownValue`.
  */
 export function resolveVars(expansion: Expansion): JsonMap {
   const vars = emptyMap();
@@ -33,7 +33,7 @@ export function resolveVars(expansion: Expansion): JsonMap {
   return vars;
 }
 
-/** `text`: the value as written, if it is not from a file. */
+/** `text`: the value as written on the command line or in the environment. */
 interface GivenVar extends PlacedVar {
   text?: string;
   unsendable?: Unsendable;
@@ -91,7 +91,7 @@ function resolveDeclared(vars: JsonMap, expansion: Expansion): void {
     if (!Object.hasOwn(vars, name)) vars[name] = rendered;
   };
 
-  /** Resolves the vars that a template uses. Returns false if they need each other in a circle, which is reported. */
+  /** Resolves the vars in a template. Returns false if they need each other in a circle, which is reported. */
   const resolveNames = (site: TemplateSite): boolean => {
     for (const { parts, start, end } of templates.parse(site.text).paths) {
       const name = parts[0] === 'vars' ? parts[1] : undefined;
@@ -134,7 +134,7 @@ function hintForUndeclared(name: string, declared: readonly string[]): string {
   return `${guess} it under \`vars:\`, or use a declared var: ${listNames(declared)}`;
 }
 
-/** Reads a text as a value of the declared type. A text that is none stays a text, and its type is then wrong. */
+/** Reads a text as a value of the declared type. A text that does not fit stays a text. */
 function readText(text: string, declared: Json): Pick<GivenVar, 'value' | 'unsendable'> {
   // Text that is not UTF-8, from the command line or the environment, contains this character.
   if (text.includes('\ufffd')) {

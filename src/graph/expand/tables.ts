@@ -81,8 +81,8 @@ interface RowAtHand {
 }
 
 /**
- * Finds the row that a path of a step's template begins with: the row of a joined table, or an axis value with
- * attributes other than its ID. `undefined`: the path begins with neither.
+ * Finds the row that a path begins with: the row of a joined table, or an axis value with fields. Returns undefined for
+ * other paths.
  */
 export function findRowAtHand({ parts }: NamePath, draft: Draft, expansion: Expansion): RowAtHand | undefined {
   const [root = '', axis = '', ...fields] = parts;
@@ -102,7 +102,7 @@ export function findRowAtHand({ parts }: NamePath, draft: Draft, expansion: Expa
   return { ...row, parts: parts.slice(1) };
 }
 
-/** Finds the row of a step in a table. Undefined if there is none, which is reported once for equal values. */
+/** Finds the row of a step in a table. Reports a missing row once for equal values. */
 function findJoined(read: ReadTable, draft: Draft, expansion: Expansion): Row | undefined {
   const { table, rows, byValues, missed } = read;
   if (byValues === undefined) return undefined;
@@ -124,14 +124,13 @@ function findJoined(read: ReadTable, draft: Draft, expansion: Expansion): Row | 
 /** Each search takes a pass over the table, and only a few of many equal mistakes are shown. */
 const mostSearched = 10;
 
-/** Finds a row whose values differ only in case and white space. */
 function findAlike({ table, byValues }: ReadTable, wanted: string): string | undefined {
   const plain = (text: string) => text.normalize('NFC').toLowerCase().replaceAll(/\s/g, '');
   const names = [...(byValues?.keys() ?? [])].map((id) => nameValues(table, JSON.parse(id) as string[]));
   return names.find((name) => plain(name) === plain(wanted));
 }
 
-/** Returns the value that is searched in a join column; undefined when it is wrong, which was reported. */
+/** Returns the step's value for a join column. Returns undefined if the value is wrong, which is reported. */
 function valueFor(
   { column, value }: Table['on'][number],
   { name }: Table,

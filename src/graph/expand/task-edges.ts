@@ -11,7 +11,7 @@ interface Edge {
   place(): Place;
 }
 
-/** Returns tasks by needs, then as written. Undefined for a cycle, reported even if the steps have none. */
+/** Sorts tasks by needs, then as written. Returns undefined if there is a circle, which is reported. */
 export function orderTasks(expansion: Expansion): Task[] | undefined {
   const { manifest } = expansion;
   const tasks = new Map(manifest.tasks.map((task) => [task.id, task]));
@@ -96,7 +96,7 @@ function edgesOf(task: Task, { manifest, kinds, templates }: Expansion): Edge[] 
   return edges;
 }
 
-/** Reports tasks in `from` that the task does not refer to: left over from an earlier version, or a mistaken name. */
+/** Reports tasks in `from` that the task does not refer to. */
 function checkIdlePicks(task: Task, edges: readonly Edge[], expansion: Expansion): void {
   const used = new Set(edges.map((edge) => edge.to));
   for (const { task: name } of task.from) {

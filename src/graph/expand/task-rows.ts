@@ -136,7 +136,9 @@ function rowsOfPattern(task: Task, written: string, expansion: Expansion): TaskR
 
 const columns = ['path', 'name', 'stem', 'extension', 'folder'];
 
-/** Makes a row for each matching file. Its key is the name without extension if all differ, else the path. */
+/**
+ * Makes a row for each matching file. The key is the file name without extension if all names differ, else the path.
+ */
 function rowsOfFiles(pattern: string, found: { files: readonly string[]; folder: string; place: () => Place }): Rows {
   const parts = found.files.map((file) => splitPath(seenFrom(found.folder, file)));
   const stems = new Set(parts.map(({ stem }) => stem));
@@ -215,7 +217,7 @@ function hasParts(task: Task, source: PartSource, expansion: Expansion): boolean
 
 type TableOptions = Pick<Table, 'separator' | 'header' | 'sheet'>;
 
-/** Reads a data file once, even for several tasks and tables. `path`: the place that names it. */
+/** Reads a data file once, even if several tasks and tables name it. `path` is the place of the name. */
 export function readFileRows(
   name: string,
   from: TableOptions & { path: Path },

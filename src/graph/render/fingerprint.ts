@@ -5,8 +5,8 @@ import { flatText } from '../../manifest/rows/rows.ts';
 import type { OpenRequest } from '../graph.ts';
 
 /**
- * Identifies the purchase of a step: equal fingerprints are one purchase. Covers only the kind, the request (with the
- * fingerprints of the steps that it refers to) and, from 2 on, the take. The digit is the version of the format.
+ * Returns the identity of a purchase: steps with equal fingerprints are one purchase. It covers the kind, the request
+ * and, from 2 on, the take. The digit before `:` is the version of the format.
  */
 export function fingerprintStep(step: { kind: string; paidRequest: OpenRequest; take?: number | undefined }): string {
   const covered: Json = { kind: step.kind, request: step.paidRequest }; // I6 (request)
@@ -15,7 +15,7 @@ export function fingerprintStep(step: { kind: string; paidRequest: OpenRequest; 
   return flatText('1:', hash('sha256', canonicalJson(covered))); // I5
 }
 
-/** Returns the placeholder fingerprint for a pick that is not made yet. It changes with any step of the choice. */
+/** Returns the fingerprint for an open pick. It changes with each step of the choice. */
 export function fingerprintChoice(members: readonly string[]): string {
   return fingerprintStep({ kind: 'gate', paidRequest: { members: [...members] } });
 }

@@ -35,7 +35,7 @@ import type { Expansion } from '../expansion.ts';
 import type { FileFact } from '../graph.ts';
 import { columnIn, fitField, placeFault, renderValue } from './templates.ts';
 
-/** Maximum number of combinations of `from` values in one step, because a data file can have any number of values. */
+/** Maximum number of combinations of `from` values in one step. */
 const mostPicks = 10_000;
 
 /** A step with its request, without fingerprint. Wrong values are `unknownValue`. */
@@ -44,7 +44,6 @@ export interface RenderedStep {
   request: JsonMap;
   save: string;
   needs: string[];
-  /** The file that an upload step sends. */
   file: (FileFact & { path: string }) | undefined;
   expect: Expectation | undefined;
   title: string | undefined;
@@ -129,7 +128,6 @@ class StepRendering {
     return request;
   }
 
-  /** Reports a request that an empty cell left without anything that says what to make. */
   #refuseBare(field: string, request: JsonMap): void {
     const { task, row } = this.#draft;
     const { value = '', path = taskPath(task.id) } = task.with.find((one) => one.field === field) ?? {};
@@ -155,7 +153,7 @@ class StepRendering {
     this.#report({ code: 'MB1202', severity: 'warning', message, hint, place });
   }
 
-  /** Returns the file that an upload step sends; requests it if it is not read yet. */
+  /** Returns the file that an upload step sends, or requests it from the caller. */
   file(request: JsonMap): RenderedStep['file'] {
     const { task } = this.#draft;
     const { file } = request;
@@ -209,7 +207,7 @@ class StepRendering {
     return '';
   }
 
-  /** Returns the requirements for the output. Only the ratio may be a template. */
+  /** Returns the requirements for the output, with the ratio rendered. */
   expect(): Expectation | undefined {
     const { id, expect } = this.#draft.task;
     if (expect?.ratio === undefined || !isTemplate(expect.ratio)) return expect;
@@ -230,7 +228,7 @@ class StepRendering {
     return isScalar(title) ? String(title).trim() || undefined : undefined;
   }
 
-  /** Returns the steps of the tasks in `needs`: those that join with this step, or all of a task if none does. */
+  /** Returns the steps of the tasks in `needs`: those that join with this step, or all if none joins. */
   needs(): string[] {
     const { task } = this.#draft;
     return task.needs.flatMap((id) => {
@@ -255,7 +253,9 @@ class StepRendering {
     });
   }
 
-  /** Returns references to the steps that a path names; `unknownValue` when the path is wrong, which was reported. */
+  /**
+   * Returns references to the steps that a path names. Returns `unknownValue` if the path is wrong, which is reported.
+   */
   #output(path: NamePath, site: Site): Json {
     const [, task = '', output = ''] = path.parts;
     const made = this.#expansion.expanded.get(task);
@@ -362,7 +362,6 @@ class StepRendering {
   }
 }
 
-/** Returns the reference to a step, or those to the picked steps of a gate. */
 function referencesTo(address: string, field: string, choose: number | undefined): JsonMap[] {
   if (choose === undefined) return [makeReference(address, field)];
   return Array.from({ length: choose }, (_, index) => makePickReference(address, field, index + 1));
@@ -376,8 +375,8 @@ function combine(picks: readonly { name: string; values: readonly string[] }[]):
 }
 
 /**
- * Returns the first of the fields without a value that says what to make, if no other field of the request does. Fields
- * that are not known count as one, because the request is undocumented.
+ * Returns the first empty field that says what to make, if no other field does. An unknown field counts, because the
+ * request is undocumented.
  */
 function findBareField(kind: Kind, request: JsonMap, emptied: readonly string[]): string | undefined {
   const isContent = (name: string) => {

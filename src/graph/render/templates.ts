@@ -16,11 +16,9 @@ import type { Places } from '../../manifest/yaml/places.ts';
 export interface TemplateSite {
   text: string;
   path: Path;
-  /** Omitted when the template cannot be parsed, which was reported. */
   template?: Template;
 }
 
-/** Parses each text once, even if several tasks and steps use it. */
 export class Templates {
   readonly #parsed = new Map<string, ParsedTemplate>();
   readonly #unsound = new Set<string>();
@@ -37,7 +35,7 @@ export class Templates {
     return result;
   }
 
-  /** Returns the parts in braces of all texts that were parsed, also of those that are wrong. */
+  /** Returns the parts in braces of all parsed texts, including wrong ones. */
   get expressions(): string[] {
     return [...this.#parsed.keys()].flatMap((text) => text.match(/\{\{[^{}]*\}\}/g) ?? []);
   }
@@ -46,7 +44,7 @@ export class Templates {
     this.#unsound.add(path.join('\n'));
   }
 
-  /** Returns whether the text at this path may be rendered. A wrong text is reported once and not by each step. */
+  /** Returns whether the text at this path may be rendered. A wrong text is reported once, not for each step. */
   isSound(path: Path): boolean {
     return this.#unsound.size === 0 || !this.#unsound.has(path.join('\n'));
   }
@@ -84,7 +82,7 @@ export function placeFault(fault: TemplateFault, site: { text: string; path: Pat
   return { code, severity: 'error', message, hint, place, fix };
 }
 
-/** Renders templates at any depth. A text that fails becomes `unknownValue`, and its faults are reported. */
+/** Renders templates at any depth. Reports the faults of a text and replaces it by `unknownValue`. */
 export function renderValue(
   value: Json,
   path: Path,
@@ -113,8 +111,8 @@ export function renderValue(
 }
 
 /**
- * Converts a rendered value to the type of its field, for example `"5"` to a number, because some table formats have
- * only strings. `undefined` when a template left an optional field empty.
+ * Converts a rendered value to the type of its field, for example `"5"` to a number. Some table formats have only
+ * strings. Returns undefined if a template left an optional field empty.
  */
 export function fitField(value: Json, written: Json, field: Field | undefined): Json | undefined {
   if (field === undefined) return value;

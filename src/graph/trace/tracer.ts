@@ -28,15 +28,13 @@ export interface Difference {
 
 export interface Origins {
   trace(address: string, difference: Difference): Origin | undefined;
-  /** Finds the origins of a field: the place where it is written, then those of values filled in. */
   find(address: string, field: string): readonly Origin[];
   filesOf(address: string, field: string): readonly string[];
 }
 
 /**
- * Makes the origin finder of the campaign as it is now. Expands the manifest on first use, without rendering or
- * checking it again. The earlier campaign is not known: a value that fits the present template with other data is
- * reported as a change of the data.
+ * Makes the origin finder. It expands the manifest on first use, without rendering or checking it. The earlier campaign
+ * is unknown: a value that fits the present template with other data counts as a change of the data.
  */
 export function makeOrigins(manifest: Manifest, facts: GraphFacts): Origins {
   let known: { expansion: Expansion; drafts: ReadonlyMap<string, Draft> } | undefined;
@@ -138,15 +136,15 @@ function positionOf({ file, start, sheet }: Place): { file: string; line: number
   return { file, line: start.line, ...defined({ sheet }) };
 }
 
-/** A piece of a rendered text: written in the template, or filled in from the names in `sources`. */
+/** A piece of a rendered text: written in the template, or filled in from `sources`. */
 interface Piece {
   text: string;
   sources?: readonly string[];
 }
 
 /**
- * Splits a template into its own words and the texts that are filled in. None if the template has conditions or loops,
- * or gives no plain text. `files`: the text files that it reads, by the call as written.
+ * Splits a template into its own words and the texts filled in. Returns no pieces if the template has conditions or
+ * loops. `files`: the text files that it reads, by the call as written.
  */
 function renderPieces(
   template: Template,
@@ -179,16 +177,15 @@ function sourcesOf(expression: Expression): string[] {
   return expression.helper === 'read' ? [expression.written] : expression.arguments.flatMap(sourcesOf);
 }
 
-/** Maximum number of names to try, because each takes a pass over the text. */
 const mostSources = 40;
 
-/** Finds the first name whose value alone can explain an earlier text. Undefined if the template was another one. */
+/** Finds the first name whose value alone can explain an earlier text. */
 function findChangedSource(pieces: readonly Piece[], before: string): string | undefined {
   const sources = [...new Set(pieces.flatMap((piece) => piece.sources ?? []))];
   return sources.slice(0, mostSources).find((source) => isExplainedBy(source, pieces, before));
 }
 
-/** Matches the fixed texts in order, each at its leftmost position, with any text between them, in linear time. */
+/** Matches the fixed texts in order, each at its leftmost position, in linear time. */
 function isExplainedBy(source: string, pieces: readonly Piece[], before: string): boolean {
   const fixed = [''];
   for (const { text, sources } of pieces) {

@@ -29,10 +29,7 @@ const namedThings: Readonly<Record<string, string>> = {
   selectors: 'a selector',
 };
 
-/**
- * Finds all violations of the schema of a manifest, at most one mistake per value. In an included manifest no key is
- * required, because it is only a part of a campaign.
- */
+/** Finds violations of the manifest's schema, at most one per value. In an included manifest no key is required. */
 export function checkShape(value: Json, places: Places, options: { isIncluded?: boolean } = {}): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   const reported = new Set<string>();
@@ -55,7 +52,6 @@ export function checkShape(value: Json, places: Places, options: { isIncluded?: 
   return diagnostics;
 }
 
-/** Finds keys that are only missing because of a typo. The typo is reported at the misspelled key. */
 function findMeantKeys(violations: readonly Violation[]): Set<string> {
   const meant = new Set<string>();
   for (const violation of violations) {
@@ -142,7 +138,6 @@ function describeUnknownKey(
   };
 }
 
-/** Returns whether a template stands where none is allowed. `checkTemplatePlaces` reports it. */
 function isMisplacedTemplate(path: Path, value: Json | undefined): boolean {
   if (typeof value !== 'string' || !isTemplate(value)) return false;
   if (path[0] === 'include' || path[0] === 'selectors') return true;
@@ -178,7 +173,6 @@ function wordsFor(pointer: string, before: string): string {
   return words === undefined ? '' : `${before}${words}`;
 }
 
-/** Returns whether the value or a part of its path could not be read, which was reported. */
 function isUnknown(root: Json, path: Path): boolean {
   for (let length = 0; length <= path.length; length += 1) {
     if (valueAt(root, path.slice(0, length)) === unknownValue) return true;
@@ -186,14 +180,13 @@ function isUnknown(root: Json, path: Path): boolean {
   return false;
 }
 
-/** Returns the environment variable to use instead of a misplaced address or key of the service. */
+/** Returns the environment variable that replaces a misplaced address or key of the service. */
 function environmentVariableFor(key: string): 'MEDIABATCH_BASE_URL' | 'MEDIABATCH_API_KEY' | undefined {
   const plain = key.toLowerCase().replaceAll(/[-_]/g, '');
   if (/^(?:(?:base)?url|base|endpoint|host|server)$/.test(plain)) return 'MEDIABATCH_BASE_URL';
   return /^(?:(?:api)?key|token|bearer|authorization|secret|password)$/.test(plain) ? 'MEDIABATCH_API_KEY' : undefined;
 }
 
-/** Names that templates use for something else, so that no table can have them. */
 const takenNames: readonly string[] = [
   'vars',
   'row',
@@ -242,8 +235,8 @@ export function checkTables(value: Json, places: Places): Diagnostic[] {
 const optionsOf = { separator: ['csv'], header: ['csv', 'xlsx'], sheet: ['xlsx'] } as const;
 
 /**
- * Finds the first mistake in a reference to a data file and in its options. `nameOf(option)` returns how messages name
- * the option; without an argument, how they name the reference.
+ * Finds the first mistake in a reference to a data file. `nameOf` returns the name of an option in messages, or the
+ * name of the reference.
  */
 export function findFileMistake(
   given: JsonMap,

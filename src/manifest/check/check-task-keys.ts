@@ -8,7 +8,6 @@ import { listNames, nearestName } from '../suggest.ts';
 import type { Places } from '../yaml/places.ts';
 import { findFileMistake } from './check-shape.ts';
 
-/** Reports a mistake at the key or the value of this path within the owner. */
 type Tell = (of: 'key' | 'value', at: string[], message: string, hint: string, code?: DiagnosticCode) => void;
 
 export function checkTaskKeys(value: Json, places: Places): Diagnostic[] {
@@ -43,7 +42,6 @@ function checkRows(owner: string, written: JsonMap, tell: Tell): void {
   checkWhen(owner, written, tell);
 }
 
-/** Reports keys about rows in a task that takes its rows from `rows:`. */
 function checkSharedRows(id: string, task: JsonMap, tell: Tell): void {
   const rows = ownValue(task, 'rows');
   if (rows === undefined) return;
@@ -128,7 +126,7 @@ function hintForWhen(text: string): string {
   return name === undefined ? example : `did you mean when: "{{${name}}}"?`;
 }
 
-/** Reports what a task cannot do because its steps are free or sent once. */
+/** Reports gates, canaries and retries of free steps and of posts. */
 function checkPurchase(id: string, task: JsonMap, tell: Tell): void {
   const kind = ownValue(task, 'kind');
   const act = typeof kind === 'string' ? kinds[kind]?.act : undefined;
@@ -154,7 +152,7 @@ function checkTextLimits(id: string, task: JsonMap, defaults: JsonMap, tell: Tel
   }
 }
 
-/** Reports requirements in `expect` that no file of this kind can meet, or that cannot be measured. */
+/** Reports requirements that no file of this kind can meet, or that cannot be measured. */
 function checkExpectation(id: string, task: JsonMap, defaults: JsonMap, tell: Tell): void {
   const expect = ownValue(task, 'expect');
   if (!isMap(expect) || expect === unknownValue) return;
@@ -196,7 +194,7 @@ function askedType(task: JsonMap, defaults: JsonMap): string | undefined {
 
 type Media = 'image' | 'audio' | 'video';
 
-/** Requirements of `expect`: their media, what these need to have, and the file types that can be measured. */
+/** Requirements of `expect`, with their media and the file types that can be measured. */
 const measured: readonly { name: string; of: readonly Media[]; needs: string; decoded?: readonly string[] }[] = [
   { name: 'width', of: ['image', 'video'], needs: 'width' },
   { name: 'height', of: ['image', 'video'], needs: 'height' },
@@ -224,14 +222,13 @@ function checkRanges(id: string, expect: JsonMap, tell: Tell): void {
   }
 }
 
-/** Reports a canary that asks for a review that a gate asks for already. */
 function checkCanary(id: string, task: JsonMap, tell: Tell): void {
   if (ownValue(ownValue(task, 'canary'), 'then') !== 'ask' || ownValue(task, 'gate') === undefined) return;
   const message = `\`canary\` and \`gate\` of task \`${id}\` both wait for a pick: one pick would answer both`;
   tell('value', ['canary', 'then'], message, 'write then: check, or remove `gate`');
 }
 
-/** Reports a gate that contradicts itself or the takes. Axes and step counts are checked later. */
+/** Reports a gate that contradicts itself or the takes. */
 function checkGate(id: string, task: JsonMap, tell: Tell): void {
   const [gate, takes] = [ownValue(task, 'gate'), ownValue(task, 'takes')];
   if (!isMap(gate) || gate === unknownValue) return;

@@ -5,29 +5,27 @@ import { suggestName } from '../suggest.ts';
 
 export interface SchemaProblem {
   path: (string | number)[];
-  /** Keyword of the schema: `enum`, `maximum`, `required`, … */
   rule: string;
-  /** For example `must be >= 1`. */
   message: string;
   params: Readonly<Record<string, unknown>>;
   about?: string;
-  /** For a value that fits none of several forms: the problems of each form. */
+  /** If a value fits none of several forms: the problems of each form. */
   forms?: SchemaProblem[];
 }
 
 export interface CompiledSchema {
-  /** Returns `too-much` if the check would take too long, alone or together with those before it. */
+  /** Returns `too-much` if the check would take too long, alone or after those before it. */
   validate(value: Json): SchemaProblem[] | 'too-much';
 }
 
 interface CompileOptions {
-  /** Accepts strings as numbers and booleans where the schema requires these, because a CSV file has only strings. */
+  /** Accepts strings as numbers and booleans: a CSV file has only strings. */
   textsAreValues?: boolean;
-  /** Accepts every string where a pattern cannot be matched in bounded time. Without it such a schema is refused. */
+  /** Accepts every string where a pattern cannot be matched in bounded time. By default, such a schema is refused. */
   skipsHardPatterns?: boolean;
 }
 
-/** Compiles a user's or a service's schema, or returns why it cannot. Fetches nothing; time is bounded. */
+/** Compiles a schema, or returns why it cannot. Fetches nothing; time is bounded. */
 export type SchemaCompiler = (schema: Json, options?: CompileOptions) => CompiledSchema | { problem: string };
 
 const mostProblems = 20;
@@ -36,13 +34,13 @@ const mostSteps = 50_000_000;
 /** Time limit for all values of one schema, and the time that each value adds to it. */
 const firstMs = 3000;
 const eachMs = 0.2;
-/** Longest text that is checked by a format, because the patterns of formats take quadratic time. */
+/** Longest text that is checked by a format: format patterns take quadratic time. */
 const longestFormatted = 4000;
 
 /**
- * Loads the validator, which only schemas of users and services need. Such a schema may be malicious, so its size is
- * limited with its references followed, its patterns never backtrack, and the work for each value is limited. `now`:
- * time in ms from any origin; without it only the work is limited, not the time.
+ * Loads the validator. A schema may be malicious, so its size is limited with its references followed, its patterns
+ * never backtrack, and the work for each value is limited. `now`: time in ms from any origin. Without `now`, only the
+ * work is limited.
  */
 export async function loadSchemaCompiler(now: () => number = () => 0): Promise<SchemaCompiler> {
   const [{ Ajv2020 }, { Ajv }, { fullFormats }, { makeMatcher }] = await Promise.all([
@@ -91,7 +89,7 @@ function isDraft7(schema: Json): boolean {
   return typeof dialect === 'string' && /draft-0?7/.test(dialect);
 }
 
-/** `quick` stops at the first problem. The thorough check finds all problems of a wrong value. */
+/** Makes a check. `quick` stops at the first problem; only a wrong value is checked thoroughly. */
 function boundedCheck(of: {
   quick: ValidateFunction;
   compileThorough(): ValidateFunction;
@@ -155,8 +153,8 @@ function problemsOf(validate: ValidateFunction, value: Json): SchemaProblem[] {
 }
 
 /**
- * Merges the problems of a choice between forms into one, because separate problems would read as if all forms were
- * required. The validator reports the problems of the forms before that of the choice.
+ * Merges the problems of a choice between forms into one. Separate problems would read as if all forms were required.
+ * The validator reports the problems of the forms before that of the choice.
  */
 function gather(problems: readonly SchemaProblem[]): SchemaProblem[] {
   const gathered: SchemaProblem[] = [];
@@ -171,14 +169,16 @@ function gather(problems: readonly SchemaProblem[]): SchemaProblem[] {
   return gathered;
 }
 
-/** Maximum number of compared values, because finding the most similar of thousands is slow. */
+/** Maximum number of allowed values that are compared with a wrong one. */
 const mostCompared = 2000;
 const mostForms = 6;
 
-/** The checked value in messages. `nameOf`: names a part of it. `refused`: for example `the schema does not allow`. */
+/**
+ * The checked value in messages. `nameOf` names a part of the value. `refused` is, for example, `the schema does not
+ * allow`.
+ */
 interface CheckedValue {
   value: Json;
-  /** Known fields of the whole value. */
   fields: readonly string[];
   refused: string;
   nameOf(path: Path): string;
@@ -230,7 +230,6 @@ function aboutOf({ parentSchema }: ErrorObject): { about?: string } {
   return typeof about === 'string' && about !== '' ? { about: about.slice(0, 300) } : {};
 }
 
-/** Reads a JSON pointer to a part of a value. */
 export function readPointer(pointer: string, root: Json): (string | number)[] {
   const path: (string | number)[] = [];
   for (const part of pointer.split('/').slice(1)) {
@@ -243,12 +242,12 @@ export function readPointer(pointer: string, root: Json): (string | number)[] {
 const mostParts = 10_000;
 const mostCharacters = 1_000_000;
 
-/** Reason why a schema is not used, in words that follow “it”. */
+/** Reason why a schema is refused, in words that follow “it”. */
 class SchemaRefusal extends Error {}
 
 /**
- * Counts the parts by which a value is checked, with each reference followed. Throws `SchemaRefusal` if there are too
- * many, or if their number is unknown: for a part that refers to itself, and for references other than `#/…`.
+ * Counts the parts of a schema, with each reference followed. Throws `SchemaRefusal` if there are too many, for a part
+ * that refers to itself, and for references other than `#/…`.
  */
 function countParts(schema: Json): number {
   if (JSON.stringify(schema).length > mostCharacters) {
@@ -300,7 +299,7 @@ function decode(text: string): string {
   }
 }
 
-/** Measures a value: the number of its parts, where long texts, and pairs of entries in a list, count as more. */
+/** Counts the parts of a value. Long texts, and pairs of entries in a list, count as more. */
 function weightOf(value: Json, comparesEntries: boolean): number {
   if (typeof value === 'string') return 1 + value.length / 64;
   if (value === null || typeof value !== 'object') return 1;

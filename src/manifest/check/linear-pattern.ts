@@ -1,10 +1,9 @@
 import { RE2JS } from 're2js';
 import { messageOf, shorten } from '../../ground/values.ts';
 
-/** Reason why a pattern cannot be used, as the end of a sentence that begins with “it”. */
+/** Reason why a pattern is refused, in words that follow “it”. */
 export class PatternProblem extends Error {}
 
-/** Maximum size of all patterns of one schema. */
 const mostSize = 200_000;
 
 const longestPattern = 10_000;
@@ -20,8 +19,8 @@ interface Matcher {
 }
 
 /**
- * Returns the pattern compiler of one JSON Schema validator. Its `regExp` throws for a pattern whose matching time
- * cannot be bounded. `skipsHard`: such a pattern matches every text instead.
+ * Returns the pattern compiler of one validator. `regExp` throws for a pattern whose matching time is unbounded. With
+ * `skipsHard`, such a pattern matches every text.
  */
 export function makeMatcher(skipsHard: boolean): {
   regExp: ((pattern: string) => Matcher) & { code: string };
@@ -60,8 +59,8 @@ function isExpression(pattern: string): boolean {
 }
 
 /**
- * Translates a JavaScript pattern to RE2, whose matching time is proportional to the length of the text. Throws
- * `PatternProblem` for one that needs backtracking. `size`: maximum number of simultaneous states of a match.
+ * Translates a JavaScript pattern to RE2, which matches in linear time. Throws `PatternProblem` for a pattern that
+ * needs backtracking. `size`: maximum number of simultaneous states of a match.
  */
 export function compileLinearPattern(pattern: string): Matcher & { size: number } {
   if (pattern.length > longestPattern) throw new PatternProblem(`is longer than ${longestPattern} characters`);
@@ -87,7 +86,7 @@ function describe(error: unknown): string {
   return message.replace('error parsing regexp: ', '').slice(0, 100);
 }
 
-/** Rewrites the parts in which JavaScript and RE2 differ, and measures the pattern with its repeats expanded. */
+/** Rewrites the parts in which JavaScript and RE2 differ. Measures the pattern with its repeats expanded. */
 function translate(pattern: string): { text: string; size: number } {
   let text = '';
   const groups = [{ size: 0, last: 0 }];

@@ -35,10 +35,10 @@ export function checkKinds(value: Json, places: Places): Diagnostic[] {
 }
 
 export const templateFields: readonly string[] = ['with', 'key', 'when', 'save', 'description', 'from'];
-/** Other keys of a task are only reported as unknown; their values are not checked. */
+/** Values of other keys are not checked. */
 const taskKeys = knownKeys['#/properties/tasks/additionalProperties'] ?? [];
 
-/** Finds templates where none are allowed. Their text would be used literally. */
+/** Finds templates where none are allowed. */
 export function checkTemplatePlaces(value: Json, places: Places): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   const refuse = (path: Path, what: string, hint: string) => {
@@ -95,12 +95,11 @@ export function isWholeList(text: string): boolean {
   return isWholeVar(text) || readWholeTable(text) !== undefined;
 }
 
-/** Recognizes a text that is exactly one `{{vars.…}}`. */
 export function isWholeVar(text: string): boolean {
   return /^\{\{\s*vars\.[^{}\s]+\s*\}\}$/.test(text);
 }
 
-/** Finds unquoted free texts that YAML cuts at a comment or after an anchor: the prompt that is paid would lack a part. */
+/** Finds unquoted free texts that YAML cuts at a comment or after an anchor. */
 export function findCutTexts(value: Json, places: FilePlaces): Diagnostic[] {
   const { defaults, tasks } = mapOf(value);
   const presets = Object.entries(mapOf(defaults)).map(([kind, request]) => ({

@@ -1,18 +1,18 @@
 import type { Json } from '../../ground/json.ts';
 import { shorten, unknownValue } from '../../ground/values.ts';
 
-/** Why a value cannot be sent, as the end of a sentence that begins with its name or with `written`. */
+/** Why a value cannot be sent, in words that follow its name or `written`. */
 export interface Unsendable {
-  /** A number as it was written; omitted for a string, which has a name. */
+  /** A number as written. Omitted for a string. */
   written?: string;
   problem: string;
   hint: string;
 }
 
-/** Characters that no request can contain: NUL, which ends a string in C, and lone surrogates. */
+/** Characters that no request can contain: NUL, and half of a surrogate pair. */
 const oddCharacter = /\0|\p{Surrogate}/u;
 
-/** Explains why a string would arrive changed, or not at all, at any receiver. */
+/** Explains why a string would arrive changed. */
 export function whyTextIsUnsendable(text: string): Unsendable | undefined {
   const odd = oddCharacter.exec(text)?.[0];
   if (odd === undefined) return undefined;
@@ -27,8 +27,8 @@ export function whyTextIsUnsendable(text: string): Unsendable | undefined {
 }
 
 /**
- * Explains why a number would arrive changed. Beyond 2^53, adjacent integers have the same representation, and a
- * changed seed gives another picture. `value` is the parsed number.
+ * Explains why a number would arrive changed. Adjacent integers beyond 2^53 have the same representation, and a changed
+ * seed gives another picture.
  */
 export function whyNumberIsUnsendable(value: number, written: string): Unsendable | undefined {
   const shown = shorten(written, 40);
@@ -53,7 +53,7 @@ export const nulWords = {
   hint: 'remove it; a file that was saved as UTF-16 is full of them: save it as UTF-8 (Excel: “CSV UTF-8”)',
 };
 
-/** Finds unsendable values, including keys of maps, in the output of templates. */
+/** Finds an unsendable value in the output of templates, including keys of maps. */
 export function findUnsendable(value: Json): Unsendable | undefined {
   if (typeof value === 'string') return whyTextIsUnsendable(value);
   if (typeof value === 'number') return whyNumberIsUnsendable(value, String(value));
@@ -66,7 +66,7 @@ export function findUnsendable(value: Json): Unsendable | undefined {
   return undefined;
 }
 
-/** Yields unsendable values in a JSON text, with their offsets. The text must be valid JSON. */
+/** Yields unsendable values in a valid JSON text, with their offsets. */
 export function* findUnsendableInJson(text: string): Generator<Unsendable & { start: number; end: number }> {
   if (!/\\u(?:0000|[dD][89a-fA-F])|\d{16}|[\d.][eE]/.test(text)) return;
   const number = /-?\d[\d.eE+-]*/y;

@@ -11,8 +11,8 @@ interface CsvRecord {
 }
 
 /**
- * Reads a table with a header row. Every value is a string; line breaks inside quotes become LF. Without `separator`
- * the separator is detected. `header`: number of the line with the column names.
+ * Reads a table with a header row into strings. Line breaks in quotes become LF. Detects the separator if none is
+ * given. `header`: line of the column names.
  */
 export function readCsv(
   source: Source,
@@ -110,7 +110,9 @@ function widthOf(cells: readonly string[]): number {
   return cells.findLastIndex((cell) => cell.trim() !== '') + 1;
 }
 
-/** Returns the place of a cell in the record that starts in this line; that of the line without a column. */
+/**
+ * Returns the place of a cell in the record that starts in this line. Without a column, returns the place of the line.
+ */
 function placeOfCell(
   source: Source,
   { line, column = 0, separator }: { line: number; column?: number | undefined; separator: string },
@@ -141,7 +143,7 @@ function fitsAll(text: string, separator: string): boolean {
   }
 }
 
-/** Splits a table into records. The raw text of each record is needed for the number of its first line. */
+/** Splits a table into records. The raw text of a record gives the number of its first line. */
 function readRecords(text: string, separator: string): CsvRecord[] {
   const parsed = parse(text, {
     delimiter: separator,
@@ -187,7 +189,7 @@ function explainCsvError(error: CsvError, text: string, label: string): Wrong & 
 /** A quoted value after a space, or written as a formula (`="007"`). */
 const isPreceded = /(?:^|[,;|\t])(?: +|=)"/;
 
-/** Returns the line of an unclosed quote, which is the last opening one because all before it are paired. */
+/** Returns the line of an unclosed quote. */
 function lineOfOpenQuote(text: string): number {
   let open = -1;
   for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at + 1)) {
@@ -219,9 +221,8 @@ export function nameSeparator(separator: string): string {
 }
 
 /**
- * Detects the column separator of a table with LF line breaks. A first line such as `sep=;`, which spreadsheets write,
- * decides. Otherwise it is the separator in the unquoted header; if the header has several, the one with which every
- * row has a value for each column. `either`: undecided.
+ * Detects the separator. A line such as `sep=;` decides. Otherwise it is the separator in the unquoted header. If the
+ * header has several, it is the one that gives every row all columns. `either`: undecided.
  */
 function findSeparator(text: string): { separator: string; said: boolean } | { either: readonly string[] } {
   const said = /^sep=([^\n])\n/i.exec(text)?.[1];
@@ -234,12 +235,12 @@ function findSeparator(text: string): { separator: string; said: boolean } | { e
   return fitting === undefined || more.length > 0 ? { either: found } : { separator: fitting, said: false };
 }
 
-/** Returns the text without the content of a spreadsheet's `sep=` line. Line numbers do not change. */
+/** Empties the spreadsheet's `sep=` line. Line numbers do not change. */
 function withoutSeparatorLine(text: string): string {
   return text.replace(/^sep=[^\n]\n/i, '\n');
 }
 
-/** Returns the first non-empty line without quoted text, which may contain line breaks. */
+/** Returns the first non-empty line without quoted text. */
 function headerOf(text: string): string {
   const start = /\S/.exec(text)?.index ?? text.length;
   let header = '';
@@ -253,5 +254,5 @@ function headerOf(text: string): string {
   return header;
 }
 
-/** Maximum length of a header to search, in UTF-16 units. */
+/** In UTF-16 units. */
 const longestHeader = 100_000;

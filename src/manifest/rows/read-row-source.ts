@@ -5,19 +5,17 @@ import type { RowSource, Table } from '../manifest.ts';
 import { isTemplate } from '../template/template.ts';
 import { readSeparator } from './read-csv.ts';
 
-/** Recognizes a text that is exactly one `{{tasks.NAME.PARTS}}`. */
 export function readWholeParts(text: string): { task: string; parts: string } | undefined {
   const match = /^\{\{\s*tasks\.([A-Za-z_][A-Za-z0-9_-]*)\.([A-Za-z_][A-Za-z0-9_]*)\s*\}\}$/.exec(text);
   const [, task, parts] = match ?? [];
   return task === undefined || parts === undefined ? undefined : { task, parts };
 }
 
-/** Recognizes a text that is exactly one `{{tables.NAME}}`, and returns the name. */
 export function readWholeTable(text: string): string | undefined {
   return /^\{\{\s*tables\.([A-Za-z_][A-Za-z0-9_]*)\s*\}\}$/.exec(text)?.[1];
 }
 
-/** Classifies the text of a `foreach`. The last three results are errors. */
+/** Classifies the text of a `foreach`. The last three results are mistakes. */
 export function classifyForeach(
   text: string,
 ): 'template' | 'file' | 'files' | 'list in quotes' | 'template with one brace' | 'web address' {
@@ -28,7 +26,6 @@ export function classifyForeach(
   return /[*?[{]/.test(text) ? 'files' : 'file';
 }
 
-/** Reads the valid part of a row source; `most` is the value of `maxItems`. */
 export function readRowSource(value: Json | undefined, most: Json | undefined): RowSource {
   if (value === undefined) return { from: 'nowhere' };
   if (Array.isArray(value)) {
@@ -71,7 +68,6 @@ function readTemplate(text: string, most: Json | undefined): RowSource {
   return { from: 'parts', text, ...whole, most };
 }
 
-/** Reads the valid parts; the checks have reported the rest. `folder`: of the file with the table. */
 export function readTable(name: string, written: Json, folder: string): Table {
   const { file, separator, header, sheet, schema, on } = mapOf(
     typeof written === 'string' ? { file: written } : written,

@@ -10,9 +10,8 @@ import { cellValue, describeWrong, explainSheetError } from './read-table.ts';
 import { flatText, type Row, type Rows } from './rows.ts';
 
 /**
- * Reads a data file by its extension: csv, tsv, json, jsonl, yaml. `separator` and `header` are for csv and tsv. `path`
- * is the path in the manifest; `file`, for messages, is relative to the user's working folder. Mistakes have their
- * places in the data file. `table`: the name of the table with these rows; omitted for rows of a task.
+ * Reads a data file by its extension. `separator` and `header` are for csv and tsv. `path` is the path in the manifest.
+ * `file` is the path in messages. `table` is the name of the table with these rows, if there is one.
  */
 export function readRows(data: {
   path: string;
@@ -71,7 +70,7 @@ export function extensionOf(path: string): 'csv' | 'xlsx' | 'json' | 'jsonl' | '
   }
 }
 
-/** Makes rows from a list of any origin. `placeOf` returns the place of the row with an index. */
+/** Makes rows from a list. `placeOf` returns the place of a row. */
 export function rowsFromList(
   list: Json,
   from: { label: string; placeOf: (index: number) => Place; code: DiagnosticCode },
@@ -189,7 +188,7 @@ function wrongIn(source: Source, part: { text: string; start: number }): Diagnos
   return [...repeated, ...unsendable];
 }
 
-/** Finds repeated keys in the maps of a valid JSON text, because the parser silently keeps the last one. */
+/** Finds repeated keys in a valid JSON text. The JSON parser silently keeps the last one. */
 function findRepeatedKeys(text: string): { key: string; start: number; end: number }[] {
   const found: { key: string; start: number; end: number }[] = [];
   const open: Set<string>[] = [];
@@ -206,7 +205,7 @@ function findRepeatedKeys(text: string): { key: string; start: number; end: numb
   return found;
 }
 
-/** Reports only a few of many similar mistakes, because a column of IDs can have the same one in every row. */
+/** Reports a few of many similar mistakes: a column of IDs can have the same one in every row. */
 function tellSome(alike: readonly Diagnostic[]): Diagnostic[] {
   const shown = alike.slice(0, 5);
   const last = shown.at(-1);

@@ -14,18 +14,14 @@ type TableCell = string | Wrong;
 export interface TableRow {
   cells: readonly TableCell[];
   label: string;
-  /** Returns the place of a column, counted from 1, or of the row. */
   place(column?: number): Place;
 }
 
-/** Errors that a spreadsheet shows in place of a value, and exports as text. */
+/** Errors that a spreadsheet exports in place of a value. */
 const sheetError =
   /^(?:#(?:REF!|VALUE!|NAME\?|DIV\/0!|NULL!|NUM!|N\/A|SPILL!|CALC!|FIELD!|BUSY!|CONNECT!|BLOCKED!|UNKNOWN!|ERROR!|BEZUG!|WERT!|ZAHL!|NV)|Err:\d{3})$/;
 
-/**
- * Normalizes the value of a cell, regardless of the file format: line breaks become LF, and TRUE and FALSE of a
- * spreadsheet become lower-case as in JSON.
- */
+/** Normalizes the value of a cell. Line breaks become LF; TRUE and FALSE become lower-case as in JSON. */
 export function cellValue(value: Json): Json {
   if (value === null) return '';
   if (typeof value !== 'string') return value;
@@ -33,12 +29,11 @@ export function cellValue(value: Json): Json {
   return value.includes('\r') ? value.replaceAll(/\r\n?/g, '\n') : value;
 }
 
-/** Returns the name of a column. A header cell that is wrapped by hand contains line breaks, which look like spaces. */
+/** Returns the name of a column. Line breaks in a header cell become spaces. */
 export function columnName(cell: string): string {
   return cell.replaceAll(/\s+/g, ' ').trim();
 }
 
-/** Explains the error that a spreadsheet shows in a cell. Undefined when the cell has a value. */
 export function explainSheetError(value: Json, name: () => string): Wrong | undefined {
   if (typeof value !== 'string' || !sheetError.test(value.trim())) return undefined;
   return sheetErrorIn(name(), value.trim());
@@ -55,7 +50,7 @@ export function describeWrong(place: Place, wrong: Wrong): Diagnostic {
 
 /**
  * Makes a table. The first row has the column names. Rows and unnamed columns without values are left out. A cell with
- * an error has an unknown value.
+ * an error is `unknownValue`.
  */
 export function readTable(
   [header, ...body]: readonly TableRow[],
@@ -120,7 +115,6 @@ export function readTable(
   return { rows: { rows, label, columns: columns.filter((column) => column !== ''), cellErrors }, diagnostics };
 }
 
-/** Explains that a table has no row with column names. `count`: its rows that have values. */
 export function explainNoHeader(
   label: string,
   header: number,
@@ -135,7 +129,7 @@ export function explainNoHeader(
   };
 }
 
-/** Returns whether a row has a value. Spreadsheets write rows of separators for rows that were emptied. */
+/** Returns whether a row has a value. Spreadsheets write separators for emptied rows. */
 export function hasValue({ cells }: Pick<TableRow, 'cells'>): boolean {
   return cells.some(isFilled);
 }
@@ -145,9 +139,8 @@ function isFilled(cell: TableCell): boolean {
 }
 
 /**
- * Reads a sheet of a workbook as a table. The first row that is not empty has the column names, empty rows are left
- * out, and every value is a string. `label` is the name of the file in messages. `sheet` can be omitted if there is
- * only one.
+ * Reads a sheet of a workbook into strings. The first row that is not empty has the column names. `label` is the name
+ * of the file in messages. `sheet` may be omitted if there is only one.
  */
 export function readSheet(
   { names, sheets }: Workbook,
@@ -238,7 +231,6 @@ function describeFault(
   }
 }
 
-/** Returns the place of a cell, in which the line is the number of the row. */
 function placeOfCell({ row, column, ...of }: { file: string; sheet: string; row: number; column: number }): Place {
   const start = { line: row, column, offset: 0 };
   return { ...of, start, end: start };

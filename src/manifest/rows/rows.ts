@@ -6,23 +6,21 @@ export interface Row {
   value: Json;
   /** Name of the row in messages, for example `row 14 of products.csv`, counted from 1. */
   label: string;
-  /** Returns the place of the row, or of one of its cells if that is known; computed only for messages. */
+  /** Returns the place of the row, or of a cell. Computed only for messages. */
   place(column?: string): Place;
   key?: string;
-  /** The part of another step's output that is this row, counted from 0. */
+  /** The part of another step's output, counted from 0. */
   part?: { of: string; index: number };
 }
 
 export interface Rows {
   rows: Row[];
   label: string;
-  /** All columns of the rows, in the order of their first appearance. Omitted when the rows are scalars. */
+  /** Columns in the order of their first appearance. Omitted if the rows are scalars. */
   columns?: string[];
-  /** Column separator, if it is not a comma. */
   separator?: string;
-  /** The separator was detected, because the manifest does not state it. */
   isGuess?: boolean;
-  /** Cells without a value, which are mistakes only if their column is used. */
+  /** Cells without a value. A mistake only if a template uses their column. */
   cellErrors?: readonly CellError[];
 }
 
@@ -39,14 +37,12 @@ export interface Workbook {
 
 export interface Sheet {
   name: string;
-  /** Its cells as strings, from A1 on. */
   cells: readonly (readonly string[])[];
   faults: readonly CellFault[];
-  /** Numbers of hidden rows, counted from 1. */
   hiddenRows: readonly number[];
 }
 
-/** A cell whose value is unknown. Row and column are counted from 1. */
+/** A cell with an unknown value. Row and column are counted from 1. */
 export interface CellFault {
   row: number;
   column: number;
@@ -98,8 +94,8 @@ export function explainFileProblem(
 }
 
 /**
- * Joins parts into one flat string. V8 stores a concatenation as a tree of its parts, and a slice together with the
- * string it was cut from. For 100,000 strings in memory, that takes several times the size of their content.
+ * Joins parts into a flat string. V8 stores a concatenation as a tree, and a slice with its whole text. For 100,000
+ * strings, both take several times the memory of their content.
  */
 export function flatText(first: string, second: string, ...others: string[]): string {
   return [first, second, ...others].join('');

@@ -7,19 +7,18 @@ import { holds } from './template.ts';
 type HelperResult = { value: Json } | { wrong: string } | { missing: string; hint: string };
 
 /**
- * A helper: a pure function without clock or randomness, because the result of a template decides what is bought. An
- * argument is `undefined` only where `optional` allows a missing path.
+ * A pure function without clock or randomness: the result of a template decides what is bought. An argument is
+ * `undefined` only if `optional` is true.
  */
 interface Helper {
   takes: readonly [number, number];
   usage: string;
-  /** Whether its arguments may be paths that a row does not have. */
   optional: boolean;
-  /** True when its value is the output of a step, which cannot be an argument or a condition. */
+  /** True if its value is a reference to a step, which cannot be an argument or a condition. */
   makesStep?: true;
-  /** True when its argument is the path of a file, which is read or uploaded. */
+  /** True if its argument is the path of a file. */
   ofFile?: true;
-  /** True when it returns a list. A template that is only this call then gives the list itself. */
+  /** True if it returns a list. A template that is only this call gives the list itself. */
   givesList?: true;
   run(values: readonly (Json | undefined)[]): HelperResult;
 }
@@ -59,7 +58,7 @@ export const helpers: Readonly<Record<string, Helper>> = Object.freeze(
   }),
 );
 
-/** Letters that have no decomposition into a Latin letter and an accent. */
+/** Letters that do not decompose into a Latin letter and an accent. */
 const latin: Readonly<Record<string, string>> = {
   ß: 'ss',
   ø: 'o',
@@ -73,8 +72,8 @@ const latin: Readonly<Record<string, string>> = {
 };
 
 /**
- * Makes lower-case words joined by `-`. Accents are dropped; letters of all scripts stay. A text without letters and
- * digits becomes the code points of its characters, so that the result is never empty.
+ * Makes lower-case words joined by `-`. Drops accents; keeps letters of all scripts. A text without letters and digits
+ * becomes its code points, so that the result is never empty.
  */
 export function slug(text: string): string {
   const words = text
@@ -100,7 +99,7 @@ function ofText(usage: string, change: (text: string) => string): Helper {
   );
 }
 
-/** Combines values that are true or false. A text such as `no` is neither, and is refused. */
+/** Combines values that are true or false. Refuses a text such as `no`. */
 function decide(values: readonly (Json | undefined)[], answer: (truths: readonly boolean[]) => boolean): HelperResult {
   const truths = values.map(holds);
   const odd = truths.indexOf(undefined);
@@ -138,7 +137,7 @@ function joinList(list: Json | undefined, separator: Json | undefined): HelperRe
   return { value: list.join(between) };
 }
 
-/** Splits a text at `;`, `,` and line breaks, or at `separator`, into a list. Empty parts are left out. */
+/** Splits a text at `;`, `,` and line breaks, or at `separator`. Leaves out empty parts. */
 function splitText(text: Json | undefined, separator: Json | undefined): HelperResult {
   if (Array.isArray(text)) return { value: text };
   if (text !== null && !isScalar(text)) return { wrong: `needs text, but got ${describeValue(text)}` };
@@ -183,7 +182,7 @@ function replace(value: Json | undefined, from: Json | undefined, to: Json | und
   return { value: parts.join(String(to)) };
 }
 
-/** Treats 1 and "1" as equal, because data files have strings where a template has numbers. */
+/** Compares values. 1 and "1" are equal: data files have strings where a template has numbers. */
 function isEqual(a: Json | undefined, b: Json | undefined): boolean {
   if (isScalar(a) && isScalar(b)) return String(a) === String(b);
   return canonicalJson(a ?? null) === canonicalJson(b ?? null);

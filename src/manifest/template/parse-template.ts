@@ -10,8 +10,8 @@ const maxTemplateNodes = 2000;
 const maxTemplateDepth = 20;
 
 /**
- * Parses a text as Handlebars and keeps only what is allowed: paths, a fixed list of helpers, `if`, `unless`, `each`
- * and comments. Handlebars itself never compiles or runs anything.
+ * Parses a text as Handlebars. Keeps only paths, a fixed list of helpers, `if`, `unless`, `each` and comments.
+ * Handlebars itself never compiles or runs anything.
  */
 export function parseTemplate(text: string): ParsedTemplate {
   if (new TextEncoder().encode(text).length > maxTemplateBytes) {
@@ -38,11 +38,9 @@ function parses(text: string): boolean {
 }
 
 interface Tag extends Span {
-  /** Text between the braces, without `~` and surrounding white space. */
   inside: string;
 }
 
-/** Explains why and where a template cannot be parsed, because the parser names only a line. */
 function explainSyntax(text: string): TemplateFault {
   const { tags, open } = findTags(text);
   if (open === undefined) return findUnbalanced(text, tags) ?? findWrongTag(text, tags) ?? wholeText(text);
@@ -134,14 +132,14 @@ const isMustache = (node: Node): node is hbs.AST.MustacheStatement => node.type 
 const isBlock = (node: Node): node is hbs.AST.BlockStatement => node.type === 'BlockStatement';
 const isLoopName = (name: string): name is Extract<Expression, { is: 'loop' }>['name'] => loopNames.includes(name);
 
-/** Returns whether a value alone keeps its type: a path, or a helper that returns an output or a list. */
+/** Returns whether a value alone keeps its type. */
 function isTyped(value: Expression): value is NamePath | Call {
   if (value.is !== 'call') return value.is === 'name';
   const helper = helpers[value.helper];
   return helper?.makesStep === true || helper?.givesList === true;
 }
 
-/** Keeps the allowed parts of a syntax tree, and reports a fault for every other part. */
+/** Keeps the allowed parts of a syntax tree, and reports the others. */
 class Reduction {
   readonly #text: string;
   readonly #lineStarts: readonly number[];

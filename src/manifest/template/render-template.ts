@@ -20,21 +20,19 @@ const maxOutputBytes = 256 * 1024;
 const maxTemplateWork = 200_000;
 
 export interface Scope {
-  /** Values by root name: `vars`, `row`, `matrix`, `key`, `take`. */
   names: JsonMap;
-  /** Returns the output of a task: a `Reference` or a list. `undefined` if there is none, which was reported. */
+  /** Returns references to the output of a task. `undefined`: there is none, which is reported. */
   output?(path: NamePath): Json | undefined;
-  /** Returns the text of a file, or its upload, depending on the helper. Omitted where neither is allowed. */
+  /** Returns the text of a file, or its upload. Omitted where neither is allowed. */
   file?(path: string, call: Call): Json | undefined;
-  /** Returns the row that a path begins with (of a joined table or an axis value), and the rest of the path. */
+  /** Returns the row of a joined table or of an axis value, and the rest of the path. */
   rowAtHand?(path: NamePath): { value: Json; parts: readonly string[]; label?: string | undefined } | undefined;
-  /** Name of the row in messages about a missing field, for example `row 14 of products.json`. */
   rowLabel?: string | undefined;
 }
 
 /**
- * Renders a template to a string, or to the value itself when the template is exactly one path. A string with
- * references becomes `{ $text: [...] }`. `unknownValue` when a part is unknown, `undefined` when there are faults.
+ * Renders a template to a string, or to the value itself if the template is only one path. A string with references
+ * becomes `{ $text: [...] }`. Returns `unknownValue` if a part is unknown, `undefined` if there are faults.
  */
 export function renderTemplate(template: Template, scope: Scope): { value?: Json; faults: TemplateFault[] } {
   const rendering = new Rendering(scope);
@@ -202,7 +200,7 @@ class Rendering {
     }
   }
 
-  /** Checks an argument of a helper or a block, because a link that is known only during a run cannot be processed. */
+  /** Refuses an output of another step as an argument of a helper or a block. */
   #known(value: Json | undefined, expression: Expression, isOpen: (value: Json) => boolean): Json | undefined {
     if (value === undefined || !isOpen(value)) return value;
     const message = `\`${shorten(expression.written)}\` cannot be used in a helper or a block: it is known only after the job has run`;
@@ -267,7 +265,7 @@ function isOutput(path: NamePath): boolean {
   return path.parts[0] === 'tasks';
 }
 
-/** Explains why a map, a list or a missing value cannot be printed into a text, and what to write instead. */
+/** Explains why a value cannot be printed into a text, and what to write instead. */
 export function explainUnprintable(value: Json, written: string): Pick<TemplateFault, 'code' | 'message' | 'hint'> {
   const message = (what: string) => `\`${shorten(written)}\` is ${what} and cannot be printed into a text`;
   if (value === null) {

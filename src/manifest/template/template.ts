@@ -8,7 +8,7 @@ export interface Span {
   end: number;
 }
 
-/** A mistake in a template. The caller knows the place of the template. */
+/** A mistake in a template, without the place of the template. */
 export interface TemplateFault extends Span {
   code: DiagnosticCode;
   message: string;
@@ -16,13 +16,11 @@ export interface TemplateFault extends Span {
   meant?: string | undefined;
 }
 
-/** A text with templates, parsed and reduced to the allowed subset. */
 export interface Template {
   text: string;
   body: Part[];
-  /** Set when the text is exactly one `{{path}}` or `{{upload …}}`; the value then keeps its type. */
+  /** The only part of the text, if that is `{{path}}` or a call. Its value keeps its type. */
   whole?: NamePath | Call;
-  /** All paths that start at a root name, in order. */
   paths: NamePath[];
 }
 
@@ -38,17 +36,15 @@ export interface NamePath extends Span {
   is: 'name';
   parts: string[];
   written: string;
-  /** True when the value may be missing: the argument of `default`, or a condition. */
+  /** True if the value may be missing: an argument of `default`, or a condition. */
   optional: boolean;
-  /** True when the value is printed or kept as it is. Only then can it be a task's output. */
+  /** True if the value is printed or kept as it is. Only then can it be an output of a step. */
   direct: boolean;
-  /** True when the value is printed into a text, so it must be a scalar. */
+  /** True if the value is printed into a text: it must be a scalar. */
   printed: boolean;
 }
 
-/**
- * A path that starts at the item of a loop, for example `this.name`. `up` counts loops from the innermost one outwards.
- */
+/** A path that starts at the item of a loop, for example `this.name`. `up` counts loops outwards. */
 interface ItemPath extends Span {
   is: 'item';
   up: number;
@@ -80,19 +76,17 @@ export function isTemplate(text: string): boolean {
   return text.includes('{{');
 }
 
-/** Paths are included even if something is wrong, so that they can be checked. */
+/** A parsed text. `paths` includes those of wrong parts, for checks. */
 export interface ParsedTemplate {
   template?: Template;
   faults: TemplateFault[];
   paths: NamePath[];
 }
 
-/** Strings that users write for true or false. They are refused as ambiguous. */
+/** Strings for true or false that are refused as ambiguous. */
 const unclear = /^(?:yes|no|y|n|on|off|ja|nein|oui|non|si|sí|wahr|falsch|vrai|faux|verdadero|falso|vero)$/i;
 
-/**
- * Parses true and false as spreadsheets and data files write them; an empty cell is false. Undefined for other values.
- */
+/** Parses true and false as in spreadsheets and data files; an empty cell is false. */
 export function readTruth(value: Json | undefined): boolean | undefined {
   if (value === undefined || value === null) return false;
   if (typeof value !== 'string') return typeof value === 'boolean' ? value : undefined;
@@ -102,8 +96,8 @@ export function readTruth(value: Json | undefined): boolean | undefined {
 }
 
 /**
- * Evaluates a condition of a template. True and false are parsed by `readTruth`; other values are true, except missing
- * ones, empty lists and the number 0. Undefined for a string such as `no`.
+ * Evaluates a condition. `readTruth` parses true and false. Missing values, empty lists and 0 are false; others are
+ * true. Undefined for a string such as `no`.
  */
 export function holds(value: Json | undefined): boolean | undefined {
   const truth = readTruth(value);
@@ -115,8 +109,8 @@ export function holds(value: Json | undefined): boolean | undefined {
 }
 
 /**
- * References to outputs of other steps. Only the functions here make them: a map of a data file or a manifest that
- * looks like a reference is ordinary data, and must never refer to a step.
+ * References to outputs of other steps. Only the functions here make them. A map in a data file that looks like a
+ * reference is ordinary data.
  */
 const ours = new WeakSet<object>();
 
@@ -126,7 +120,7 @@ export function makeReference(address: string, field: string): JsonMap {
   return reference;
 }
 
-/** Refers to the output of the `pick`th picked step of a gate, from 1. The lock determines the step. */
+/** Makes a reference to a picked step of a gate, counted from 1. The lock determines the step. */
 export function makePickReference(gate: string, field: string, pick: number): JsonMap {
   const reference: JsonMap = { $ref: gate, field, pick };
   ours.add(reference);

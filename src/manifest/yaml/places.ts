@@ -21,10 +21,10 @@ import { placeBetween, type Source } from './source.ts';
 
 /** Finds the place of a value in a manifest. Computed only for messages. */
 export interface Places {
-  /** Place of a scalar, or of the key of a map or list. If it is not written, the place of the nearest parent. */
+  /** Place of a scalar, or of the key of a map or list. Defaults to the nearest parent that is written. */
   value(path: Path): Place;
   key(path: Path): Place;
-  /** Place of a part of a text in the source. `start` and `end`: UTF-16 offsets in the parsed text. */
+  /** Place of a part of a text. `start` and `end`: UTF-16 offsets in the parsed text. */
   within(path: Path, part: { text: string; start: number; end: number }): Place;
 }
 
@@ -38,9 +38,8 @@ interface Spot {
 }
 
 /**
- * Returns the offset of a part of a text in its YAML source, which differs from the parsed text by quotes, indentation
- * and escapes. Finds the `{{…}}` that contains the part, and counts equal ones: the third one in the parsed text is
- * also the third one in the source.
+ * Returns the offset of a part of a text in the YAML source, which differs by quotes, indentation and escapes. Finds
+ * the `{{…}}` around the part. The third of equal ones in the text is also the third in the source.
  */
 function findPart(written: string, part: { text: string; start: number; end: number }): number | undefined {
   const opening = part.text.lastIndexOf('{{', part.start);
@@ -63,7 +62,7 @@ const asIs = (text: string): string => text;
 const doubleQuoted = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('"', '\\"');
 const singleQuoted = (text: string): string => text.replaceAll("'", "''");
 
-/** Maximum number of values that aliases may repeat, so that a small file cannot become a huge value. */
+/** Maximum number of values that aliases may repeat: a small file cannot become a huge value. */
 const maxRepeatedValues = 100_000;
 const maxDepth = 100;
 
@@ -74,24 +73,22 @@ export interface YamlCodes {
   unquoted: DiagnosticCode;
   wrong: DiagnosticCode;
   tooLarge: DiagnosticCode;
-  /** For a number that is not read as written. Omitted, like the next one, when nothing in the file is ever sent. */
+  /** Code for a number that is not read as written. Omitted, like `unsendable`, for files that are never sent. */
   number?: DiagnosticCode;
   unsendable?: DiagnosticCode;
 }
 
 interface Converted {
   value: Json;
-  /** The number of values in it, including itself. */
   size: number;
-  /** The converted node; for an alias the anchored one. */
   node?: Node;
-  /** Entries of a map by key, including the merged ones. */
+  /** Entries of a map by key, including merged ones. */
   pairs?: ReadonlyMap<string, Pair>;
 }
 
 /**
- * Converts a parsed document to JSON: aliases and merge keys are resolved, maps have no prototype, and values that JSON
- * cannot represent are mistakes. Equal aliases share one value, so the result must not be changed.
+ * Converts a document to JSON. Resolves aliases and merge keys. Reports values that JSON cannot represent. Equal
+ * aliases share one value, so the result must not be changed.
  */
 export function readTree(
   document: Document,
@@ -102,12 +99,11 @@ export function readTree(
   return { value, places: reading.placesBelow(document.contents), diagnostics: reading.diagnostics };
 }
 
-/** Conversion of one document. Each `convert…` method converts one form of node and reports its mistakes. */
 class TreeReading {
   readonly diagnostics: Diagnostic[] = [];
   readonly #source: Source;
   readonly #codes: YamlCodes;
-  /** Anchored nodes by name; a reused name refers to the later node from there on. */
+  /** Anchored nodes by name. A reused name refers to the later node. */
   readonly #anchors = new Map<string, Node>();
   readonly #done = new Map<unknown, Converted>();
   #repeated = 0;
@@ -138,7 +134,6 @@ class TreeReading {
     };
   }
 
-  /** Finds what is written at a path, or at the nearest parent. */
   #find(root: Node | null, path: Path): Spot {
     let spot: Spot = { key: undefined, value: root };
     for (const part of path) {
@@ -252,7 +247,10 @@ class TreeReading {
     return { value, size, pairs };
   }
 
-  /** Reads the key of a pair; undefined when it is unusable, which was reported. `written`: the keys before it. */
+  /**
+   * Reads the key of a pair. Returns undefined if the key is unusable, which is reported. `written`: the keys before
+   * it.
+   */
   #readKey(pair: Pair, map: YAMLMap, written: Map<string, Node>): string | undefined {
     const key = this.#keyOf(pair);
     if (key === undefined) {
@@ -296,7 +294,7 @@ class TreeReading {
     });
   }
 
-  /** Recognizes an unquoted template at the start of a value, which YAML reads as a flow map inside a flow map. */
+  /** Returns whether a map is an unquoted template: YAML reads `{{…}}` as a map in a map. */
   #isUnquotedTemplate(map: YAMLMap): boolean {
     const start = map.range?.[0] ?? 0;
     return map.flow === true && this.#source.text.startsWith('{{', start);
@@ -376,7 +374,6 @@ function whyUnsendable(value: unknown, written: string): Unsendable | undefined 
   return isNumber ? whyNumberIsUnsendable(value, written) : undefined;
 }
 
-/** Recognizes an unquoted `<<`; a quoted "<<" is an ordinary key. */
 function isMerge(pair: Pair): boolean {
   return isScalar(pair.key) && pair.key.source === '<<' && pair.key.type === 'PLAIN';
 }

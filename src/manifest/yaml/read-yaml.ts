@@ -27,7 +27,7 @@ const manifestFaults: YamlFaults = {
   ],
 };
 
-/** For a schema of rows, which is never sent, any number is valid, for example `maximum: 18446744073709551615`. */
+/** Codes for a schema of rows, which is never sent: any number is valid in it. */
 const schemaFaults: YamlFaults = {
   empty: 'MB1302',
   wrong: 'MB1302',
@@ -47,8 +47,8 @@ export const yamlFaults = {
 } satisfies { [form: string]: YamlFaults };
 
 /**
- * Reads one YAML 1.2 document. `value` is omitted when there is none or its syntax is wrong. Mistakes in single values
- * are reported, and these values are `unknownValue`.
+ * Reads one YAML 1.2 document. `value` is omitted if there is none or its syntax is wrong. Wrong single values are
+ * `unknownValue`.
  */
 export function readYaml(
   source: Source,
@@ -108,13 +108,13 @@ function startOfDocument(text: string, start: number, after: number): number {
   return marker === -1 ? start : marker + 1;
 }
 
-/** Reads a schema in JSON or YAML. JSON is read as YAML, so that messages and places are the same. */
+/** Reads a schema in JSON or YAML. JSON is read as YAML, which gives the same messages and places. */
 export function readWholeYaml(file: string, text: string): { value?: Json | undefined; diagnostics: Diagnostic[] } {
   const { value, diagnostics } = readYaml(readSource(file, text), schemaFaults);
   return { value, diagnostics };
 }
 
-/** Messages for the parser's codes, for the author of the file. Other codes have the parser's own messages. */
+/** Messages for codes of the parser. Other codes have the parser's messages. */
 const words: { readonly [code: string]: { message: string; hint: string } } = {
   BAD_INDENT: {
     message: 'the indentation does not fit the lines above',
@@ -156,10 +156,7 @@ interface Cause {
   end: number;
 }
 
-/**
- * Explains why a text is not YAML. Only one cause is reported, because other errors are usually consequences of it.
- * Common causes are named: a template without quotes, tabs, a merge conflict.
- */
+/** Explains why a text is not YAML. Reports one cause, because other errors usually follow from it. */
 function explainYamlErrors(documents: readonly Document[], source: Source): Cause {
   const sorted = documents.flatMap(({ errors }) => errors).sort((a, b) => a.pos[0] - b.pos[0]);
   const [first] = sorted as [YAMLParseError, ...YAMLParseError[]];
@@ -216,7 +213,7 @@ function findTab(source: Source, errors: readonly YAMLParseError[]): Cause | und
   return undefined;
 }
 
-/** Finds an unquoted template, like `prompt: {{name}} on a table`. The error is after its second brace. */
+/** Finds an unquoted template, like `prompt: {{name}} on a table`. The parser's error is after its second brace. */
 function findUnquotedTemplate(source: Source, errors: readonly YAMLParseError[]): Cause | undefined {
   for (const { pos } of errors) {
     const number = lineNumberAt(source, pos[0]);
@@ -237,7 +234,7 @@ function plainSentence(message: string): string {
   return line.charAt(0).toLowerCase() + line.slice(1);
 }
 
-/** Finds the quote or bracket whose end is missing. The innermost one explains the others. */
+/** Finds the innermost quote or bracket without an end. */
 function findUnclosed(
   { message: problem, pos: [end] }: YAMLParseError,
   documents: readonly Document[],
@@ -268,7 +265,7 @@ export interface PlacedVar {
 
 const varFaults = { ...yamlFaults.data, emptyHint: 'write one var per line, as in product: Aurora Lamp' };
 
-/** Reads a map in YAML or JSON. Messages show `file` unchanged. */
+/** Reads a map in YAML or JSON. */
 export function readVarFile(file: string, text: string): { vars: PlacedVar[]; diagnostics: Diagnostic[] } {
   const { value, places, diagnostics } = readYaml(readSource(file, text), varFaults);
   if (value === undefined || places === undefined) return { vars: [], diagnostics };

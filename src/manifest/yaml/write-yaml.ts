@@ -2,17 +2,14 @@ import { Document, isCollection, isMap, isScalar, type Node, visit } from 'yaml'
 import type { Json } from '../../ground/json.ts';
 
 interface YamlOptions {
-  /**
-   * Returns the comment for a value: after it, or above a value of several lines. `path`: from the root to the value.
-   */
+  /** Returns the comment for the value at a path. */
   commentOf?(path: readonly string[]): string | undefined;
-  /** Returns whether to write a string in double quotes, in which all characters can be escaped. */
   isQuoted?(text: string): boolean;
 }
 
 const longestFlow = 80;
 
-/** Writes YAML that has the same meaning in versions 1.1 and 1.2. Short, flat values are written in brackets. */
+/** Writes YAML with the same meaning in versions 1.1 and 1.2. Short, flat values are in brackets. */
 export function writeYaml(value: { [key: string]: Json }, { commentOf, isQuoted }: YamlOptions = {}): string {
   const document = new Document(value, { compat: 'yaml-1.1', aliasDuplicateObjects: false });
   visit(document, {
