@@ -7,9 +7,9 @@ import { ceilingOf, isWithin, shareOf } from './prices/prices.ts';
 import { repeatOf } from './purchases/key.ts';
 import { sumAgain } from './sum-up.ts';
 
-/** User's approval: the purchases that may be made, the price of each, and the limit of their total charges. */
+/** A user's approval: the purchases that may be made, the price of each, and the limit of their total charges. */
 export interface Agreement {
-  /** Approved purchases by address, with the price of one purchase; `null`: the price is unknown. */
+  /** Approved purchases by address. `credits`: the price of one purchase, `null` if unknown. */
   purchases: ReadonlyMap<string, Purchases & { credits: number | null }>;
   afterPicks: ReadonlyMap<string, LaterPurchase>;
   shown: ReadonlyMap<string, Row>;
@@ -24,7 +24,7 @@ export function agreementOf(plan: Plan): Agreement {
   return agreementFrom(plan.rows, { ...namedBy(plan), ceiling: plan.totals.ceiling });
 }
 
-/** Lists what an approval of this plan covers, in the form that is saved with the plan's rows. */
+/** Lists the purchases and posts that an approval of this plan covers, as they are saved next to its rows. */
 export function namedBy({ rows }: Pick<Plan, 'rows'>) {
   const bought = rows.flatMap((row): [string, Purchases][] => {
     const named = purchasesOf(row);
@@ -98,7 +98,7 @@ export function covers(agreement: Agreement, row: PlanRow): boolean {
   const isLater = afterPicks.has(address);
   if ((isLater || purchases.has(address)) && shown.get(address)?.kind !== kind) return false;
   const { first, following, price, retryPrice } = saidOf(agreement, address, order);
-  // Purchases are counted by request, but those after a pick by step, because their requests were not known yet.
+  // Purchases are counted by request. Purchases after a pick are counted by step, because no request was known.
   const numberOf = (one: { generation: number; repeat: number }) => (isLater ? one.generation : one.repeat);
   if (order.retries !== undefined) {
     if (!countFrom(numberOf(order.retries), order.retries.left).every((one) => following.includes(one))) return false;
@@ -114,7 +114,7 @@ export function covers(agreement: Agreement, row: PlanRow): boolean {
   return isWithin(most, price) && (credits ?? 0) <= (ceilingIn(shown.get(address)) ?? Number.POSITIVE_INFINITY);
 }
 
-/** Describes the rows that the agreement does not cover; `undefined` if it covers all. */
+/** Describes the rows that the approval does not cover; `undefined` if it covers all. */
 export function findUncovered(agreement: Agreement, { rows }: Plan): { text: string; addresses: string[] } | undefined {
   const others = rows.filter((row) => !covers(agreement, row));
   const [first] = others;
@@ -126,7 +126,7 @@ export function findUncovered(agreement: Agreement, { rows }: Plan): { text: str
   return { text, addresses: others.map(({ address }) => address) };
 }
 
-/** Finds purchases that an approval names but its rows do not show: the approver saw something else. */
+/** Describes a purchase or post that an approval names but its rows do not show, because the plan file was changed. */
 export function findHidden({ purchases, afterPicks, publishes: named, shown }: Agreement): string | undefined {
   const isBought = (row: Row | undefined) => row !== undefined && isSpending(row.action);
   for (const [address, { repeat, retries }] of purchases) {
@@ -148,16 +148,15 @@ export function findHidden({ purchases, afterPicks, publishes: named, shown }: A
   return post === undefined ? undefined : `it publishes ${post}, but no row shows that`;
 }
 
-/** Returns the price list's ceiling for a row of unknown price; `undefined`: the row has no ceiling. */
+/** Returns the price list's ceiling for a row of unknown price, if there is one. */
 function ceilingIn(shown: Row | undefined): number | undefined {
   const credits = shown?.blockedBy === 'gate' ? shown.wouldCost : shown?.credits;
   return credits === null && shown?.price?.source === 'list' ? shown.price.high : undefined;
 }
 
 /**
- * Makes a price unknown again that was unknown when it was approved and has only an estimate now. Its first purchase is
- * then made alone, and its charge becomes the price of the others. With the estimate, the ceiling would let no purchase
- * begin.
+ * Removes the estimates of prices that had none when the user approved. The run then buys one step of the class alone,
+ * and its charge becomes the price of the class. With a new estimate, the approved ceiling would allow no purchase.
  */
 function holdToUnknown({ shown }: Agreement, plan: Plan): Plan {
   let isChanged = false;
@@ -173,7 +172,7 @@ function holdToUnknown({ shown }: Agreement, plan: Plan): Plan {
   return isChanged ? { ...plan, rows, totals: sumAgain(plan.totals, rows) } : plan;
 }
 
-/** Limits each price to its approved ceiling, because this process may have other price lists. Raises none. */
+/** Lowers each price to its approved ceiling, because this process may have other price lists. */
 export function holdToCeilings(agreement: Agreement, given: Plan): Plan {
   const plan = holdToUnknown(agreement, given);
   const held = new Map<string, Readonly<Price>>();
@@ -192,9 +191,8 @@ export function holdToCeilings(agreement: Agreement, given: Plan): Plan {
 }
 
 /**
- * Returns the credits left under an approval's ceiling for a plan that continues under it, after its charges in the
- * lock. Retries and purchases after picks were approved in addition, up to the amount shown for them: only their excess
- * counts.
+ * Returns the credits that an approval's ceiling leaves after the charges in the lock. Retries and purchases after picks
+ * were approved in addition, so only the part of their charges above the shown amount counts.
  */
 export function leftUnder(agreement: Agreement, { rows }: Pick<Plan, 'rows'>, lock: Lock): number {
   const { purchases, afterPicks, shown, ceiling } = agreement;

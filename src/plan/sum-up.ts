@@ -43,7 +43,6 @@ export function sumUp(rows: PlanRow[], means: Means, doubts: Doubts): PlanTotals
   };
 }
 
-/** Returns the totals of a plan after some of its rows were replaced. */
 export function sumAgain(totals: PlanTotals, rows: readonly PlanRow[]): PlanTotals {
   const { posts: _posts, mayRetry: _mayRetry, estimate: _estimate, ...rest } = totals;
   return { ...rest, ...sumPrices(rows), ...countPosts(rows) };
@@ -63,7 +62,7 @@ function findGuessed({ held }: Pick<Doubts, 'held'>): readonly HeldPurchase[] {
   return held.filter(({ credits }) => credits === null);
 }
 
-/** Describes the possible charges that the budget counts at a guess. Returns `undefined` if there are none. */
+/** Lists the possible charges of unknown price, for which the budget counts a guess. `undefined`: none. */
 export function describeGuesses(doubts: Pick<Doubts, 'held'>, budget: number | undefined): PlanTotals['guessed'] {
   const guessed = budget === undefined ? [] : findGuessed(doubts);
   if (guessed.length === 0) return undefined;
@@ -119,7 +118,7 @@ function countPosts(rows: readonly PlanRow[]): Pick<PlanTotals, 'posts'> {
   return posts > 0 ? { posts } : {};
 }
 
-/** Sums what rows cost that are not bought now, as in `afterPicks`. */
+/** Sums the costs of rows that are not bought now, as in `afterPicks`. */
 export function sumLater(
   rows: readonly Pick<PlanRow, 'wouldCost' | 'price'>[],
 ): Pick<NonNullable<PlanTotals['afterPicks']>, 'credits' | 'unknownPrices' | 'likely' | 'unpriced'> {
@@ -146,9 +145,9 @@ export interface Held {
 }
 
 /**
- * Sums the possible charges of unknown amount: create requests without an answer, and jobs for which the service did
- * not state the charge. They count against the budget at their price, or else at the highest known price of their kind,
- * until the amount is known. `asked`: unresolved create requests that are retried, whose prices are reserved again.
+ * Sums the possible charges: create requests without an answer, and jobs whose charge the service did not state. Each
+ * counts at its price, or else at the highest known price of its kind. `asked`: unresolved create requests to leave out,
+ * because the plan reserves their prices again.
  */
 export function heldCredits(lock: Lock, priceOf: PriceOf, asked: ReadonlySet<string> = new Set()): Held {
   return sumHeld([...heldPurchases(lock, priceOf, asked)]);
@@ -163,7 +162,7 @@ function sumHeld(purchases: readonly HeldPurchase[]): Held {
   return held;
 }
 
-/** A purchase that may have been charged. `name`: the name of the send, or of its job's charge. */
+/** A possible charge. `name`: ID of the create request, or name of its job's charge. */
 interface HeldPurchase {
   name: string;
   record: StepRecord;
@@ -183,7 +182,7 @@ export function* heldPurchases(
     for (const purchase of purchases) {
       const { request = purchases[0]?.request } = purchase;
       if (purchase.state === 'refused') continue;
-      // A job that several steps share is one charge. Each send is one charge, even if several have the same key.
+      // A job that several steps share is one charge. Each create request is one charge, even with equal keys.
       const name = mayBeCharged(purchase) ? purchase.send : chargeName(purchase); // I22
       if (seen.has(name)) continue;
       seen.add(name);

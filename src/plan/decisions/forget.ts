@@ -9,14 +9,14 @@ import { findKept } from '../situation/situation.ts';
 import { creditsOf, nameOfJob, type Ruling, refuse, refuseOpenSend } from './ruling.ts';
 
 /**
- * Makes the purchases of an address count as never made. IDs and charges stay on record, because a budget still counts
- * them. An unresolved create request is never forgotten, because it may have been charged. A running job is paid but
- * not collected, so forgetting it requires `force`.
+ * Marks the purchases of an address as forgotten. Their IDs and charges stay on record, and the budget counts them. An
+ * unresolved create request is never forgotten, because it may have been charged. To forget a running job, which is paid
+ * and not collected, `force` is needed.
  */
 export function forgetRecord(
   record: StepRecord,
   context: {
-    /** `null`: unknown. Omitted when the step is no longer in the manifest, because it is not bought again. */
+    /** Price of the step's next purchase; `null` if unknown. Omitted if the step is not in the manifest. */
     price?: number | null;
     isPinnedByTask?: boolean;
     force: boolean;
@@ -61,7 +61,7 @@ function sumOfJobs(counted: readonly Purchase[]): string {
   return `${charges.size === 1 ? '1 job' : `${charges.size} jobs`} of ${creditsOf(sum)}`;
 }
 
-/** Moves all purchases of an address to a step that no match connects with it. */
+/** Moves all purchases of an address to a step. */
 export function moveRecord(
   old: StepRecord,
   to: { step: Step; record?: StepRecord; price: number | null; oldStep?: Step },
@@ -71,7 +71,7 @@ export function moveRecord(
   const counted = countedPurchases(old);
   const why = whyNot(old, to);
   if (why !== undefined) return why;
-  // A purchase that returns to an address gets a new generation, so that it does not count as forgotten there.
+  // A purchase that returns to an address gets a new generation, because the old one is forgotten there.
   const shift = (record?.purchases ?? []).reduce((most, one) => Math.max(most, one.generation), 0);
   const purchases = old.purchases.map((one) => ({ ...one, generation: one.generation + shift }));
   const decided = old.decisions === undefined ? {} : { decisions: old.decisions };

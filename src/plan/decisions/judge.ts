@@ -12,29 +12,28 @@ const mostNamed = 10;
 
 type Bought = Match & { purchase: Job };
 
-/** Review decision about outputs. `undecided` removes an earlier one. */
+/** Review decision about outputs. `undecided` removes an earlier decision. */
 export interface Judgement {
   as: 'picked' | 'rejected' | 'undecided';
-  /** The steps were chosen by a pattern: those without an output are skipped with a message instead of refused. */
+  /** The steps were chosen by a pattern, so steps without an output are skipped instead of refused. */
   isPattern?: boolean;
-  /** Whether a pattern also picks at gates that are decided, and what was rejected. */
+  /** Lets a pattern also pick at decided gates, and pick rejected outputs. */
   replaces?: boolean | undefined;
   wordsOf(address: string): VerdictWords;
 }
 
-/** Text fields of a verdict. An absent field keeps the earlier text; an empty one removes it. */
+/** Text fields of a verdict. An omitted field keeps the earlier text; an empty text removes it. */
 interface VerdictWords {
   note?: string | undefined;
   reason?: string | undefined;
   by?: string | undefined;
 }
 
-/** `gateOf` returns the current state of a gate, which changes with each pick of a batch. */
 type JudgeFacts = Pick<Situation, 'graph' | 'byAddress' | 'verdicts'> & { gateOf: GateOf };
 
 type GateOf = Pick<Situation['gateOf'], 'get'>;
 
-/** Records verdicts on outputs at their gates. If one is refused none is recorded: picks belong together. */
+/** Records verdicts about outputs at their gates. If one verdict is refused, none is recorded. */
 export function judgeSteps(
   chosen: readonly Match[],
   judgement: Judgement,
@@ -141,8 +140,7 @@ function withVerdict(
   const { purchase, movedFrom: address = record.address } = match;
   if (purchase?.jobId === undefined) return [];
   const { fingerprint, jobId: job } = purchase;
-  // A pick at the highest revision cannot be undone by picking a sibling. The gate then stays open, but the lock stays
-  // readable.
+  // At the highest revision, the pick of another output cannot replace this verdict, and the gate stays open.
   const revision = Math.min((verdicts.newest(match)?.revision ?? 0) + 1, mostRevision);
   const decisions = { verdicts: [{ fingerprint, job, ...verdict, revision }] };
   return [{ address, kind: record.kind, purchases: [purchase], decisions }];

@@ -6,7 +6,7 @@ import type { Match } from '../situation/find-purchases.ts';
 import { findKept } from '../situation/situation.ts';
 import { creditsOf, nameOfJob, type Ruling, refuse, refuseAtLast, refuseOpenSend } from './ruling.ts';
 
-/** Pins a step to its purchase: a changed input does not redo the step, and its dependents keep using its output. */
+/** Pins a step to its purchase: a changed input does not redo the step, and other steps keep using its output. */
 export function pinStep(match: Match, price: number | null): Ruling {
   const { step, record } = match;
   const { address, decided } = step;
@@ -53,7 +53,7 @@ export function unpinStep({ step, record, purchase }: Match, price: number | nul
   return { is: 'recorded', address, text: `its pin in the lock is removed${still}`, records: [unpinned] };
 }
 
-/** Returns the purchase that has the step's output, or will have it; a refusal if there is no such purchase. */
+/** Returns the purchase that has the step's output or is running; a refusal if there is none. */
 export function findOwn(match: Match): { record: StepRecord; purchase: Job } | Ruling {
   const { step, record, movedFrom, sharesJobOf } = match;
   const { address } = step;
@@ -76,10 +76,10 @@ export type SeenOutput =
   | { is: 'intact' }
   | { is: 'missing' }
   | { is: 'unusable'; why: string }
-  /** The content differs from the record. `output` has its present digest, size and media type. */
+  /** The file differs from the record. `output` has the present digest, size and media type. */
   | { is: 'edited'; output: Output };
 
-/** Returns the purchase whose output can be accepted. An unsaved one is accepted only by name (`isAlone`). */
+/** Returns the purchase whose output can be accepted. `isAlone`: the user named this step, so an unsaved job counts. */
 export function findAcceptable(
   match: Match,
   { isAlone }: { isAlone: boolean },
@@ -106,9 +106,8 @@ export function isAcceptedAsIs({ decisions }: StepRecord, { fingerprint, jobId }
 }
 
 /**
- * Accepts the output of a step as it is: files edited by hand are recorded in their present state, and a changed input
- * counts as satisfied. `seen`: the files of the purchase, in order. `isUnfit`: they do not fit `expect` and are
- * accepted anyway.
+ * Accepts the output of a step: files edited by hand are recorded as they are now, and a changed input counts as
+ * satisfied. `seen`: the files of the purchase, in order. `isUnfit`: the files do not fit `expect`.
  */
 export function acceptOutput(
   match: Match,
@@ -171,7 +170,7 @@ function acceptanceOf(record: StepRecord, wanted: string, fingerprint: string): 
   return { wanted, fingerprint, revision: Math.min((before?.revision ?? 0) + 1, mostRevision) };
 }
 
-/** Returns the fingerprint of the manifest's present request, even if a decision fixes the step to another purchase. */
+/** Returns the fingerprint of the manifest's present request. */
 function wantedBy({ decided, fingerprint }: Match['step']): string {
   return decided?.wanted?.fingerprint ?? fingerprint;
 }

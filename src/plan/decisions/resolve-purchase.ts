@@ -18,12 +18,12 @@ export function decidedText(kind: string): string {
 export type Finding =
   | { is: 'job'; jobId: string; credits?: number; recordId?: string }
   | { is: 'not-spent' }
-  /** The outcome is unknown: buy the step again, even if that pays twice. */
+  /** The outcome is unknown, and the step is bought again, even if that pays twice. */
   | { is: 'spend-again' };
 
 /**
- * Makes the lock line that records a finding about one unresolved create request. It stays resolved when a branch on
- * which it is open is merged. A purchase that may have been paid is never removed from the lock.
+ * Makes the lock line that records a finding about one unresolved create request. The request stays resolved when a
+ * branch is merged on which it is unresolved. A purchase that may have been paid is never removed from the lock.
  */
 export function resolvePurchase(record: StepRecord, open: OpenSend, finding: Finding): LockLine {
   const { address } = record;
@@ -56,15 +56,14 @@ export function resolvePurchase(record: StepRecord, open: OpenSend, finding: Fin
         decisions,
       };
     case 'spend-again':
-      // This create request may have been charged, so its price stays held. The next one is another purchase with
-      // another key.
+      // The request may have been charged, so its price stays reserved. The next request has another key.
       return { ...open, ...line, writtenOff: true };
     default:
       return finding satisfies never;
   }
 }
 
-/** Checks and records a finding about a create request. `undefined`: one is open, and there is no finding. */
+/** Checks and records a finding about an unresolved create request. `undefined`: no finding was given. */
 export function ruleOnSend(
   address: string,
   given: {
@@ -94,7 +93,7 @@ export function ruleOnSend(
   if (finding === undefined) return undefined;
   const kind = open.kind ?? record.kind;
   if (isPost(kind) && finding.is === 'spend-again') {
-    // A user can check whether the post is published, and no post is repeated while that is in doubt.
+    // I24: no post is repeated while it may be published.
     return refuse(
       address,
       'is a post that may be published already, so it is not sent a second time',
@@ -117,7 +116,7 @@ export function ruleOnSend(
   return { is: 'recorded', address, text, records: [recordOf(resolvePurchase(record, open, finding))] };
 }
 
-/** Records the charge of a job for which the service stated none or 0. Returns `undefined` if all charges are known. */
+/** Records the charge of a job whose charge the service did not state. `undefined`: the record has no such job. */
 function settleCharge(
   record: StepRecord | undefined,
   { lock, finding }: { lock: Lock; finding: Finding | undefined },
@@ -126,24 +125,23 @@ function settleCharge(
   const uncharged = record?.purchases.filter(isJob).filter((one) => !known.has(chargeName(one))) ?? [];
   const [job] = uncharged;
   if (record === undefined || job === undefined) return undefined;
-  const found = finding?.is === 'job' ? uncharged.find(({ jobId }) => jobId === finding.jobId) : undefined;
-  if (finding?.is === 'job' && found !== undefined && finding.credits !== undefined)
-    return chargeRuling(record, found, finding.credits);
   const { address } = record;
-  return refuse(
-    address,
-    `has job ${job.jobId}, whose charge is unknown`,
-    way('look up the charge, and record it', call('resolve', address, '--job', job.jobId, '--credits', 'N')),
-  );
+  const found = finding?.is === 'job' ? uncharged.find(({ jobId }) => jobId === finding.jobId) : undefined;
+  if (found === undefined || finding?.is !== 'job' || finding.credits === undefined) {
+    const hint = call('resolve', address, '--job', job.jobId, '--credits', 'N');
+    return refuse(
+      address,
+      `has job ${job.jobId}, whose charge is unknown`,
+      way('look up the charge, and record it', hint),
+    );
+  }
+  const { credits } = finding;
+  const purchases = record.purchases.map((one) => (one === found ? { ...found, credits } : one));
+  const text = `its job ${found.jobId} was charged ${creditsOf(credits)}`;
+  return { is: 'recorded', address, text, records: [{ ...record, purchases }] };
 }
 
-function chargeRuling(record: StepRecord, job: Job, credits: number): Ruling {
-  const purchases = record.purchases.map((one) => (one === job ? { ...job, credits } : one));
-  const text = `its job ${job.jobId} was charged ${creditsOf(credits)}`;
-  return { is: 'recorded', address: record.address, text, records: [{ ...record, purchases }] };
-}
-
-/** Finds the record of another purchase that has the job, because a job is the answer to one create request only. */
+/** Finds the record of another purchase that has the job. A job answers only one create request. */
 function findOwner(
   jobId: string,
   { lock, kind, open }: { lock: Lock; kind: string; open: OpenSend },
@@ -187,7 +185,7 @@ function describe(finding: Finding, isOfPost: boolean): string {
 
 const unknownCharge = 'its charge is unknown: record it with `resolve` and --credits N';
 
-/** Records a paid job, from any source, as the purchase of a step that has none. The next run downloads it. */
+/** Records a paid job as the purchase of a step that has none. The next run downloads it. */
 export function importJob(
   match: Match,
   job: { jobId: string; credits?: number; recordId?: string },
@@ -257,7 +255,7 @@ function whyNotAdopt({ step, purchase, movedFrom, sharesJobOf }: Match, jobId: s
   return undefined;
 }
 
-/** Finds the record that has a job. A forgotten job may be imported again; each kind has its own job numbers. */
+/** Finds the record that has a job, without forgotten purchases. Each kind has its own job numbers. */
 function findRecordOf(lock: Lock, kind: string, jobId: string): StepRecord | undefined {
   return [...lock.steps.values()].find((record) =>
     countedPurchases(record).some((one) => one.jobId === jobId && (one.kind ?? record.kind) === kind),

@@ -4,14 +4,14 @@ import { mostRevision } from '../../lock/decisions.ts';
 import type { Job, StepRecord } from '../../lock/record.ts';
 import type { Situation } from '../situation/situation.ts';
 
-/** Result of a user's decision about one step. `text` is printed after the step's address. */
+/** Result of a user's decision about a step. `text` completes a sentence that begins with the address. */
 export type Ruling =
   | {
       is: 'recorded';
       address: string;
       text: string;
       records: StepRecord[];
-      /** The verdict, if it is not the command's own: a file given to `pick` can also reject. */
+      /** The verdict, if it is not the command's own: a file of `pick --from` can also reject. */
       as?: 'reject';
     }
   | { is: 'unchanged'; address: string; text: string }
@@ -21,14 +21,14 @@ export function refuse(address: string, text: string, hint: Advice): Ruling {
   return { is: 'refused', address, text, hint };
 }
 
-/** Refuses a decision about the purchases of `of`, because one of them may have been charged. */
+/** Refuses a decision about purchases of `of`, because one of these may have been charged. */
 export function refuseOpenSend(address: string, of = address): Ruling {
   const text = of === address ? 'has a create' : `cannot take over ${of}: it has a create`;
   const hint = way('run apply, which retries the create; if its answer stays lost', call('resolve', of));
   return refuse(address, `${text} whose answer was lost`, hint);
 }
 
-/** Refuses a decision if the one before it has the highest revision, because each needs a higher one. */
+/** Refuses a decision if the decision before it has the highest revision. */
 export function refuseAtLast(address: string, before: { revision: number } | undefined): Ruling | undefined {
   if (before === undefined || before.revision < mostRevision) return undefined;
   const text = `can no longer be decided: the last decision has revision ${before.revision} in the lock, which is the maximum`;
@@ -46,7 +46,7 @@ export function creditsOf(credits: number | null): string {
 
 const mostNamed = 10;
 
-/** Adds to verdicts that remove a pick the purchases made from that pick, which the next apply redoes. */
+/** Adds to the texts of verdicts that remove a pick the purchases made from that pick, which are given up. */
 export function withGivenUp(
   rulings: readonly Ruling[],
   as: 'picked' | 'rejected' | 'undecided',
@@ -66,7 +66,7 @@ export function withGivenUp(
 
 function givenUpFor(lost: readonly string[], { matches }: Pick<Situation, 'matches'>): string {
   const made = new Set(lost);
-  // Steps come after those that they need. A decision that fixes a step to its purchase keeps that.
+  // Steps come after the steps that they need. A step that is fixed to its purchase keeps it.
   const given = matches.flatMap(({ step, purchase }) => {
     const { address, needs, kind, decided } = step;
     if (decided !== undefined || kinds[kind]?.act !== 'job' || !needs.some((need) => made.has(need))) return [];

@@ -11,14 +11,14 @@ import { heldPurchases } from '../sum-up.ts';
 import { pricesFrom } from './prices.ts';
 
 /**
- * Uses of credits. `delivered`: purchases with an output, also of steps that changed since. `running`: unfinished
- * jobs. `failed`: jobs without an output, or with one that does not fit `expect`. `superseded`: purchases that were
- * replaced by another one of their step, or forgotten. `held`: possible charges that are not confirmed.
+ * Uses of credits. `delivered`: purchases with an output. `running`: unfinished jobs. `failed`: jobs without an output
+ * that fits `expect`. `superseded`: purchases that a newer purchase of the step replaced, and forgotten purchases.
+ * `held`: possible charges that are not confirmed.
  */
 export type Whereabouts = 'delivered' | 'running' | 'failed' | 'superseded' | 'held';
 
 export interface Charge {
-  /** Name of the charge, which is the same in every version of the lock. */
+  /** Name of the charge, equal in every version of the lock. */
   name: string;
   id: string;
   address: string;
@@ -34,7 +34,7 @@ export interface Charge {
   credits: number | null;
 }
 
-/** Lists every charge once, even if several steps share a job. The sums equal those of the command `status`. */
+/** Lists every charge once, even if several steps share a job. */
 export function listCharges({ graph, lock, matches, unfit }: Situation): Charge[] {
   const describe = describer(graph);
   const users = findUsers(matches, unfit);
@@ -43,7 +43,7 @@ export function listCharges({ graph, lock, matches, unfit }: Situation): Charge[
   for (const address of [...lock.steps.keys()].sort()) {
     const record = lock.steps.get(address);
     const purchases = record?.purchases ?? [];
-    // After a reverted change the step uses an earlier purchase, and the later one is replaced.
+    // After a reverted change the step uses an earlier purchase, and the later purchase is superseded.
     const used = purchases.find((one) => one.state === 'done' && users.has(chargeName(one)));
     const kept = used ?? currentPurchase(purchases);
     for (const purchase of purchases) {
@@ -114,7 +114,7 @@ function describer(graph: Graph): (address: string, record: StepRecord, purchase
 export const costDimensions = ['task', 'kind', 'model', 'tag'] as const;
 export type CostDimension = (typeof costDimensions)[number];
 
-/** Credits by what they were spent on. `heldUnknown` counts possible charges of unknown price. */
+/** Credits by use. `heldUnknown`: number of possible charges of unknown price. */
 export type CostSums = { [went in Whereabouts]: number } & { spent: number; heldUnknown: number };
 
 export interface CostRow {
@@ -123,7 +123,7 @@ export interface CostRow {
   credits: CostSums;
 }
 
-/** Sums charges by these dimensions, the highest sum first. Every charge is in exactly one row. */
+/** Sums charges by dimensions, the highest sum first. Every charge is in exactly one row. */
 export function tallyCharges(charges: readonly Charge[], by: readonly CostDimension[]): CostRow[] {
   const rows = new Map<string, CostRow>();
   for (const charge of charges) {

@@ -12,7 +12,7 @@ interface Hangs {
   groupOf(row: PlanRow): string | undefined;
 }
 
-/** A row, or the rows of a group, which are bought together or not at all. */
+/** A row, or all rows of a group. A unit is bought as a whole or not at all. */
 interface Unit {
   name: string;
   rows: readonly PlanRow[];
@@ -20,12 +20,12 @@ interface Unit {
 }
 
 /**
- * Selects the spending rows that do not fit into `cap` credits. Possible charges are counted first, because one that
- * does not fit may still have been charged. If all rows fit, all are bought. Otherwise whole chains come first: an
- * output that nothing else needs, together with everything it still needs, before another chain begins. A chain may end
- * in a step after a pick, and credits are then kept for it. Then follow single rows and groups in order.
+ * Selects the rows that do not fit into `cap` credits: purchases, and rows that a gate blocks. Unresolved create
+ * requests are funded first, because they may have been charged already. If not all rows fit, whole chains are funded: a
+ * final output with everything that it still needs. A chain may end in a step after a pick, whose credits are then kept.
+ * Single rows and groups follow in the order of the plan.
  *
- * @returns the addresses of the rows that do not fit: purchases, and rows that a gate blocks
+ * @returns addresses
  */
 export function findUnfunded(rows: readonly PlanRow[], cap: number, hangs: Hangs): Set<string> {
   const units = unitsOf(rows, hangs);
@@ -52,7 +52,7 @@ export function findUnfunded(rows: readonly PlanRow[], cap: number, hangs: Hangs
   return new Set(all.flatMap((unit) => (funded.has(unit) ? [] : unit.rows.map(({ address }) => address))));
 }
 
-/** Returns the units by name, in the order of the rows. A possible charge is a unit of its own. */
+/** Returns the units by name, in the order of the rows. An unresolved create request is a unit of its own. */
 function unitsOf(rows: readonly PlanRow[], { needsOf, groupOf }: Hangs): ReadonlyMap<string, Unit> {
   const wanted = rows.filter((row) => isSpending(row.action) || isLater(row));
   const names = new Map(
@@ -69,9 +69,8 @@ function unitsOf(rows: readonly PlanRow[], { needsOf, groupOf }: Hangs): Readonl
 }
 
 /**
- * Returns the credits that other units no longer have. A single row of unknown price subtracts nothing, because the
- * account keeps it within the budget once its price is known. A group does not begin unless all of it is expected to
- * fit.
+ * Returns the credits that a unit takes from the other units. A single row of unknown price takes nothing, because the
+ * run's account keeps the row within the budget. A group takes its expected cost, so that no group is bought in part.
  */
 function reservedFor({ rows }: Unit): number {
   const [row, ...others] = rows;
@@ -79,7 +78,7 @@ function reservedFor({ rows }: Unit): number {
   return row.credits ?? 0;
 }
 
-/** Returns the known or estimated cost of a row; at least 1 where the price is unknown. */
+/** Returns the known or estimated cost of a row; at least 1 if the price is unknown. */
 function expectedCredits({ action, credits, price, wouldCost }: PlanRow): number {
   // A step that shares another step's job has no price.
   if (action === 'blocked') return wouldCost === undefined ? 0 : (price?.likely ?? wouldCost ?? 1);
@@ -102,7 +101,7 @@ export function endsOf<Item>(
   return items.filter((item) => !needed.has(nameOf(item)));
 }
 
-/** Returns an item and everything that it still needs, without items that are already in another chain. */
+/** Returns an item and everything that it needs, without the items for which `isTaken` returns true. */
 export function chainOf<Item>(
   end: Item,
   { needsOf, isTaken }: { needsOf(item: Item): readonly Item[]; isTaken(item: Item): boolean },
@@ -119,7 +118,7 @@ export function chainOf<Item>(
 
 type Fit = NonNullable<PlanTotals['fit']>;
 
-/** Blocks the rows that do not fit the limits, possible charges first. Returns how all fits the budget. */
+/** Blocks the rows that do not fit the tightest limit. Returns how far the budget carries all rows. */
 export function blockUnfunded(
   draft: Draft,
   limits: Parameters<typeof capsOf>[0],
@@ -153,7 +152,7 @@ export function blockUnfunded(
   return fitOf(wanted, Math.max(0, limits.budget - asked), hangs);
 }
 
-/** Blocks the rows that were beyond a limit when the user agreed to the plan. */
+/** Blocks the rows that the limit did not cover when the user approved the plan. */
 export function leaveOut(draft: Draft, addresses: ReadonlySet<string>): void {
   for (const row of draft.inRun) {
     const { address, action, reason } = row;
@@ -176,9 +175,7 @@ function costText({ credits, price }: PlanRow): string {
   return price?.likely === undefined ? 'an unknown number' : `≈ ${price.likely}`;
 }
 
-/**
- * Relates rows for funding: the steps of an open gate are useful only together, and steps behind it need some of them.
- */
+/** Relates rows for funding: the steps of an undecided gate are a group, and the steps behind the gate need it. */
 function hangsOf({ byAddress, gateOf }: Pick<Situation, 'byAddress' | 'gateOf'>): Hangs {
   return {
     needsOf(row) {
@@ -193,7 +190,7 @@ function hangsOf({ byAddress, gateOf }: Pick<Situation, 'byAddress' | 'gateOf'>)
   };
 }
 
-/** Finds out how far the credits carry everything at expected prices, purchases after picks included. */
+/** Returns how far `left` credits carry all rows at expected prices, including purchases after picks. */
 function fitOf(wanted: readonly PlanRow[], left: number, hangs: Hangs): Fit {
   const priced = wanted.map((row) => (isLater(row) ? row : { ...row, credits: expectedCredits(row) }) as PlanRow);
   const unfunded = findUnfunded(priced, left, hangs);

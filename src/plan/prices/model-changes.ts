@@ -12,7 +12,7 @@ export interface RefreshedList {
   now?: Listing | undefined;
 }
 
-/** Finds models of steps to buy that a list has no longer, deprecates, or lists above the highest charge. */
+/** Reports models of steps to buy that are no longer listed, deprecated, or listed above their highest charge. */
 export function findModelChanges(
   rows: readonly PlanRow[],
   matches: readonly Match[],

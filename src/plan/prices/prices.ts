@@ -1,6 +1,6 @@
 import type { OpenRequest } from '../../graph/graph.ts';
+import { groupBy } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
-import type { Kind } from '../../kinds/kind.ts';
 import { highestListed, listPrice } from '../../kinds/list-price.ts';
 import { type Listing, mostCredits } from '../../kinds/listed-model.ts';
 import { documentedCredits, modelName, priceClass } from '../../kinds/price.ts';
@@ -11,14 +11,14 @@ import type { Price } from '../plan.ts';
 export type PriceOf = (kind: string, request: OpenRequest) => Readonly<Price>;
 
 /**
- * Derives prices from earlier charges, from the service's documentation, and from the manifest. The highest of these
- * counts, because a reservation must be an upper bound. Hints are only estimates: a step without another price is
- * bought alone first, and its charge becomes the price of the others.
+ * Derives prices from earlier charges, the service's documentation, and the manifest. The highest of these counts,
+ * because a reservation must be an upper bound. Hints are only estimates: a run buys one step of such a class alone, and
+ * its charge becomes the price of the class.
  */
 export function pricesFrom(lock: Lock, written: WrittenPrices = {}, hints: PriceHints = {}): PriceOf {
   // Computed on first use, because no price is needed when nothing is left to buy.
   let charged: ChargedPrices | undefined;
-  let named: ReturnType<typeof namedPrices> | undefined;
+  const highest = new Map<string, number>();
   const said = readWritten(written);
   // Thousands of steps of one class share one price object.
   const prices = new Map<string, Readonly<Price>>();
@@ -39,9 +39,10 @@ export function pricesFrom(lock: Lock, written: WrittenPrices = {}, hints: Price
     const numbers = [own?.high, documented, listed].filter((one) => one !== undefined);
     const other = hints.elsewhere?.get(name);
     if (numbers.length === 0) {
-      named ??= namedPrices({ charged, written, hints });
-      const held = named(kind, request);
-      const price = { class: name, credits: null, ...(held !== undefined && { held }) }; // I14 (hints)
+      const ofKind = highest.get(kindName) ?? highestPrice({ charged, written, hints }, kindName);
+      highest.set(kindName, ofKind);
+      const held = Math.max(ofKind, highestListed(kind, request, hints.listings ?? []) ?? 0);
+      const price = { class: name, credits: null, ...(held > 0 && { held }) }; // I14 (hints)
       if (other !== undefined) return share(name, { ...price, source: 'other-lock', ...other });
       // Requests of one class may have several list prices, because the class has only the magnitude of a text's
       // length.
@@ -63,16 +64,16 @@ export function pricesFrom(lock: Lock, written: WrittenPrices = {}, hints: Price
 }
 
 export function heldWhereUnpriced(lock: Lock, written: WrittenPrices = {}, hints: PriceHints = {}): number {
-  return worstFactor * highestOfAll({ charged: chargedPrices([lock]), written, hints });
+  return worstFactor * (highestPrice({ charged: chargedPrices([lock]), written, hints }) || 1);
 }
 
-/** Returns the charge that the service lists for a job, at least its price. A listed 0 may not be booked yet. */
+/** Returns the charge that the service lists for a job, at least the price. A listed 0 may not be booked yet. */
 export function listedCharge(listed: number | undefined, { credits }: Price): number | undefined {
   if (listed === undefined || (listed === 0 && credits !== 0)) return undefined;
   return Math.max(listed, credits ?? 0); // I14 (adopt)
 }
 
-/** Returns the guaranteed maximum: the amount to reserve, or a price list's ceiling. `undefined`: there is none. */
+/** Returns the guaranteed maximum: the amount to reserve, or the ceiling of a price list, if there is one. */
 export function ceilingOf({
   credits,
   source,
@@ -81,7 +82,7 @@ export function ceilingOf({
   return credits ?? (source === 'list' ? high : undefined);
 }
 
-/** Returns whether a price does not exceed the one shown. `null`: unknown; a shown `null` allows any price. */
+/** Returns whether a price is within the shown price. A shown `null` (unknown) allows any price. */
 export function isWithin(credits: number | null, shown: number | null): boolean {
   return shown === null || (credits !== null && credits <= shown);
 }
@@ -93,7 +94,7 @@ function partsOf(name: string): string[] {
   return [kindName, modelName(kind, { [kind.model.field]: model }) ?? model, ...fields];
 }
 
-/** Returns a finder for the most specific matching entry, for example `image/alpha-2/resolution=4k` before `image`. */
+/** Makes a finder for the most specific matching entry: `image/alpha-2/resolution=4k` counts before `image`. */
 function readWritten(written: WrittenPrices): (priceClass: string) => number | undefined {
   const entries = Object.entries(written)
     .map(([name, credits]) => ({ name, parts: partsOf(name), credits }))
@@ -132,15 +133,15 @@ interface ChargedPrice {
 export type ChargedPrices = ReadonlyMap<string, ChargedPrice>;
 
 /**
- * Upper bound for the charge of a create request, as a multiple of its estimate. Under a cap, requests with a charge
- * that is not known yet run at the same time only if the rest of the cap could pay for all of them at this bound.
+ * Upper bound for the charge of a create request, as a multiple of its estimate. Under a cap, requests of unknown charge
+ * run at the same time only if the rest of the cap covers all of them at this bound.
  */
 export const worstFactor = 8;
 
 /** Credits by price class, or by a prefix of one. */
 export type WrittenPrices = { readonly [priceClass: string]: number };
 
-/** Sources of prices in addition to the manifest and its lock. They give estimates, for which nothing is reserved. */
+/** Sources of estimates in addition to the manifest and its lock. Nothing is reserved for an estimate. */
 export interface PriceHints {
   elsewhere?: ChargedPrices | undefined;
   listings?: readonly Listing[] | undefined;
@@ -152,22 +153,8 @@ interface PriceSources {
   hints: PriceHints;
 }
 
-/** Returns a finder for the highest price of a kind in any source, at which unstated charges are held. */
-function namedPrices(from: PriceSources): (kind: Kind, request: OpenRequest) => number | undefined {
-  const known = new Map<string, number>();
-  return (kind, request) => {
-    const named = known.get(kind.name) ?? highest(namesOf(from, (name) => name === kind.name)) ?? 0;
-    known.set(kind.name, named);
-    return highest([named, highestListed(kind, request, from.hints.listings ?? []) ?? 0]);
-  };
-}
-
-/** Returns the highest price of any kind in all sources except price lists. */
-function highestOfAll(from: PriceSources): number {
-  return highest(namesOf(from, () => true)) ?? 1;
-}
-
-function namesOf({ charged, written, hints }: PriceSources, isMeant: (kind: string) => boolean): number[] {
+/** Returns the highest price of one kind, or of all kinds, in all sources except price lists; 0 if none is known. */
+function highestPrice({ charged, written, hints }: PriceSources, kindName?: string): number {
   const limits: [name: string, credits: number][] = [
     ...Object.entries(written),
     ...[...charged, ...(hints.elsewhere ?? [])].map(([name, { high }]): [string, number] => [name, high]),
@@ -175,45 +162,39 @@ function namesOf({ charged, written, hints }: PriceSources, isMeant: (kind: stri
       Object.values(model?.models ?? {}).map(({ credits = 0 }): [string, number] => [name, credits]),
     ),
   ];
-  return limits.flatMap(([name, credits]) => (isMeant(name.split('/')[0] ?? name) ? [credits] : []));
-}
-
-function highest(amounts: readonly number[]): number | undefined {
-  const most = Math.max(0, ...amounts);
-  return most > 0 ? most : undefined;
+  const meant = limits.filter(([name]) => kindName === undefined || name.split('/', 1)[0] === kindName);
+  return Math.max(0, ...meant.map(([, credits]) => credits));
 }
 
 function chargedPrices(locks: readonly Pick<Lock, 'steps'>[]): ChargedPrices {
-  const counts = new Map<string, Map<number, number>>();
-  for (const { steps } of locks) {
-    for (const record of steps.values()) {
-      for (const { request, credits, jobId, kind: name = record.kind } of record.purchases) {
-        const kind = kinds[name];
-        // A charge of 0 does not predict the next charge.
-        if (kind === undefined || request === undefined || credits === undefined || jobId === undefined) continue;
-        if (credits < 1) continue;
-        const priced = priceClass(kind, request);
-        const seen = counts.get(priced) ?? new Map<number, number>();
-        seen.set(credits, (seen.get(credits) ?? 0) + 1);
-        counts.set(priced, seen);
-      }
-    }
-  }
-  return new Map([...counts].map(([name, seen]) => [name, sumUp(seen)]));
+  const records = locks.flatMap(({ steps }) => [...steps.values()]);
+  const charges = records.flatMap((record) =>
+    record.purchases.flatMap(({ request, credits = 0, jobId, kind: name = record.kind }) => {
+      const kind = kinds[name];
+      // A charge of 0 does not predict the next charge.
+      if (kind === undefined || request === undefined || jobId === undefined || credits < 1) return [];
+      return [{ name: priceClass(kind, request), credits }];
+    }),
+  );
+  const byClass = groupBy(charges, ({ name }) => name);
+  return new Map([...byClass].map(([name, own]) => [name, rangeOf(own.map(({ credits }) => credits))]));
 }
 
-/** Collects charged prices from locks that others may have written. Implausible charges are dropped. */
+/** Collects charged prices from locks of other campaigns, without implausible charges. */
 export function plausiblePrices(locks: readonly Pick<Lock, 'steps'>[]): ChargedPrices {
   return new Map([...chargedPrices(locks)].filter(([, { high }]) => high <= mostCredits));
 }
 
-function sumUp(seen: ReadonlyMap<number, number>): ChargedPrice {
-  const amounts = [...seen].sort(([a, times], [b, others]) => others - times || b - a);
-  const all = [...seen.keys()];
-  return { low: Math.min(...all), likely: amounts[0]?.[0] ?? 0, high: Math.max(...all) };
+/** Returns the lowest, the most frequent and the highest charge. */
+function rangeOf(charges: readonly number[]): ChargedPrice {
+  const byTimes = [...groupBy(charges, (credits) => credits)].sort(
+    ([a, some], [b, others]) => others.length - some.length || b - a,
+  );
+  const amounts = byTimes.map(([credits]) => credits);
+  return { low: Math.min(...amounts), likely: amounts[0] ?? 0, high: Math.max(...amounts) };
 }
 
-/** Factor by which charges can exceed an estimate before the user is asked again. */
+/** Factor by which charges can exceed an approved estimate. */
 const margin = 1.25;
 
 type Priced = Pick<Price, 'credits'> & Partial<Pick<Price, 'likely' | 'source' | 'high'>>;
@@ -222,7 +203,7 @@ export function withMargin(expected: number): number {
   return Math.ceil(expected * margin);
 }
 
-/** Returns the maximum cost that is approved for one purchase; `undefined`: it has no estimate. */
+/** Returns the maximum cost that is approved for one purchase; `undefined` without an estimate. */
 export function shareOf(price: Priced): number | undefined {
   const { likely, high = 0 } = price;
   const ceiling = ceilingOf(price);
@@ -230,8 +211,8 @@ export function shareOf(price: Priced): number | undefined {
 }
 
 /**
- * Returns the credits that are approved when the first of `count` purchases without an estimate was charged: for all of
- * them, or for this one alone if the user is asked again.
+ * Returns the credits that are approved once the first of `count` purchases without an estimate is charged: for all of
+ * these purchases, or for the first alone if the user is asked again.
  */
 export function shareOnceCharged(
   charged: number,
@@ -241,8 +222,8 @@ export function shareOnceCharged(
 }
 
 /**
- * Returns the maximum cost that is agreed to for purchases at these prices: guaranteed maximums, and for the others the
- * estimate with a margin, or the highest charge that was seen. Prices without an estimate are not included.
+ * Returns the maximum cost that an approval allows for these prices: guaranteed maximums, and for the other prices the
+ * estimate with a margin, or the highest charge so far. Prices without an estimate are not included.
  */
 function sumShares(prices: Iterable<Priced>): number {
   let vouched = 0;

@@ -4,10 +4,9 @@ import type { Plan, PlanRow } from '../plan.ts';
 import { reasonOf } from '../reason.ts';
 import type { Match } from '../situation/find-purchases.ts';
 import { type CountParts, findMissingPart, type PartCondition } from '../situation/parts.ts';
-import type { Draft } from './draft.ts';
-import { lastingFacts } from './draft.ts';
+import { type Draft, lastingFacts } from './draft.ts';
 
-/** Returns rows that are useless without the steps they need: purchases, and rows that share another step's job. */
+/** Returns the rows that cannot be done without the steps that they need: purchases and rows that share a job. */
 export function dependentRows(rows: readonly PlanRow[], matches: readonly Match[]): PlanRow[] {
   const sharing = new Set(
     matches.flatMap(({ step, sharesJobOf }) => (sharesJobOf === undefined ? [] : [step.address])),
@@ -21,15 +20,12 @@ export function blockDependents(draft: Draft, { matches }: { matches: readonly M
   for (let found = true; found; ) {
     found = false;
     for (const row of waiting) {
-      const inTheWay = (row.order?.needs ?? []).flatMap((address) => {
-        const need = draft.at(address);
-        return need === undefined ? [] : (whyNotDone(need, draft.isInRun(address)) ?? []);
-      });
-      const held = (row.canaries ?? []).flatMap((address) => {
-        const canary = draft.at(address);
-        return canary === undefined ? [] : (whyCanaryHolds(canary, draft.isInRun(address)) ?? []);
-      });
-      const [why = held[0]] = inTheWay;
+      const findWhy = (addresses: readonly string[] = [], whyOf = whyNotDone) =>
+        addresses.flatMap((address) => {
+          const other = draft.at(address);
+          return (other && whyOf(other, draft.isInRun(address))) ?? [];
+        })[0];
+      const why = findWhy(row.order?.needs) ?? findWhy(row.canaries, whyCanaryHolds);
       if (why === undefined) continue;
       draft.block(row, why.by, why.reason);
       waiting.delete(row);
@@ -43,7 +39,7 @@ interface Hindrance {
   reason: Reason;
 }
 
-/** Returns why a canary holds back other steps, or `undefined` if it is done or the run finishes it. */
+/** Returns why a canary blocks other steps; `undefined` if it is done or the run finishes it. */
 export function whyCanaryHolds({ address, action, reason }: PlanRow, isInRun: boolean): Hindrance | undefined {
   const is = (what: string) => reasonOf('canary', `waits for its canary: ${address} ${what}`);
   if (action === 'keep') return undefined;

@@ -1,8 +1,9 @@
 import type { Reason } from '../plan.generated.ts';
 import type { BlockedRow, PlanRow, RowFacts } from '../plan.ts';
 
-/** The rows of a plan while passes work on them. A pass replaces rows. */
+/** Rows of a plan that is being made. */
 export class Draft {
+  /** Rows of unresolved create requests without a step's row. */
   asks: PlanRow[] = [];
   readonly #rows: PlanRow[];
   readonly #places: ReadonlyMap<string, number>;
@@ -41,7 +42,7 @@ export class Draft {
   }
 }
 
-/** Returns the facts of a row that stay true when nothing is done for its step. */
+/** Returns the facts of a row that stay true if nothing is done for its step. */
 export function lastingFacts(row: PlanRow): RowFacts {
   const facts: { [name: string]: unknown } = {};
   for (const name of lasting) if (row[name] !== undefined) facts[name] = row[name];

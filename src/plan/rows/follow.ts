@@ -17,7 +17,7 @@ export function tellFollowing(draft: Draft): void {
   }
 }
 
-/** Reports steps that are kept although this plan redoes an output they were made from: their requests are the same. */
+/** Reports steps that keep using the earlier output of a step that `--redo` regenerates: their requests are the same. */
 export function tellReplaced(draft: Draft, { matches }: { matches: readonly Match[] }): void {
   const redone = draft.inRun.filter(({ action, reason }) => action === 'redo' && reason.code === 'redo-asked');
   if (redone.length === 0) return;
@@ -39,10 +39,9 @@ export function tellReplaced(draft: Draft, { matches }: { matches: readonly Matc
   }
 }
 
-/** Finds the step whose change caused this one to be redone, directly or through a chain of steps. */
+/** Finds the step whose change caused a redo, through the chain of `follows`. Each follows only earlier steps. */
 export function findRoot(address: string, rows: ReadonlyMap<string, PlanRow>): PlanRow | undefined {
   let row = rows.get(address);
-  // Ends, because a step follows only steps before it.
   for (let next = row; next !== undefined; ) {
     row = next;
     const { reason } = next;
@@ -53,7 +52,7 @@ export function findRoot(address: string, rows: ReadonlyMap<string, PlanRow>): P
   return row;
 }
 
-/** `many`: the address represents several steps whose changes have the same origin. */
+/** `many`: the address stands for several steps whose changes have the same origin. */
 export function describeFollowed(address: string, rows: ReadonlyMap<string, PlanRow>, { many = false } = {}): string {
   const root = findRoot(address, rows);
   if (root === undefined) return '';

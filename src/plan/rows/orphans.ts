@@ -13,7 +13,7 @@ import type { Situation } from '../situation/situation.ts';
 export function orphanRows(matches: readonly Match[], lock: Lock): RestingRow[] {
   return orphanRecords(matches, lock).flatMap((record): RestingRow[] => {
     const { address, kind } = record;
-    // Open sends are skipped, because each has a row of its own.
+    // Unresolved create requests are skipped, because each has a row of its own.
     const face = countedPurchases(record).find((purchase) => !isOpenSend(purchase));
     if (face === undefined) return [];
     return [
@@ -31,13 +31,13 @@ export function orphanRows(matches: readonly Match[], lock: Lock): RestingRow[] 
   });
 }
 
-/** Finds records of addresses that are not in the manifest, and whose purchases have no other address. */
+/** Finds records of addresses that are not in the manifest and whose purchases no step has. */
 export function orphanRecords(matches: readonly Match[], lock: Lock): StepRecord[] {
   const addresses = new Set(matches.map(({ step }) => step.address));
   const movedAway = new Set(matches.flatMap(({ movedFrom }) => movedFrom ?? []));
   const left = [...lock.steps.keys()].filter((address) => !addresses.has(address) && !movedAway.has(address));
   if (left.length === 0) return [];
-  // A purchase that was renamed twice is on record at both old addresses, and is moved from only one of them.
+  // A step that was renamed twice is on record at two old addresses, and its purchase moves from only one.
   const held = purchasesHeldBy(new Set([...addresses, ...movedAway]), lock);
   return left.sort().flatMap((address) => {
     const record = lock.steps.get(address);
@@ -45,16 +45,14 @@ export function orphanRecords(matches: readonly Match[], lock: Lock): StepRecord
   });
 }
 
-/** Mentions the pin of an orphan, because it has no effect while the step is not in the manifest. */
 function describeOrphan(record: StepRecord): string {
   const kept = 'in the lock, not in the manifest; kept';
   return pinnedFingerprint(record) === undefined ? kept : `${kept}; it was pinned: \`move\` gives it to another step`;
 }
 
 /**
- * Returns the lock without the records that a rename left behind: those of addresses that are not in the manifest, and
- * whose purchases are all on record at an address that is. Paid purchases are never dropped, and facts and decisions
- * about them move along.
+ * Removes the records that a rename left behind: their addresses are not in the manifest, and all their purchases are on
+ * record at an address in the manifest. Facts and decisions about a purchase move to that address.
  */
 export function withoutMovedAway(given: Lock, { addresses }: Pick<GraphOutline, 'addresses'>): Lock {
   const lock = agreeOnSends(given);
@@ -65,7 +63,7 @@ export function withoutMovedAway(given: Lock, { addresses }: Pick<GraphOutline, 
   for (const record of away) {
     if (!isHeld(record, held)) continue;
     const heirs = new Set(record.purchases.flatMap((one) => held.get(nameOf(one)) ?? held.get(purchaseOf(one)) ?? []));
-    // A branch on which the send is still open may be merged later.
+    // A branch on which the create request is unresolved may be merged later.
     if (heirs.size === 0 && record.decisions?.sends !== undefined) continue;
     steps.delete(record.address);
     for (const heir of heirs) bequeath(steps, record, heir);
@@ -82,7 +80,7 @@ function bequeath(
   if (heir === undefined) return;
   const forgotten = forgottenApart({ ...record, kind, purchases });
   const facts = new Set(heir.purchases.map(factOf));
-  // The decision that a send was not charged belongs to its refusal: neither is written without a purchase.
+  // The decision that a request was not charged belongs to its refusal, and no decision is written without a purchase.
   const goesAlong = (one: Purchase) =>
     facts.has(factOf(one)) || (one.state === 'refused' && decisions?.sends !== undefined); // I22
   const known = purchases.filter(goesAlong).map(({ forgotten: _forgotten, ...one }) => one);
@@ -91,13 +89,13 @@ function bequeath(
   steps.set(to, joinParts(to, [{ ...heir, purchases: own }, bequest]));
 }
 
-/** Names the purchases forgotten here, if only some were. If all were, they were moved on purpose. */
+/** Names the forgotten purchases of a record. Empty if all are forgotten, because a user then moved them. */
 function forgottenApart(record: StepRecord): ReadonlySet<string> {
   const forgotten = record.purchases.filter((purchase) => purchase.forgotten);
   return new Set(countedPurchases(record).length === 0 ? [] : forgotten.map(nameOf));
 }
 
-/** Maps the purchases at these addresses to their address; a refused one also by the job that it finally led to. */
+/** Maps purchases to their address: by ID, and also by generation, because a refusal may have led to a job there. */
 function purchasesHeldBy(addresses: ReadonlySet<string>, lock: Lock): ReadonlyMap<string, string> {
   const held = new Map<string, string>();
   for (const address of addresses) {
@@ -122,7 +120,6 @@ function purchaseOf({ generation, fingerprint }: Purchase): string {
   return `purchase ${generation} ${fingerprint}`;
 }
 
-/** Finds addresses with purchases that are no longer in the manifest, except those whose purchases a rename moves. */
 export function findOrphans({ matches, lock }: Pick<Situation, 'matches' | 'lock'>): string[] {
   return orphanRecords(matches, lock).flatMap((record) =>
     countedPurchases(record).some(({ state }) => state !== 'refused') ? [record.address] : [],
