@@ -4,10 +4,9 @@ import { setImmediate as endOfTurn, setTimeout as sleep } from 'node:timers/prom
 import { promisify } from 'node:util';
 import { hasNoLinks, isErrno } from './plain-file.ts';
 
-/** Syncs an open file in a thread, because this waits for the disk itself. */
 export const syncFile = promisify(fsync);
 
-/** Writes all of `bytes`. Synchronous: a round trip to a thread takes longer than a copy to the system's memory. */
+/** Writes all bytes. Synchronous, because a call of another thread takes longer than the write. */
 export function writeAll(fd: number, bytes: Uint8Array): void {
   for (let written = 0; written < bytes.length; ) {
     const more = writeSync(fd, bytes, written);
@@ -18,7 +17,7 @@ export function writeAll(fd: number, bytes: Uint8Array): void {
 
 const folderSyncs = new Map<string, () => Promise<void>>();
 
-/** Syncs a folder, so that changes to names in it survive a power cut. Concurrent calls share a sync. */
+/** Makes changes to the names in a folder durable. Concurrent calls share a sync. */
 export function syncFolder(path: string): Promise<void> {
   const sync = folderSyncs.get(path) ?? coalesce(() => syncNow(path));
   folderSyncs.set(path, sync);
@@ -34,7 +33,7 @@ async function syncNow(path: string): Promise<void> {
       closeSync(fd);
     }
   } catch (error) {
-    // Windows cannot open or sync folders; its file systems preserve the order of changes to names themselves.
+    // Windows cannot sync folders; its file systems keep the order of changes to names.
     if (process.platform === 'win32' && isErrno(error, 'EPERM', 'EISDIR', 'EINVAL', 'EACCES')) return;
     throw error;
   }
@@ -43,12 +42,10 @@ async function syncNow(path: string): Promise<void> {
 /** Waits in ms before each retry on Windows, where a virus scanner or an indexer may hold a file open. */
 const retriesMs = [20, 50, 100, 200, 400, 500, 500];
 
-/** Retries on Windows, where another program may hold the file open for a moment. */
 export function renameFile(from: string, to: string, platform: string = process.platform): Promise<void> {
   return orLater(() => renameSync(from, to), platform);
 }
 
-/** Retries like `renameFile`. */
 export function unlinkFile(path: string, platform: string = process.platform): Promise<void> {
   return orLater(() => unlinkSync(path), platform);
 }
@@ -65,7 +62,7 @@ async function orLater(act: () => void, platform: string): Promise<void> {
   act();
 }
 
-/** Gives a file a second name, which must be free; makes a durable copy if the file system has no hard links. */
+/** Links a file to a new name; makes a durable copy if the file system has no hard links. */
 export async function linkOrCopy(source: string, target: string): Promise<void> {
   try {
     await link(source, target);
@@ -75,7 +72,7 @@ export async function linkOrCopy(source: string, target: string): Promise<void> 
   }
 }
 
-/** Copies a file to a free name, sharing blocks if possible. The content is durable, but not the name. */
+/** Copies a file to a new name. The content is durable, the name is not. */
 export async function copyDurably(source: string, target: string): Promise<void> {
   await copyFile(source, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
   const handle = await open(target, constants.O_RDWR);
@@ -86,10 +83,7 @@ export async function copyDurably(source: string, target: string): Promise<void>
   }
 }
 
-/**
- * Coalesces calls: if a function is requested several times in one turn of the event loop, or while it runs, it runs
- * once for all of these requests. It always begins after it was requested.
- */
+/** Coalesces calls: all calls in one turn of the event loop, or while `act` runs, share the next run of `act`. */
 export function coalesce<Result>(act: () => Promise<Result>): () => Promise<Result> {
   let current: Promise<unknown> = Promise.resolve();
   let next: Promise<Result> | undefined;

@@ -3,7 +3,7 @@ import { mkdir, readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isErrno, lstatOrAbsent } from './plain-file.ts';
 
-/** Lists a folder in the order of names, on every file system. Empty if the folder cannot be listed. */
+/** Lists a folder, sorted by name. Empty if the folder cannot be listed. */
 export async function listFolder(folder: string): Promise<Dirent[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });
@@ -13,7 +13,7 @@ export async function listFolder(folder: string): Promise<Dirent[]> {
   }
 }
 
-/** Names of the entries of a folder; empty if there is none. */
+/** Returns the names in a folder; empty if the folder is missing. */
 export function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
@@ -28,7 +28,7 @@ export function isOpenFolder(entry: Dirent): boolean {
   return entry.isDirectory() && !/^\.|^node_modules$/.test(entry.name);
 }
 
-/** Makes a folder and its parents. Node's own `recursive` retries forever in some folders, for example in /proc. */
+/** Makes a folder and its parents. Node's option `recursive` retries forever in some folders, for example in /proc. */
 export async function makeFolders(path: string, mode?: number): Promise<void> {
   try {
     await makeFolder(path, mode);
@@ -43,13 +43,13 @@ async function makeFolder(path: string, mode: number | undefined): Promise<void>
   try {
     await mkdir(path, { mode });
   } catch (error) {
-    // Systems and file systems use different errors for a folder that exists already.
+    // File systems report different errors for an existing folder.
     const found = await stat(path).catch(() => undefined);
     if (found?.isDirectory() !== true) throw error;
   }
 }
 
-/** Describes the first entry that is neither a plain file nor a folder, or the folder itself; else `undefined`. */
+/** Describes the first entry below a folder that is neither a plain file nor a folder; `undefined` if there is none. */
 export async function findOddFile(folder: string): Promise<string | undefined> {
   const stats = lstatOrAbsent(folder);
   if (stats === undefined) return undefined;

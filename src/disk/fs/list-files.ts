@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { foldPath } from '../../graph/fold-path.ts';
 import { messageOf } from '../../ground/values.ts';
 
-/** Maximum number of files that a pattern may match: more than the rows of any campaign. */
+/** Maximum number of files that a pattern may match. */
 const mostFiles = 100_000;
 
 export type ListedFiles = { files: string[] } | { problem: 'outside' | 'too-large' | 'unreadable'; detail?: string };
@@ -11,12 +11,12 @@ export type ListedFiles = { files: string[] } | { problem: 'outside' | 'too-larg
 const special = /[*?[\]{}()!+@\\]/;
 
 /**
- * Lists the files below a folder that a pattern matches, ignoring case: relative paths, sorted by code unit. Always
- * skips hidden files, `node_modules`, outputs of the sandbox, and symbolic links with everything behind them.
+ * Lists the files below a folder that match a pattern, ignoring case: relative paths, sorted by code unit. Skips hidden
+ * files, `node_modules`, outputs of the sandbox, and symbolic links.
  */
 export function listFiles(folder: string, given: string): Promise<ListedFiles> {
   const names = given.replace(/^(?:\.\/)+/, '').split('/');
-  // Only folders with the plain names that the pattern begins with are entered.
+  // The plain names at the start of the pattern select the folders to enter.
   const plain = names.slice(
     0,
     names.findIndex((name) => special.test(name)),
@@ -42,7 +42,7 @@ export function listFiles(folder: string, given: string): Promise<ListedFiles> {
   });
 }
 
-/** Sorts the files that `find` returns. `matches`: whether a path matches the pattern, ignoring case. */
+/** Returns the files that `find` returns, sorted. `matches`: whether a path matches the pattern, ignoring case. */
 export async function selectFiles(
   pattern: string,
   find: (matches: (path: string) => boolean) => string[] | Promise<string[]>,
@@ -60,8 +60,8 @@ export async function selectFiles(
 }
 
 /**
- * Compiles a pattern to a case-insensitive path test in linear time, because a pattern with many `*` could match a name
- * in many ways. Throws `PatternProblem` for syntax that is not supported.
+ * Compiles a pattern to a case-insensitive test of paths that takes linear time. Throws `PatternProblem` for unsupported
+ * syntax.
  */
 async function compileFilePattern(given: string): Promise<(path: string) => boolean> {
   const pattern = given.replace(/^(?:\.\/)+/, '');

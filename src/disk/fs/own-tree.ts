@@ -3,9 +3,8 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'nod
 import { isErrno, lstatOrAbsent } from './plain-file.ts';
 
 /**
- * Explains why a path that begins in a working tree leaves it through a link; `undefined` if it does not. A link can be
- * committed, so a harmless name in the tree could lead to any file of the user who checks it out. Paths that begin
- * outside are the user's own and are not checked. The file itself need not exist.
+ * Explains why a path in a working tree leaves it through a link; `undefined` if it does not, or is in no tree. Links
+ * can be committed, so a path in the tree could lead to any file of the user who checks it out. The file may be missing.
  */
 export function findWayOut(path: string): string | undefined {
   const wanted = resolve(path);
@@ -15,7 +14,7 @@ export function findWayOut(path: string): string | undefined {
   for (const tree of treesAround(wanted)) {
     const way = relative(realPathOf(tree) ?? tree, real);
     if (way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)) return `a symbolic link leads out of ${tree}`;
-    // Folders of tools and files with secrets are used only if their names are given explicitly.
+    // Folders of tools and files with secrets are used only if the path names them.
     const named = relative(tree, wanted).split(sep);
     const hidden = way.split(sep).find((name) => name.startsWith('.') && !named.includes(name));
     if (hidden !== undefined) return `a symbolic link leads to ${hidden}`;
@@ -23,13 +22,13 @@ export function findWayOut(path: string): string | undefined {
   return undefined;
 }
 
-/** Returns the first hidden part of a path below its repository or the working folder. Tools own such folders. */
+/** Returns the first hidden name of a path below its repository or the working folder. */
 export function findHiddenPart(path: string): string | undefined {
   const way = relative(repositoryOf(path) ?? process.cwd(), resolve(path)).split(sep);
   return way[0] === '..' ? undefined : way.find((name) => name.startsWith('.'));
 }
 
-/** Returns whether the repository that contains `path` also contains `other`, or if no repository contains `path`. */
+/** Returns whether the repository of `path` contains `other`; true if `path` is in no repository. */
 export function isInSameRepository(path: string, other: string): boolean {
   const repository = repositoryOf(path);
   if (repository === undefined) return true;
@@ -42,7 +41,7 @@ export function repositoryOf(path: string): string | undefined {
   return treesAround(resolve(path)).find((folder) => isThere(join(folder, '.git')));
 }
 
-/** Returns folders whose content may come from other users: repositories around the path, and the working folder. */
+/** Returns the folders around a path whose content may come from other users: repositories, and the working folder. */
 function treesAround(path: string): string[] {
   const here = process.cwd();
   const trees: string[] = [];
@@ -61,7 +60,7 @@ function isThere(path: string): boolean {
   }
 }
 
-/** Returns the path with every link resolved, as far as it exists; `undefined` for a dangling link or a loop. */
+/** Resolves every link of a path, as far as the path exists; `undefined` for a dangling link or a loop. */
 function realPathOf(path: string): string | undefined {
   const missing: string[] = [];
   for (let known = path; ; known = dirname(known)) {

@@ -3,22 +3,21 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import { foldPath } from '../../graph/fold-path.ts';
 
-/** Flags for open(2): follow no link at the end of a path, do not wait on a pipe. 0 where unsupported. */
+/** Flags for open(2): follow no link at the end of a path, and do not wait for a pipe. */
 export const noFollow = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** Returns stats; `undefined` if nothing exists. Throws `UnsafeFileError` for anything but a plain file. */
+/** Returns the stats of a plain file; `undefined` if it is missing. Throws `UnsafeFileError` for anything else. */
 export function statPlainFile(path: string): Stats | undefined {
   const stats = lstatOrAbsent(path);
   if (stats === undefined || stats.isFile()) return stats;
   throw new UnsafeFileError(path, nameOf(stats));
 }
 
-/** Returns `undefined` if nothing exists. Synchronous, because there may be thousands of outputs. */
 export function lstatOrAbsent(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false });
 }
 
-/** Opens an existing plain file; `undefined` if there is none. `flags` are those of open(2). */
+/** Opens a plain file like open(2); `undefined` if it is missing. Throws `UnsafeFileError` for anything else. */
 export async function openPlainFile(path: string, flags: number): Promise<FileHandle | undefined> {
   if (statPlainFile(path) === undefined) return undefined;
   const handle = await orAbsent(open(path, flags | noFollow));
@@ -30,8 +29,8 @@ export async function openPlainFile(path: string, flags: number): Promise<FileHa
 }
 
 /**
- * Reads a plain file that no link leads to; `undefined` if it is missing or larger than `mostBytes`. Synchronous, because
- * a round trip to a thread takes ten times as long for a small file. Throws `UnsafeFileError` for anything else.
+ * Reads a plain file; `undefined` if it is missing or larger than `mostBytes`. Throws `UnsafeFileError` for anything
+ * else. Synchronous, because a call of another thread takes ten times as long for a small file.
  */
 export function readPlainFile(path: string, mostBytes = Number.POSITIVE_INFINITY): Buffer | undefined {
   if (statPlainFile(path) === undefined) return undefined;
@@ -49,10 +48,7 @@ export function readPlainFile(path: string, mostBytes = Number.POSITIVE_INFINITY
   }
 }
 
-/**
- * Reads a file that a user, or a user's link, names; `undefined` if it is missing, unreadable or larger than
- * `mostBytes`, and for anything but a file, because a pipe would block forever.
- */
+/** Reads a file, also through a link; `undefined` if missing, unreadable, larger than `mostBytes`, or not a file. */
 export function readSmallFile(path: string, mostBytes: number): Buffer | undefined {
   return readNamed(path, (fd, size) => (size <= mostBytes ? readFileSync(fd) : undefined));
 }
@@ -61,7 +57,7 @@ export function readStart(path: string, mostBytes: number): string | undefined {
   return readFirstBytes(path, mostBytes)?.toString('utf8');
 }
 
-/** Returns the first `mostBytes` bytes of a file; `undefined` if it is missing, unreadable or not a file. */
+/** Returns the first bytes of a file, also through a link; `undefined` if it is missing, unreadable or not a file. */
 export function readFirstBytes(path: string, mostBytes: number): Buffer | undefined {
   return readNamed(path, (fd) => {
     const bytes = Buffer.alloc(mostBytes);
@@ -95,7 +91,7 @@ export function isErrno(error: unknown, ...codes: string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
 
-/** Returns whether both paths name the same file, also where case and the form of accents are ignored. */
+/** Returns whether two paths are equal, on macOS and Windows without regard to case and the form of accents. */
 export function isSameName(path: string | undefined, other: string, platform: string = process.platform): boolean {
   if (path === other) return true;
   if (path === undefined || (platform !== 'win32' && platform !== 'darwin')) return false;
@@ -103,8 +99,8 @@ export function isSameName(path: string | undefined, other: string, platform: st
 }
 
 /**
- * Returns whether an error means that the file system has no hard links, or that this file has the most possible. Union
- * file systems report EXDEV, systems that forbid links EACCES, exFAT on Windows EISDIR.
+ * Returns whether an error of `link` means that the file cannot have another hard link. Union file systems report EXDEV,
+ * systems that forbid links EACCES, exFAT on Windows EISDIR.
  */
 export function hasNoLinks(error: unknown): boolean {
   return isErrno(error, 'EPERM', 'EACCES', 'EXDEV', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EISDIR');

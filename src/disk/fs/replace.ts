@@ -8,9 +8,8 @@ import { hasNoLinks, isErrno, noFollow, orAbsent, statPlainFile } from './plain-
 const pieceLength = 1 << 18;
 
 /**
- * Replaces a file atomically: every reader, even after a power cut, finds either the whole old or the whole new
- * content. If it throws, the old file is unchanged. Refuses a target that is not a plain file (`UnsafeFileError`).
- * Large content is given in pieces, consumed as they are written.
+ * Replaces a file atomically: every reader, even after a power cut, finds the whole old or the whole new content. If it
+ * throws, the old file is unchanged. Throws `UnsafeFileError` for anything but a plain file.
  */
 export async function replaceFile(path: string, content: string | Uint8Array | Iterable<Uint8Array>): Promise<void> {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
@@ -27,7 +26,7 @@ export async function replaceFile(path: string, content: string | Uint8Array | I
   await syncFolder(folder);
 }
 
-/** Creates a file with this content, durable except for its name. Throws if it exists. */
+/** Creates a file. Its content is durable, its name is not. Throws if the file exists. */
 export async function writeNewFile(
   path: string,
   content: Uint8Array | Iterable<Uint8Array>,
@@ -49,8 +48,8 @@ export async function writeNewFile(
 }
 
 /**
- * Creates a file at once with all of its content, durable: of many processes exactly one succeeds. Returns false if it
- * exists. Without hard links, others may see the new file empty for a moment.
+ * Creates a durable file with all of its content at once: of many processes exactly one succeeds. Returns false if the
+ * file exists. Without hard links, other processes may see the file empty for a moment.
  */
 export async function createWhole(path: string, content: Uint8Array, mode: number): Promise<boolean> {
   const temporary = join(dirname(path), temporaryName('tmp'));
@@ -78,7 +77,7 @@ async function createDirectly(path: string, content: Uint8Array, mode: number): 
   }
 }
 
-/** Returns the bytes of many lines, in pieces, so that neither the whole text nor all bytes are in memory. */
+/** Yields the bytes of many lines in pieces, so that they are never all in memory. */
 export function* piecesOf(lines: Iterable<string>): Generator<Uint8Array> {
   let waiting: string[] = [];
   let length = 0;
@@ -93,12 +92,11 @@ export function* piecesOf(lines: Iterable<string>): Generator<Uint8Array> {
   if (length > 0) yield Buffer.from(waiting.join(''));
 }
 
-/** Returns an unguessable name for a temporary file in the folder of its target. */
 export function temporaryName(extension: 'tmp' | 'part'): string {
   return `.mediabatch-${randomId()}.${extension}`;
 }
 
-/** Returns sixteen hex digits, fifteen of them random. UUIDs are made in batches, without a system call each. */
+/** Returns sixteen hex digits, fifteen of them random. UUIDs do not need a system call each. */
 export function randomId(): string {
   return randomUUID().split('-', 3).join('');
 }

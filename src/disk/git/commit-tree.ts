@@ -8,12 +8,13 @@ import { type GitBlob, gitRefusal, readBlobs, runGit } from './git-command.ts';
 const mostPointerBytes = 1024;
 const mostLinkBytes = 4096;
 
-/** Most bytes of an uploaded file that is hashed: git prints it as a whole. Larger files are in Git LFS. */
+/** Maximum size in bytes of an uploaded file, because git prints it as a whole. */
 const mostHashedBytes = 512 * 1024 ** 2;
-/** File size in bytes below which starting git takes longer than hashing. */
+/** Size in bytes up to which starting git takes longer than hashing, and number of such files that are hashed at once. */
 const smallBytes = 256 * 1024;
+const mostAtOnce = 200;
 
-/** A folder of a commit, read from git, under the rules of the working tree: nothing outside, nothing hidden. */
+/** A folder of a commit, with the rules of a working tree: no file outside of the folder, no hidden file. */
 export class CommitTree {
   readonly #folder: string;
   readonly #files: ReadonlyMap<string, GitBlob>;
@@ -63,7 +64,6 @@ export class CommitTree {
     if (file !== undefined) return this.#read(file, mostBytes);
     const link = this.#links.get(path);
     if (link === undefined) return { problem: 'missing' };
-    // Only a link to a visible file of this folder, of the same kind, is followed.
     const read = await this.#read(link, mostLinkBytes);
     const target = 'bytes' in read ? normalize(join(dirname(path), Buffer.from(read.bytes).toString('utf8'))) : '';
     const found = isHidden(target) || extname(target) !== extname(path) ? undefined : this.#files.get(target);
@@ -78,7 +78,7 @@ export class CommitTree {
     );
   }
 
-  /** Digest of a plain file; for a file in Git LFS, the digest in its pointer. */
+  /** Returns the digest of a plain file; of a file in Git LFS, from its pointer. */
   async digest(path: string): Promise<Digest | { problem: string }> {
     if (isHidden(path)) return { problem: 'it is a hidden file' };
     const file = this.#files.get(path);
@@ -89,15 +89,18 @@ export class CommitTree {
     return (await this.#hash(path, file)) ?? { problem: 'git does not have its content' };
   }
 
-  /** Hashes a file and the small files next to it in one git process, because uploads often share a folder. */
+  /** Hashes a file and the small files of its folder in one git process, because uploads often share a folder. */
   async #hash(path: string, file: GitBlob): Promise<Digest | undefined> {
     if (!this.#digests.has(file.id)) {
       const isAhead = ([other, { id, bytes }]: [string, GitBlob]) =>
         dirname(other) === dirname(path) && bytes <= smallBytes && !this.#digests.has(id);
-      const blobs = [file, ...[...this.#files].filter(isAhead).map(([, ahead]) => ahead)];
-      let at = 0;
-      for await (const content of readBlobs(this.#folder, blobs))
-        this.#digests.set(blobs[at++]?.id ?? '', content && (readLfsPointer(content) ?? digestOf(content)));
+      const ahead = [...this.#files].filter(isAhead).map(([, blob]) => blob);
+      const blobs = [file, ...ahead.slice(0, mostAtOnce)];
+      const contents = await readBlobs(this.#folder, blobs);
+      for (const [index, { id }] of blobs.entries()) {
+        const content = contents[index];
+        this.#digests.set(id, content && (readLfsPointer(content) ?? digestOf(content)));
+      }
     }
     return this.#digests.get(file.id);
   }
@@ -106,12 +109,10 @@ export class CommitTree {
     if (file.bytes > mostBytes) {
       return { problem: 'too-large', detail: `it has ${file.bytes} bytes, and at most ${mostBytes} are read` };
     }
-    for await (const bytes of readBlobs(this.#folder, [file])) {
-      if (bytes === undefined) break;
-      if (readLfsPointer(bytes) === undefined) return { bytes };
-      return { problem: 'unreadable', detail: 'git has only a pointer to it: its content is in Git LFS' };
-    }
-    return { problem: 'unreadable', detail: 'git does not have its content' };
+    const [bytes] = await readBlobs(this.#folder, [file]);
+    if (bytes === undefined) return { problem: 'unreadable', detail: 'git does not have its content' };
+    if (readLfsPointer(bytes) === undefined) return { bytes };
+    return { problem: 'unreadable', detail: 'git has only a pointer to it: its content is in Git LFS' };
   }
 }
 
@@ -130,7 +131,7 @@ function isHidden(path: string): boolean {
   return path.split('/').some((name) => name.startsWith('.'));
 }
 
-/** Reads a Git LFS pointer: the digest and size of its file. `undefined` for any other content. */
+/** Reads digest and size from a Git LFS pointer; `undefined` for any other content. */
 function readLfsPointer(bytes: Uint8Array): Digest | undefined {
   if (bytes.length >= mostPointerBytes) return undefined;
   const text = Buffer.from(bytes).toString('latin1');

@@ -7,7 +7,7 @@ import { shell, way } from '../../ground/advice.ts';
 interface GitAnswer {
   code: number;
   out: Buffer;
-  /** Error output in English, for messages. */
+  /** In English. */
   err: string;
 }
 
@@ -23,8 +23,8 @@ const gitTimeoutMs = 60_000;
 const defaultMostBytes = 64 * 1024 ** 2;
 
 /**
- * Overrides of configuration that could run a program, prompt, write files, or change what is read. They apply to every
- * repository. Only commands that read objects are called, so that filters and text conversions have no effect either.
+ * Overrides of configuration that could run a program, prompt, write files, or change what git prints. Filters and text
+ * conversions have no effect on the commands that are called, which read objects.
  */
 const harmless = [
   'core.fsmonitor=false',
@@ -46,7 +46,7 @@ const harmless = [
   'safe.bareRepository=explicit',
 ];
 
-/** Runs git in a folder, without a shell. Resolves for every exit code. */
+/** Runs git in a folder. Resolves for every exit code. */
 export function runGit(folder: string, words: readonly string[], options: GitOptions = {}): Promise<GitAnswer> {
   const { input, mostBytes = defaultMostBytes, timeoutMs = gitTimeoutMs } = options;
   return new Promise((resolve, reject) => {
@@ -71,33 +71,24 @@ export interface GitBlob {
   bytes: number;
 }
 
-/** Maximum number of bytes of blobs that one git process prints. A single blob may be larger. */
-const mostBlobBytes = 32 * 1024 ** 2;
-/** Longest header that git prints for a blob, in bytes. */
+/** Maximum length in bytes of the header before a blob. */
 const blobHeaderBytes = 200;
 
-/** Reads blobs in the given order, without filters, conversions or hooks. Yields `undefined` for a missing one. */
-export async function* readBlobs(folder: string, blobs: readonly GitBlob[]): AsyncGenerator<Buffer | undefined> {
-  for (let at = 0; at < blobs.length; ) {
-    const start = at;
-    let expected = 0;
-    do {
-      expected += (blobs[at]?.bytes ?? 0) + blobHeaderBytes;
-      at += 1;
-    } while (at < blobs.length && expected + (blobs[at]?.bytes ?? 0) < mostBlobBytes);
-    const input = blobs.slice(start, at).map(({ id }) => `${id}\n`);
-    const out = await askGit(folder, ['cat-file', '--batch'], { input: input.join(''), mostBytes: expected });
-    for (let read = 0; read < out.length; ) {
-      const body = out.indexOf(0x0a, read) + 1;
-      const size = /^[0-9a-f]+ blob (\d+)\n$/.exec(out.toString('latin1', read, body))?.[1];
-      if (body === 0) break;
-      yield size === undefined ? undefined : out.subarray(body, body + Number(size));
-      read = size === undefined ? body : body + Number(size) + 1;
-    }
-  }
+/** Reads blobs with one git process, in the given order; `undefined` for a missing blob. */
+export async function readBlobs(folder: string, blobs: readonly GitBlob[]): Promise<(Buffer | undefined)[]> {
+  const input = blobs.map(({ id }) => `${id}\n`).join('');
+  const mostBytes = blobs.reduce((sum, { bytes }) => sum + bytes + blobHeaderBytes, 0);
+  const out = await askGit(folder, ['cat-file', '--batch'], { input, mostBytes });
+  let at = 0;
+  return blobs.map(() => {
+    const start = out.indexOf(0x0a, at) + 1;
+    const size = /^[0-9a-f]+ blob (\d+)\n$/.exec(out.toString('latin1', at, start))?.[1];
+    at = size === undefined ? start : start + Number(size) + 1;
+    return size === undefined ? undefined : out.subarray(start, start + Number(size));
+  });
 }
 
-/** Runs git like `runGit`, and returns its stdout. Throws if the exit code is not 0. */
+/** Runs git and returns its stdout. Throws if the exit code is not 0. */
 export async function askGit(folder: string, words: readonly string[], options: GitOptions = {}): Promise<Buffer> {
   const { code, out, err } = await runGit(folder, words, options);
   if (code === 0) return out;
@@ -109,7 +100,7 @@ function gitWords(folder: string, words: readonly string[]): string[] {
   return ['--no-pager', '--no-optional-locks', ...config, '-C', folder, ...words];
 }
 
-/** Returns environment and folder of git. Windows may search the folder for git, so it is never a campaign's. */
+/** Returns options of the git process. Windows searches `cwd` for the program, so `cwd` is never a campaign's folder. */
 function gitProcess(): { cwd: string; env: NodeJS.ProcessEnv; windowsHide: true } {
   const env: NodeJS.ProcessEnv = {};
   for (const [name, value] of Object.entries(process.env)) if (isKept(name)) env[name] = value;
@@ -123,16 +114,12 @@ function gitProcess(): { cwd: string; env: NodeJS.ProcessEnv; windowsHide: true 
   return { cwd: dirname(process.execPath), env, windowsHide: true };
 }
 
-/**
- * Returns whether to keep an environment variable. Variables of git are dropped, except those with which a user sets
- * the trusted repositories and where to search for them.
- */
+/** Returns whether git gets an environment variable: of its own, only those that a user sets to trust repositories. */
 function isKept(name: string): boolean {
   if (/^(LC_|LANG)/.test(name)) return false;
   return !/^GIT_/i.test(name) || /^GIT_(CONFIG|CEILING_DIRECTORIES$|DISCOVERY_ACROSS_FILESYSTEM$)/.test(name);
 }
 
-/** Turns a failure to run git into an error: it could not be started, or was killed by this program. */
 function gitProblem(error: Error & { code?: unknown; killed?: boolean }, words: readonly string[]): Error {
   if (error.code === 'ENOENT' || error.code === 'EACCES' || error.code === 'ENOTDIR') {
     return new CampaignError({
@@ -161,21 +148,21 @@ export function gitRefusal(words: readonly string[], err: string): CampaignError
   });
 }
 
-/** Returns the full hash of the checked-out commit; `undefined` outside of a repository and before its first commit. */
+/** Returns the hash of the checked-out commit; `undefined` outside of a repository and before the first commit. */
 export async function findCheckedOutCommit(folder: string): Promise<string | undefined> {
   const out = await orNothing(folder, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}']);
   return out?.toString('latin1').trim();
 }
 
-/** Content of a file in git. `source`: where it was found: `index`, `HEAD`, or a short commit id. */
+/** Content of a file in git. `source`: `index`, `HEAD`, or a short commit id. */
 interface GitVersion {
   bytes: Buffer;
   source: string;
 }
 
 /**
- * Returns a file's content in the index, and in the last commit if it differs. If neither has it, returns its content
- * in the last commit of this branch that contains it. Empty if none does, or if git takes too long to find it.
+ * Returns the content of a file in the index, and in the last commit if it differs. If neither has the file, returns its
+ * content in the last commit that has it. Empty if no commit has it, or git takes too long.
  */
 export async function readVersions(folder: string, name: string): Promise<GitVersion[]> {
   const read = (object: string) => orNothing(folder, ['cat-file', 'blob', `${object}:./${name}`]);
@@ -197,7 +184,7 @@ export async function readVersions(folder: string, name: string): Promise<GitVer
   return [];
 }
 
-/** Timeout for a walk through the history, in ms, because a million commits may never have contained the file. */
+/** Timeout in ms of a walk through the history. */
 const mostWalkMs = 2000;
 
 async function orNothing(
@@ -214,7 +201,7 @@ async function orNothing(
   }
 }
 
-/** Returns whether this folder or a parent has a `.git`, by which git finds its working tree. */
+/** Returns whether this folder or a parent has a `.git`. */
 function mayHaveRepository(folder: string): boolean {
   if (existsSync(join(folder, '.git'))) return true;
   const above = dirname(folder);

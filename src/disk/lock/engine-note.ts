@@ -8,7 +8,7 @@ import { prepareStateFolder } from '../state/state-folder.ts';
 
 const longestNote = 64 * 1024;
 
-/** A run of this campaign that an engine carries out, and whose lines are not all in this lock yet. */
+/** A run of this campaign on an engine, until all of its lines are in this lock. */
 export interface EngineNote {
   run: string;
   /** Address of the engine, without credentials. */
@@ -16,18 +16,18 @@ export interface EngineNote {
   account: string;
   /** Time of submission, in ISO 8601. */
   since: string;
-  /** False until the submission succeeded. Until then it is unknown whether the engine has the run. */
+  /** Whether the submission has succeeded. If not, it is unknown whether the engine has the run. */
   submitted: boolean;
 }
 
 /**
- * Minimum progress of a run's record that an attached client has seen. It remains after the note is removed and the
- * lock was reset by git, so that an older copy of the engine's database is detected.
+ * Progress of a run's record that an attached client has seen. It detects that the engine's database was replaced by an
+ * older copy, also after the note was removed and git has reset the lock.
  */
 interface SeenOnEngine {
   run: string;
   server: string;
-  /** Last known epoch of the record; `lines`: number of lines up to its end; `jobs`: number of jobs known with them. */
+  /** Last known epoch of the record. `lines`: number of lines up to its end. `jobs`: number of jobs in these lines. */
   epoch: string;
   lines: number;
   jobs: number;
@@ -50,7 +50,7 @@ export function readSeenOnEngine(lockPath: string): SeenOnEngine | undefined {
   return readFacts<SeenOnEngine>(lockPath, seen);
 }
 
-/** Writes the note; durable when it resolves. */
+/** Writes the note. Durable when it resolves. */
 export function writeEngineNote(lockPath: string, facts: EngineNote): Promise<void> {
   return writeFacts(pathOf(lockPath, note), facts);
 }

@@ -12,7 +12,7 @@ import { createWhole, replaceFile } from '../fs/replace.ts';
 import { ignoreItself } from '../state/state-folder.ts';
 import { endedWithItsMachine, identifyThisProcess, isCertainlyDead, type ProcessIdentity } from './process-identity.ts';
 
-/** Content of a guard file: the process that created it. */
+/** Content of a guard file: the process that holds it. */
 interface HolderNote extends ProcessIdentity {
   since: string;
   id: string;
@@ -20,12 +20,12 @@ interface HolderNote extends ProcessIdentity {
 
 export type GuardAnswer =
   | { is: 'taken'; guard: Guard; tookOver?: Holder }
-  /** `note`: further advice for a user, for example that the guard cannot be read and how to remove it. */
+  /** `note`: advice for the user, if the guard cannot be read. */
   | { is: 'held'; by: Holder; note?: string };
 
 export interface Guard {
   readonly id: string;
-  /** Returns whether this run still owns the guard. Checked before each purchase: a user may have removed it. */
+  /** Returns whether this run still holds the guard, which a user may remove. Checked before each purchase. */
   stillOurs(): Promise<boolean>;
   release(): Promise<void>;
 }
@@ -33,10 +33,9 @@ export interface Guard {
 const lookEveryMs = 200;
 
 /**
- * Acquires exclusive ownership of a lock. The guard is a file next to the lock that is created completely (by `link`),
- * so that exactly one of many contenders gets it. The guard of a process that has certainly ended is taken over; that
- * of a live, stopped or unknown process never is. `waitMs`: how long to wait for a live holder, counted in waits and
- * not by the clock.
+ * Takes the guard of a lock: a file that is created with its content (by `link`), so that exactly one of many contenders
+ * gets it. Takes over the guard of a process that has certainly ended, but never that of a live, stopped or unknown
+ * process. `waitMs`: how long to wait for a live holder, as a sum of waits, not by the clock.
  */
 export async function takeGuard(
   lockPath: string,
@@ -58,13 +57,13 @@ export async function takeGuard(
   }
 }
 
-/** Returns the holder; `undefined` if there is none, or if the guard is unreadable. Changes nothing. */
+/** Returns the holder; `undefined` if there is none, or the guard is unreadable. */
 export async function readGuardHolder(lockPath: string): Promise<Holder | undefined> {
   const state = readState(guardPath(lockPath));
   return state.is === 'held' ? holderOf(state.note) : undefined;
 }
 
-/** Returns the holder; `undefined` if it has certainly ended, because the next run then takes over its guard. */
+/** Like `readGuardHolder`, but `undefined` also for a holder that has certainly ended. */
 export async function readLiveHolder(lockPath: string): Promise<Holder | undefined> {
   const state = readState(guardPath(lockPath));
   if (state.is !== 'held') return undefined;
@@ -72,7 +71,7 @@ export async function readLiveHolder(lockPath: string): Promise<Holder | undefin
   return (await isCertainlyDead(state.note, self)) ? undefined : holderOf(state.note);
 }
 
-/** Removes a guard at a user's request. `other`: it belongs to another run than the given one. */
+/** Removes a guard at a user's request. `other`: the guard does not have this id. */
 export async function removeGuard(lockPath: string, id: string): Promise<'removed' | 'absent' | 'other'> {
   const path = guardPath(lockPath);
   const state = readState(path);
@@ -86,9 +85,9 @@ export async function removeGuard(lockPath: string, id: string): Promise<'remove
 type Attempt = { is: 'taken'; tookOver?: HolderNote } | Extract<GuardAnswer, { is: 'held' }>;
 
 /**
- * Tries once to take the guard. The right to replace a dead holder's guard is a guard itself, named after that holder,
- * so that only one contender at a time can replace it; if that contender dies meanwhile, its right is taken over in the
- * same way.
+ * Tries once to take the guard. To replace a dead holder's guard, a contender first takes a second guard, named after
+ * that holder, so that only one contender at a time replaces the first. If the contender dies, its second guard is taken
+ * over in the same way.
  */
 async function tryToTake(path: string, note: HolderNote): Promise<Attempt> {
   if (await createWhole(path, writeNote(note), 0o600)) return { is: 'taken' };
@@ -103,7 +102,7 @@ async function tryToTake(path: string, note: HolderNote): Promise<Attempt> {
   if (turn.is === 'held') return turn;
   try {
     const now = readState(path);
-    // Another contender was faster, between the first check and this one.
+    // Another contender was faster.
     if (now.is !== 'held' || now.note.id !== holder.id) return tryToTake(path, note);
     await replaceFile(path, writeNote(note));
     return { is: 'taken', tookOver: holder };
@@ -154,17 +153,12 @@ function guardPath(lockPath: string): string {
   return join(dirname(lockPath), '.mediabatch', `${basename(lockPath)}.guard`);
 }
 
-/**
- * Returns the name of the right to take over. It contains only the dead holder's id, so that names do not grow if run
- * after run dies during a takeover.
- */
+/** Returns the path of the second guard. It contains only one id, so paths do not grow if contenders die, too. */
 function takeoverPath(path: string, deadId: string): string {
   return `${path.replace(/\.stale\.[0-9a-f]+$/, '')}.stale.${deadId}`;
 }
 
-/**
- * Makes the folder for files that are never committed. Refuses a symbolic link in its place, which could lead anywhere.
- */
+/** Makes the folder of the guard, which is never committed. Refuses a symbolic link in its place. */
 async function prepareGuardPath(lockPath: string): Promise<string> {
   const path = guardPath(lockPath);
   const folder = dirname(path);
@@ -183,7 +177,7 @@ function writeNote(note: HolderNote): Uint8Array {
   return Buffer.from(`${JSON.stringify(fields)}\n`);
 }
 
-/** Parses a guard's content; `undefined` for anything that is certainly not written by this program. */
+/** Parses a guard; `undefined` if this program cannot have written it. */
 function parseNote(text: string): HolderNote | undefined {
   const fields = parseJson(text);
   if (!isMap(fields) || fields.mediabatch !== 'guard' || fields.version !== 1) return undefined;

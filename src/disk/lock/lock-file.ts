@@ -19,15 +19,15 @@ import { noFollow, openPlainFile, readPlainFile } from '../fs/plain-file.ts';
 import { piecesOf, replaceFile } from '../fs/replace.ts';
 import { type Digest, readPieces } from '../outputs/hash-file.ts';
 
-/** Returns `undefined` if there is no lock, or if it exceeds `mostBytes`. Throws `UnsafeFileError` for a link. */
+/** Returns `undefined` if the lock is missing or exceeds `mostBytes`. Throws `UnsafeFileError` for a link. */
 export async function readLockBytes(path: string, mostBytes = Number.POSITIVE_INFINITY): Promise<Buffer | undefined> {
   return readPlainFile(path, mostBytes);
 }
 
 /**
- * Opens the lock for appending. A torn tail is cut off at `cutAt` (a byte offset) before this resolves; the first
- * append creates a missing file, with `header` as its first line. `read`: digest of what the caller has read (`null`:
- * it found no file); if the file has changed since, it is not modified and this rejects with `LockChangedError`.
+ * Opens the lock for appending. Cuts off a torn tail at `cutAt` (a byte offset). The first append to a missing file
+ * creates it, with `header` as its first line. `read`: digest of the content that the caller has read (`null`: no file).
+ * Rejects with `LockChangedError`, without a change, if the file has another content.
  */
 export async function openLockFile(
   path: string,
@@ -61,12 +61,12 @@ class AppendedFile implements LockFile {
   readonly path: string;
   readonly #header: string;
   readonly #platform: NodeJS.Platform;
-  /** `undefined` while there is no file, and after it is closed. */
+  /** `undefined` if there is no file, and after `close`. */
   #handle: FileHandle | undefined;
   #own: { dev: number; ino: number } | undefined;
   /** Digest of the bytes that are known to be in the file. */
   #known = new RunningDigest();
-  /** Bytes being written after the known ones. After a failure some of them may be in the file. */
+  /** Bytes after the known bytes, during a write. After a failure, a part of them may be in the file. */
   #unsure: Uint8Array = new Uint8Array();
   /** Lines added in the same turn of the event loop share one write. */
   readonly #lines = new Batches<string>({ write: (lines) => this.#writeLines(lines) });
@@ -101,7 +101,7 @@ class AppendedFile implements LockFile {
     }
   }
 
-  /** Reads the existing file up to `end`; returns the digest of the whole file and the last byte before `end`. */
+  /** Hashes the existing file up to `end`. Returns the digest of the whole file and the last byte before `end`. */
   async #takeUp(handle: FileHandle, end: number): Promise<{ whole: Digest; last: number | undefined }> {
     let rest: Hash | undefined;
     let last: number | undefined;
@@ -147,7 +147,7 @@ class AppendedFile implements LockFile {
     if (this.#handle === undefined) return this.#create(text);
     this.#write(this.#size === 0 ? this.#header + text : text);
     await this.#handle.datasync(); // I2
-    // If the path now names another file, the next run will not find the line, even if it is durable.
+    // If the path names another file, the next run does not find the line.
     const named = statSync(this.path, { throwIfNoEntry: false });
     this.#own ??= fstatSync(this.#handle.fd);
     const isNamed = named?.ino === this.#own.ino && named.dev === this.#own.dev;
@@ -181,7 +181,7 @@ class AppendedFile implements LockFile {
         yield piece;
       }
     };
-    // Windows does not allow replacing an open file, even by the process that opened it.
+    // Windows does not replace an open file.
     if (this.#platform === 'win32') await this.#closeHandle();
     try {
       await replaceFile(this.path, noted());
@@ -189,12 +189,12 @@ class AppendedFile implements LockFile {
       this.#known = written;
       this.#unsure = new Uint8Array();
     } finally {
-      // If it could not be replaced, the old file is opened again, so that further purchases are appended to it.
+      // If the replacement failed, further purchases are appended to the old file.
       this.#handle ??= await openPlainFile(this.path, constants.O_RDWR | constants.O_APPEND);
     }
   }
 
-  /** Returns whether another program changed the file. Reads it in pieces, because a journal may be large. */
+  /** Returns whether another program has changed the file. */
   async #isChanged(): Promise<boolean> {
     const handle = await openPlainFile(this.path, constants.O_RDONLY);
     if (handle === undefined) return this.#size > 0;

@@ -5,17 +5,17 @@ import { promisify } from 'node:util';
 import { defined } from '../../ground/values.ts';
 import { isErrno } from '../fs/plain-file.ts';
 
-/** Identity of a process on this and other machines. Fields that the system does not provide are omitted. */
+/** Identity of a process across machines. Fields that the system does not provide are omitted. */
 export interface ProcessIdentity {
   host: string;
   pid: number;
   /** Changes with every boot. */
   boot?: string;
-  /** Id that survives reboots. Copies of a virtual machine share it. */
+  /** Same after a reboot, and on copies of a virtual machine. */
   machine?: string;
   /** Namespaces in which PIDs and start times are comparable. */
   namespace?: string;
-  /** Start time of the process, in the system's units. Distinguishes it from a later process with its PID. */
+  /** Start time in the system's units. Distinguishes the process from a later process with the same PID. */
   started?: string;
 }
 
@@ -41,8 +41,8 @@ export async function identifyThisProcess(): Promise<ProcessIdentity> {
 }
 
 /**
- * True if the process that wrote `holder` has certainly ended. This can be known only on the same machine, since the
- * same boot, in the same PID namespace; neither clocks nor file times are used. Any other process counts as alive.
+ * Returns whether a process has certainly ended. This is certain only for a process of the same machine, boot and PID
+ * namespace. Clocks and file times are not used.
  */
 export async function isCertainlyDead(holder: ProcessIdentity, self: ProcessIdentity): Promise<boolean> {
   if (holder.boot !== self.boot || holder.namespace !== self.namespace) return false;
@@ -53,22 +53,22 @@ export async function isCertainlyDead(holder: ProcessIdentity, self: ProcessIden
   if (holder.started === undefined) return false;
   if (process.platform === 'linux') {
     const stat = (await isProcOfOurNamespace()) ? await readStat(holder.pid) : undefined;
-    // States Z and X: the process has ended, and only its parent has not collected the exit code yet.
+    // States Z and X: the process has ended, and its parent has not read the exit code yet.
     return stat !== undefined && (stat.started !== holder.started || stat.state === 'Z' || stat.state === 'X'); // I13
   }
   const started = await tryTo(run('ps', '-o', 'lstart=', '-p', String(holder.pid)));
   return started !== undefined && started !== '' && started !== holder.started;
 }
 
-/** The initial PID namespace has this number on every Linux machine; a process in it runs in no container. */
+/** PID namespace of processes outside of containers, on every Linux machine. */
 const firstNamespace = 'pid:[4026531836]';
 
-/** Magic numbers of file systems that only one running machine can mount: ext2 to ext4, XFS, Btrfs, F2FS, ZFS. */
+/** Magic numbers of file systems that only one machine at a time can mount: ext2 to ext4, XFS, Btrfs, F2FS, ZFS. */
 const localFileSystems: readonly number[] = [0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x2fc12fc1];
 
 /**
- * Returns whether the holder ended because its machine did: it ran on this machine before its last boot (a power cut),
- * outside of any container, and the folder is on a disk that no second machine can mount at the same time.
+ * Returns whether the holder ended with its machine, as in a power cut: it ran on this machine before the last boot,
+ * outside of containers, and `folder` is on a disk that only one machine at a time can mount.
  */
 export async function endedWithItsMachine(
   holder: ProcessIdentity,
@@ -83,7 +83,7 @@ export async function endedWithItsMachine(
   return fileSystem !== undefined && localFileSystems.includes(fileSystem.type);
 }
 
-/** Returns whether a process exists. Asks the kernel, because /proc may hide processes of other users. */
+/** Returns whether a process exists, by `kill`, because /proc may hide processes of other users. */
 function exists(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -93,7 +93,7 @@ function exists(pid: number): boolean {
   }
 }
 
-/** Returns whether /proc shows this PID namespace. A new namespace may still show the processes of the old one. */
+/** Returns whether /proc shows this PID namespace: a new namespace may show the processes of its parent. */
 async function isProcOfOurNamespace(): Promise<boolean> {
   return (await tryTo(readlink('/proc/self'))) === String(process.pid);
 }

@@ -17,9 +17,8 @@ interface PlacedFile {
 }
 
 /**
- * Finds many outputs at their recorded paths, without reading them. Because a line of the lock can name any file, only
- * plain media files count, and none that a link leads to. Folders are resolved once, so an object is valid only for one
- * pass.
+ * Finds outputs at their recorded paths, without reading them. A line of the lock can name any file, so only plain files
+ * are found, and none behind a link. Folders are resolved once: use a new object for each pass.
  */
 export class PlacedFiles {
   readonly #root: string;
@@ -29,13 +28,13 @@ export class PlacedFiles {
     this.#root = root;
   }
 
-  /** Finds an output. `damaged`: its path is something else, or has another size. */
+  /** Finds a media file. `damaged`: the path names something else, or a file of another size. */
   look(output: Pick<Output, 'path' | 'bytes'>): PlacedFile | 'missing' | 'damaged' {
     if (!knownExtensions.includes(extname(output.path))) return 'damaged'; // I23
     return this.find(output);
   }
 
-  /** Finds an output like `look`, also one that is not a media file. */
+  /** Finds a file like `look`, but of any type. */
   find({ path, bytes }: Pick<Output, 'path' | 'bytes'>): PlacedFile | 'missing' | 'damaged' {
     if (!isOutputPath(path)) return 'damaged';
     try {
@@ -67,19 +66,18 @@ function stateAfter(error: unknown): 'missing' | 'damaged' {
   throw error;
 }
 
-/** `changed`: the path has other content, or is a symbolic link or an unreadable file. */
+/** `changed`: the path has other content, or names a symbolic link or an unreadable file. */
 export type OutputState = 'intact' | 'missing' | 'changed';
 
 type Recorded = Pick<Output, 'path' | 'bytes' | 'sha256'>;
 
-/** Longest time in ms without yielding to the event loop, so that key presses and signals are handled. */
+/** Longest time in ms without yielding to the event loop, which handles keys and signals. */
 const turnMs = 10;
 const filesAtATime = 8;
 
 /**
- * Compares recorded outputs with the files on disk, by size and then by SHA-256. If two records name one path, it is
- * intact only if the file matches both. Small files are read synchronously, one after the other; large files by several
- * threads. `seen`: digests of unchanged files, which are not read again.
+ * Compares recorded outputs with the files on disk, by size and then by SHA-256. A path in two records is intact only if
+ * its file matches both. `seen`: digests of unchanged files, which are not read again.
  */
 export async function checkOutputs(
   root: string,
@@ -110,7 +108,7 @@ export async function checkOutputs(
       const readAt = seen?.now() ?? 0;
       try {
         const digest = (await hashFile(found.path))?.sha256;
-        // Not the equal text of the new digest: the cache keeps one for each file.
+        // The recorded text of an equal digest, because the cache would keep a second text for each file.
         const kept = digest === sha256 ? sha256 : digest;
         if (kept !== undefined) seen?.note(path, found.stats, { sha256: kept, readAt });
         note(output, digest === sha256 ? 'intact' : 'changed');
@@ -132,7 +130,7 @@ export async function checkOutputs(
   return states;
 }
 
-/** Examines a saved file in its current state: changed content is reported with its own digest, size and media type. */
+/** Examines a saved file. Changed content is reported with its own digest, size and media type. */
 export async function lookAtOutput(root: string, output: Output): Promise<SeenOutput> {
   if (!isOutputPath(output.path)) return { is: 'unusable', why: 'is not a plain path' };
   try {

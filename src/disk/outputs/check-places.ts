@@ -14,14 +14,14 @@ export interface BadPlace {
   why: 'symlink' | 'not-a-folder' | 'not-a-file' | 'not-writable' | 'too-long';
 }
 
-/** Longest path in bytes: the system's limit without room for an extension and the name of a temporary file. */
+/** Longest path in bytes: the system's limit minus an extension and the name of a temporary file. */
 const longestPath = (process.platform === 'darwin' ? 1024 : 4096) - 64;
 
-/** Checks destinations before anything is paid for. Reports at most one problem per folder or target. */
+/** Checks destinations before anything is paid for. Reports one problem per folder or file. */
 export async function findBadPlaces(
   root: string,
   saves: Iterable<{ address: string; save: string }>,
-  options: { /** The root is a folder of ours: it must not be a link. */ ownRoot: boolean },
+  options: { /** Whether the root must not be a link. */ ownRoot: boolean },
 ): Promise<BadPlace[]> {
   const folders = new Folders(root);
   const reported = new Set<Folder>();
@@ -42,15 +42,12 @@ export async function findBadPlaces(
   return bad;
 }
 
-/** A file that no step made, at a path where a step will save. */
 interface Stranger {
   address: string;
   path: string;
 }
 
-/**
- * Finds the user's files at all save paths, with every extension that the bytes could require. In the order of `saves`.
- */
+/** Finds files at the save paths of steps, with every media extension, that no step made. */
 export async function findStrangers(
   root: string,
   saves: Iterable<{ address: string; save: string }>,
@@ -69,13 +66,13 @@ export async function findStrangers(
   return strangers;
 }
 
-/** Returns whether a job of these media may have made a file, judging by its bytes and its name. */
+/** Returns whether bytes and extension of a file fit an output of these media. */
 export function mayBeOutput(root: string, path: string, media: Media): boolean {
   try {
     const file = join(root, path);
     const head = statPlainFile(file) && readFirstBytes(file, sniffLength);
     if (head === undefined) return false;
-    // A Git LFS pointer: this clone did not fetch the file itself.
+    // A Git LFS pointer: this clone did not fetch the file.
     if (head.toString('latin1').startsWith('version https://git-lfs.')) return true;
     const sniffed = sniffMedia(head);
     return sniffed?.media === media && sniffed.extension === extname(path);
@@ -84,7 +81,7 @@ export function mayBeOutput(root: string, path: string, media: Media): boolean {
   }
 }
 
-/** Current content of an output folder; listed once for all of its outputs. */
+/** Content of an output folder, listed once for all of its outputs. */
 interface Folder {
   entries: ReadonlyMap<string, Dirent>;
   problem?: Omit<BadPlace, 'address'>;
@@ -98,7 +95,6 @@ class Folders {
     this.#root = root;
   }
 
-  /** Returns the folder of an output. */
   around(save: string): Promise<Folder> {
     const name = dirname(save);
     const folder = this.#known.get(name) ?? lookAtFolder(this.#root, name === '.' ? [] : name.split('/'));

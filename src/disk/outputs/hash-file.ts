@@ -4,7 +4,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import { isErrno, lstatOrAbsent, openPlainFile, readPlainFile, statPlainFile } from '../fs/plain-file.ts';
 
-/** Size in bytes below which a file in the page cache is read and hashed in a fraction of a millisecond. */
+/** Size in bytes up to which a cached file is read and hashed in a fraction of a millisecond. */
 export const smallBytes = 1 << 17;
 
 export interface Digest {
@@ -17,7 +17,7 @@ export function digestOf(bytes: Uint8Array): Digest {
   return { sha256: hash('sha256', bytes), bytes: bytes.length };
 }
 
-/** SHA-256 (hex) and size of a plain file; `undefined` if there is none. Throws `UnsafeFileError` for anything else. */
+/** Hashes a plain file; `undefined` if it is missing. Throws `UnsafeFileError` for anything else. */
 export async function hashFile(path: string): Promise<Digest | undefined> {
   const stats = statPlainFile(path);
   if (stats === undefined) return undefined;
@@ -34,7 +34,7 @@ export async function hashFile(path: string): Promise<Digest | undefined> {
   }
 }
 
-/** Returns whether a plain, readable file with these bytes is at a path. */
+/** Returns whether a path names a plain, readable file with these bytes. */
 export async function hasBytes(path: string, { sha256, bytes }: Digest): Promise<boolean> {
   try {
     return lstatOrAbsent(path)?.size === bytes && (await hashFile(path))?.sha256 === sha256;
@@ -44,7 +44,7 @@ export async function hasBytes(path: string, { sha256, bytes }: Digest): Promise
   }
 }
 
-/** Yields the first `most` bytes of a file, in pieces: each is valid only until the next one is requested. */
+/** Yields the first `most` bytes of a file. Each piece is valid until the next piece is requested. */
 export async function* readPieces(
   handle: FileHandle,
   most: number = Number.POSITIVE_INFINITY,
@@ -58,7 +58,7 @@ export async function* readPieces(
   }
 }
 
-/** Hashes only the bytes that the file had when it was opened, without later additions. */
+/** Hashes a file without bytes that are appended during the call. */
 export async function hashHandle(handle: FileHandle): Promise<Digest> {
   const hash = createHash('sha256');
   let bytes = 0;

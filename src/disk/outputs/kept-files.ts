@@ -11,7 +11,7 @@ import { hasRealFolders, prepareStateFolder } from '../state/state-folder.ts';
 import { hasBytes } from './hash-file.ts';
 import { knownExtensions } from './sniff.ts';
 
-/** An entry of the folder. `partial`: left by a killed process. `other`: not a kept file. */
+/** Entry of the folder. `partial`: temporary file of a killed process. `other`: not a kept file. */
 interface KeptEntry {
   name: string;
   is: 'kept' | 'partial' | 'other';
@@ -28,16 +28,15 @@ const temporary = /^\.mediabatch-[0-9a-f]{16}\.tmp$/;
 type Wanted = Pick<Output, 'path' | 'sha256' | 'bytes'>;
 
 /**
- * Paid files that newer ones have replaced, as `SHA-256.EXTENSION` in a folder that is never committed. A kept file may
- * be a hard link to a file that is edited in place, or may come from a branch, so its digest is checked at each use. If
- * the folder is lost, the service still has the files.
+ * Paid files that newer files have replaced, as `SHA-256.EXTENSION` in a folder that is never committed. The digest of a
+ * kept file is checked at each use: it may be a hard link to a file that a user edits in place.
  */
 export class KeptFiles {
   readonly folder: string;
   readonly #state: string;
   readonly #name: string;
 
-  /** `state`: folder that is never committed. `name`: folder in it, made when the first file is kept. */
+  /** `state`: folder that is never committed. `name`: folder in `state`, made when the first file is kept. */
   constructor(state: string, name: string) {
     this.folder = join(state, name);
     this.#state = state;
@@ -45,8 +44,8 @@ export class KeptFiles {
   }
 
   /**
-   * Hard-links the file at `path`, which has these bytes, into the folder, durable when this resolves; copies it if the
-   * file system has no hard links. Rejects with the system's error or `UnsafeFileError`.
+   * Links or copies the file at `path`, which has these bytes, into the folder; durable when this resolves. Rejects with
+   * the system's error or `UnsafeFileError`.
    */
   async keep(path: string, digest: { sha256: string; bytes: number }): Promise<void> {
     const kept = this.#pathOf({ path, ...digest });
@@ -56,7 +55,7 @@ export class KeptFiles {
     const unnamed = join(this.folder, temporaryName('tmp'));
     try {
       await linkOrCopy(path, unnamed);
-      // Replaces a damaged file, or a link in its place. Two runs that keep the same bytes do not conflict.
+      // Replaces a damaged file or a link. Two runs that keep the same bytes do not conflict.
       await renameFile(unnamed, kept);
     } finally {
       await unlink(unnamed).catch(() => undefined);
@@ -64,15 +63,13 @@ export class KeptFiles {
     await syncFolder(this.folder);
   }
 
-  /**
-   * Path of an intact kept file with an output's bytes; `undefined` if none is kept, or it is damaged. Writes nothing.
-   */
+  /** Returns the path of an intact kept file with an output's bytes. */
   async find(output: Wanted): Promise<string | undefined> {
     const path = this.glance(output);
     return path !== undefined && (await hasBytes(path, output)) ? path : undefined;
   }
 
-  /** Path of the kept file, checked only by name and size. Quick; call `find` before using the file. */
+  /** Like `find`, but checks only name and size. */
   glance(output: Wanted): string | undefined {
     const path = this.#pathOf(output);
     if (path === undefined || !this.isThere()) return undefined;
@@ -80,7 +77,7 @@ export class KeptFiles {
     return stats?.isFile() === true && stats.size === output.bytes ? path : undefined;
   }
 
-  /** Lists the folder's entries by name. Empty if it is missing or cannot be read. */
+  /** Lists the folder by name. Empty if it cannot be read. */
   async list(): Promise<KeptEntry[]> {
     const entries = this.isThere() ? await listFolder(this.folder) : [];
     return entries.flatMap(({ name }): KeptEntry[] => {
@@ -89,13 +86,12 @@ export class KeptFiles {
       const [, sha256] = stats.isFile() ? (keptName.exec(name) ?? []) : [];
       const isPartial = stats.isFile() && temporary.test(name);
       const is = sha256 !== undefined ? 'kept' : isPartial ? 'partial' : 'other';
-      // ctime is the time of the last change of its name, which is when it was kept. mtime is when its content was
-      // bought.
+      // ctime changes when the file is kept. mtime is when its content was bought.
       return [{ name, is, bytes: stats.size, sinceMs: stats.ctimeMs, ...defined({ sha256 }) }];
     });
   }
 
-  /** False if nothing was ever kept, or if a link or a file is in the folder's place. */
+  /** Returns whether the folder exists, and is no link. */
   isThere(): boolean {
     try {
       return hasRealFolders(this.#state, this.#name);

@@ -20,7 +20,7 @@ interface ToMeasure {
   aspects: readonly Aspect[];
 }
 
-/** Measures outputs without cached measurements. Does not write the cache to disk: a plan writes nothing. */
+/** Measures outputs that have no stored measurements. Does not write to disk, because a plan writes nothing. */
 export async function measureFiles(
   folder: MeasuredFolder,
   outputs: readonly ToMeasure[],
@@ -30,7 +30,7 @@ export async function measureFiles(
   return measured;
 }
 
-/** Returns no facts if the output cannot be measured. Does not write the cache to disk. */
+/** Measures an output like `measureFiles`. No facts if it cannot be measured. */
 export async function measureFile({ root, kept }: MeasuredFolder, { output, aspects }: ToMeasure): Promise<MediaFacts> {
   const known = await kept?.get(output.sha256);
   const facts: MediaFacts = {};
@@ -47,7 +47,7 @@ export async function measureFile({ root, kept }: MeasuredFolder, { output, aspe
   return facts;
 }
 
-/** Empty without such a fact. `undefined` after a temporary failure, such as a missing package: not cached. */
+/** Measurements; empty if the file has none. `undefined` after a temporary failure, which is not stored. */
 type Found = MediaFacts | undefined;
 
 const measures: { readonly [aspect in Aspect]: (root: string, output: Output) => Promise<Found> } = {
@@ -62,7 +62,6 @@ const measures: { readonly [aspect in Aspect]: (root: string, output: Output) =>
   credentials: findCredentials,
 };
 
-/** Calls `read` with the opened file of an output; `undefined` if there is none. */
 async function withFile(root: string, output: Output, read: (handle: FileHandle) => Promise<Found>): Promise<Found> {
   const path = isOutputPath(output.path) ? findOutputFile(root, output.path) : undefined;
   const handle = path === undefined ? undefined : await openPlainFile(path, constants.O_RDONLY);
@@ -74,19 +73,17 @@ async function withFile(root: string, output: Output, read: (handle: FileHandle)
   }
 }
 
-/** Measures the size as viewers show it, rotated by the EXIF data. */
 async function measurePicture(root: string, output: Output): Promise<Found> {
   const path = findOutputFile(root, output.path);
   return path === undefined ? undefined : pictureSize({ ...output, path });
 }
 
 /**
- * Standard deviation of each color channel, 0 to 255, below which a picture counts as blank: a compressed picture of
- * one color has less than 0.5, a dot of four pixels on white, at a width of 384 pixels, more than 2.
+ * Standard deviation of color channels (0 to 255) below which a picture counts as blank. A compressed picture of one
+ * color has less than 0.5; a dot of four pixels on white, at a width of 384 pixels, more than 2.
  */
 const leastSeen = 1;
 
-/** Measures whether a picture is blank; `undefined` for a file that is no picture, or cannot be decoded. */
 async function measureLooks(root: string, output: Output): Promise<Found> {
   const path = findOutputFile(root, output.path);
   if (path === undefined) return undefined;
@@ -109,7 +106,6 @@ const sounds: {
   'audio/wav': { decode: decodeWav, seconds: wavSeconds },
 };
 
-/** Decodes an MP3 or WAV for a listener. Returns `undefined` for other types, which have no decoder here. */
 async function measureSound(root: string, output: Output, listener: Listener): Promise<Found> {
   const sound = sounds[output.type];
   if (sound === undefined || output.bytes > mostBytes) return undefined;
@@ -165,17 +161,17 @@ function readTracks(tracks: readonly Track[]): MediaFacts {
   return measured;
 }
 
-/** Types of files that can contain content credentials (C2PA) at a place where readers look for them. */
+/** Types of files that can contain content credentials (C2PA). */
 const signed: ReadonlySet<string> = new Set([
   ...['image/png', 'image/jpeg', 'image/webp', 'image/avif', 'audio/wav', 'audio/mpeg', 'audio/mp4'],
   ...['video/mp4', 'video/quicktime'],
 ]);
-/** Type of the first box in every manifest store, whatever the format of the file around it. */
+/** Type of the first box of every C2PA manifest store. */
 const manifestStore = 'jumdc2pa';
-/** Bytes at the beginning and at the end of a file that are searched: a store precedes or follows the media data. */
+/** Number of bytes at each end of a file that are searched: the store precedes or follows the media data. */
 const mostAtEnds = 1 << 20;
 
-/** Returns whether a file has content credentials. Does not validate them. */
+/** Finds content credentials, without validating them. */
 async function findCredentials(root: string, output: Output): Promise<Found> {
   if (!signed.has(output.type)) return {};
   return withFile(root, output, async (handle) => {

@@ -5,10 +5,10 @@ import { isOutputPath } from '../../lock/check-line.ts';
 import { makeFolders } from '../fs/folders.ts';
 import { isErrno, isSameName, lstatOrAbsent } from '../fs/plain-file.ts';
 
-/** Folders of tools: a file in them may be executed, or change this program's records. */
+/** Folders of tools, which may execute a file in them. */
 const toolFolders: readonly string[] = ['.git', '.mediabatch', 'node_modules', '.github', '.ssh'];
 
-/** Splits a path. Throws `OutputError` (`path`) unless it is plain, relative, and in no tool's folder. */
+/** Splits a path into names. Throws `OutputError` (`path`) unless it is plain, relative, and in no tool's folder. */
 export function checkOutputPath(path: string): string[] {
   if (!isOutputPath(path))
     throw new OutputError('path', `${JSON.stringify(path)} is not a plain path below the output folder`);
@@ -19,8 +19,8 @@ export function checkOutputPath(path: string): string[] {
 }
 
 /**
- * Returns the absolute path of an output, creating missing folders one by one. Refuses a symbolic link among them,
- * because it can lead out of the output folder. Throws `OutputError` (`path`), or the system's error.
+ * Makes the folders of an output one by one. Refuses symbolic links, which can lead out of the output folder. Throws
+ * `OutputError` (`path`), or the system's error.
  */
 export async function prepareOutputFolder(root: string, path: string): Promise<{ folder: string; target: string }> {
   const names = checkOutputPath(path).slice(0, -1);
@@ -43,12 +43,12 @@ export async function prepareOutputFolder(root: string, path: string): Promise<{
   return { folder, target: join(folder, basename(path)) };
 }
 
-/** Returns whether a folder is still at its path after the check, and no link was put in its place. */
+/** Returns whether a folder is still at its path, and was not replaced by a link. */
 export function isSameFolder(folder: string): boolean {
   return isSameName(realPath(folder), folder);
 }
 
-/** Returns the real folder of a file below root; `undefined` if it does not exist or a symbolic link leads to it. */
+/** Returns the path of a folder below `root`; `undefined` if it is missing or behind a symbolic link. */
 export function findOutputFolder(root: string, names: readonly string[]): string | undefined {
   try {
     const expected = [realpathSync.native(root), ...names].join(sep).replace(`${sep}${sep}`, sep);
@@ -59,7 +59,7 @@ export function findOutputFolder(root: string, names: readonly string[]): string
   }
 }
 
-/** Returns the path of an output if no link leads to it. `path` must satisfy `isOutputPath`. */
+/** Returns the absolute path of an output; `undefined` if its folder is missing or behind a symbolic link. */
 export function findOutputFile(root: string, path: string): string | undefined {
   const names = path.split('/');
   const name = names.pop() ?? '';
@@ -88,7 +88,7 @@ const ways: Readonly<Record<string, string>> = {
   EFBIG: 'the file is too large for this file system or for the limit of this user',
 };
 
-/** Turns a system error about a file into an `OutputError`: `path` if the name is the cause, else `disk`. */
+/** Converts a system error to an `OutputError`: `path` if the name of the file is the cause, else `disk`. */
 export async function diskErrors<T>(path: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();

@@ -20,14 +20,13 @@ import type { StatCache } from './stat-cache.ts';
 
 export { checkOutputs, type OutputState } from './check-outputs.ts';
 
-/** Maximum number of bytes of a file, more than any output has, so that an endless body does not fill the disk. */
+/** Maximum number of bytes of a file, so that an endless body does not fill the disk. */
 const defaultMaxBytes = 4 * 1024 ** 3;
 
 /**
- * Files of a campaign below one folder. All methods throw `OutputError`, and leave no partial file behind. `saved`:
- * files that may be moved and replaced; default: those that this object has saved. `kept`: folder for paid files that a
- * newer one replaces; with `beside` they are renamed in place, and without `kept` they are deleted. `measures`: known
- * measurements of files, by digest.
+ * Creates the store of a campaign's outputs below `root`. All methods throw `OutputError`, and leave no partial file.
+ * `saved`: files that may be moved and replaced; defaults to the files that this object saves. `kept`: folder for paid
+ * files that newer files replace; `beside` renames such a file in place; if omitted, it is deleted.
  */
 export function createOutputs(
   root: string,
@@ -47,13 +46,12 @@ export function createOutputs(
   };
 }
 
-/** Streams a download into a temporary file next to its target, verifies it, syncs it and renames it into place. */
 async function saveOutput(order: SaveOrder): Promise<Output> {
   const chunks = order.download.body[Symbol.asyncIterator]();
   try {
     return await saveChunks(chunks, order);
   } finally {
-    // Called even if iteration never began, because the body occupies a connection, and those are few.
+    // Called even if iteration never began, because the body occupies a connection.
     await chunks.return?.();
   }
 }
@@ -98,7 +96,7 @@ async function saveChunks(
   }
 }
 
-/** Creates a temporary file in the folder of an output, unless a link has just taken the place of the folder. */
+/** Creates a temporary file next to an output. Throws if a link has just replaced the folder. */
 async function createTemporary(root: string, save: string): Promise<{ fd: number; folder: string; temporary: string }> {
   const { folder } = await diskErrors(save, () => prepareOutputFolder(root, save));
   const temporary = join(folder, temporaryName('part')); // I11
@@ -142,7 +140,6 @@ async function receive(
   }
 }
 
-/** Reads the next chunk. Errors here come from the download, not from the disk. */
 async function nextChunk(chunks: AsyncIterator<Uint8Array>): Promise<Uint8Array | undefined> {
   try {
     const next = await chunks.next();
@@ -171,7 +168,7 @@ async function checkReceived(
   if (found.media !== target.media) {
     throw new OutputError('bad-bytes', `the download is ${found.type}, not ${articled(target.media)} file`);
   }
-  // Reaching the announced length proves nothing, because the announced length may itself be too short.
+  // The announced length proves nothing, because it may itself be too short.
   // I10
   if (isCutShort(found.type, { head, tail, bytes }) && !(await hasEndWithin(found.type, received))) {
     throw new OutputError(
@@ -185,7 +182,7 @@ async function checkReceived(
 /** Largest picture in bytes that is read again to find its end. */
 const mostPictureBytes = 256 * 1024 ** 2;
 
-/** Returns whether a picture is complete, and only other bytes follow its end, as cameras and phones write them. */
+/** Returns whether a picture is complete and other bytes follow its end, as cameras and phones write them. */
 async function hasEndWithin(
   type: string,
   { temporary, bytes }: { temporary: string; bytes: number },
@@ -202,14 +199,14 @@ function articled(word: string): string {
   return `${/^[aeiou]/.test(word) ? 'an' : 'a'} ${word}`;
 }
 
-/** Returns whether the structure of a picture leads to its end marker. Markers in a preview do not count. */
+/** Returns whether a picture has its end marker. End markers of previews do not count. */
 export function hasPictureEnd(type: string, bytes: Buffer): boolean {
   try {
     if (type === 'image/png') return hasPngEnd(bytes);
     if (type === 'image/jpeg') return hasJpegEnd(bytes);
     return type === 'image/gif' && hasGifEnd(bytes);
   } catch (error) {
-    // The structure leads beyond the end of the file.
+    // A length leads beyond the end of the file.
     if (error instanceof RangeError) return false;
     throw error;
   }

@@ -16,13 +16,13 @@ import { knownExtensions } from './sniff.ts';
 interface Relocation {
   target: OutputTarget;
   from: Output;
-  /** Whether to remove the old name once the new one is durable, if the file was saved on this machine. */
+  /** Whether to remove the old name after the new name is durable, if this machine saved the file. */
   remove: boolean;
   saved: SavedFiles;
   kept?: Kept | undefined;
 }
 
-/** Puts the bytes of a local file under the target's name; `undefined` if the file is missing, changed or unusable. */
+/** Links or copies an output to the target's path; `undefined` if the file is missing or changed. */
 export async function relocateOutput(
   root: string,
   { target, from, remove: isUnwanted, saved, kept }: Relocation,
@@ -39,7 +39,7 @@ export async function relocateOutput(
   const temporary = join(folder, temporaryName('part'));
   try {
     await diskErrors(path, () => (remove ? linkOrCopy(source, temporary) : copyDurably(source, temporary)));
-    // The link or copy is verified, because the source may have changed since it was checked.
+    // Verified, because the source may have changed since the check.
     if ((await hashFile(temporary))?.sha256 !== from.sha256) {
       await unlink(temporary);
       return undefined;
@@ -51,14 +51,14 @@ export async function relocateOutput(
     await unlink(temporary).catch(() => undefined);
     throw error;
   }
-  // `rename` does nothing if both names are the same file already, and leaves the temporary name.
+  // If both names are links to one file, `rename` leaves the temporary name.
   await unlink(temporary).catch(() => undefined);
   if (isRemovable && !remove && source !== place) {
     target.notice(`${from.path} stays next to ${path}: it is on record, but was not saved from this machine`);
   }
   if (remove && source !== place) {
     await diskErrors(from.path, async () => {
-      // Another output may have taken the old name by now, so only exactly the moved file is removed.
+      // Another output may have replaced the file meanwhile, so only the moved file is removed.
       if (!isStill(source, found)) return;
       await unlink(source);
       await syncFolder(dirname(source));
@@ -71,11 +71,10 @@ interface Found {
   source: string;
   inode: number;
   device: number;
-  /** `aside`: next to its own path, renamed to make room for another output. */
+  /** `aside`: next to its own path, where `putInPlace` renamed it. */
   where: 'in-place' | 'aside' | 'kept';
 }
 
-/** Finds the file at its own path, or next to it under the name that `putInPlace` gives files that it renames. */
 async function findIntact(root: string, from: Output): Promise<Found | undefined> {
   const names = checkOutputPath(from.path);
   const extension = extname(from.path);
@@ -94,9 +93,6 @@ async function findIntact(root: string, from: Output): Promise<Found | undefined
   return undefined;
 }
 
-/**
- * Finds a file that a newer output has replaced. It stays in the folder of kept files, because it may be needed again.
- */
 async function findKept(kept: KeptFiles | undefined, from: Output): Promise<Found | undefined> {
   const source = await kept?.find(from);
   const stats = source === undefined ? undefined : lstatOrAbsent(source);
@@ -110,10 +106,9 @@ function isStill(source: string, { inode, device }: Found): boolean {
 }
 
 /**
- * Renames a finished temporary file into place. An existing file with the same bytes is replaced. Another existing file
- * is replaced, and kept, only if the target may replace it and it was saved on this machine; otherwise it is renamed
- * with a digest in its name, and reported. If several machines save (`kept: 'beside'`), a replaceable file is also
- * renamed, without a notice.
+ * Renames a finished temporary file into place. Replaces an existing file with the same bytes. Replaces and keeps
+ * another file if the target may replace it and this machine saved it. Renames any other file to a name with its digest,
+ * with a notice. If several machines save (`kept: 'beside'`), a replaceable file is also renamed, without a notice.
  */
 export async function putInPlace(temporary: string, path: string, file: Finished): Promise<void> {
   const { name, sha256, target, saved, kept } = file;
@@ -134,14 +129,14 @@ export async function putInPlace(temporary: string, path: string, file: Finished
         target.notice(`${name} ${why}; it is kept as ${name.slice(0, -basename(name).length)}${basename(aside)}`);
     }
   }
-  // A file with identical bytes may belong to the user, and is not recorded as saved here. A new file is recorded
-  // first, so that after a kill in between it counts as saved here.
+  // A file with the same bytes may be the user's, and is not recorded. A new file is recorded first, so that the record
+  // is complete after a kill.
   if (!isSame) await saved.note(name, sha256);
   await renameFile(temporary, path);
   await syncFolder(dirname(path));
 }
 
-/** Destination of a paid file that a newer one replaces. */
+/** Where a paid file is kept that a newer file replaces. */
 export type Kept = KeptFiles | 'beside';
 
 interface Finished {
@@ -154,8 +149,8 @@ interface Finished {
 }
 
 /**
- * Keeps the paid file before the new one replaces it: next to it if it cannot be moved to the folder, whose place
- * something from a branch may occupy. If the disk cannot hold both, the new file is saved all the same.
+ * Keeps a paid file before a new file replaces it: next to the new file if the folder of kept files cannot be used. If
+ * the disk is full, the paid file is lost, and reported.
  */
 async function keepReplaced(
   path: string,
@@ -178,7 +173,7 @@ function isDisk(error: unknown): boolean {
   return error instanceof UnsafeFileError || (error as NodeJS.ErrnoException).code !== undefined;
 }
 
-/** Renames a file to a free name. Never overwrites another file: `link` fails if the name is taken, unlike `rename`. */
+/** Renames a file to a free name. Never overwrites a file: unlike `rename`, `link` fails if the name exists. */
 async function putAside(path: string, sha256: string): Promise<string> {
   const extension = extname(path);
   const stem = join(dirname(path), basename(path, extension));
@@ -195,7 +190,7 @@ async function moveToFreeName(path: string, aside: string): Promise<boolean> {
   } catch (error) {
     if (isErrno(error, 'EEXIST')) return false;
     if (!hasNoLinks(error)) throw error;
-    // Without hard links on this file system, only a check keeps a rename from replacing another file.
+    // Without hard links, only a check prevents that the rename replaces a file.
     if (lstatOrAbsent(aside) !== undefined) return false;
     await renameFile(path, aside);
     return true;
@@ -204,7 +199,7 @@ async function moveToFreeName(path: string, aside: string): Promise<boolean> {
   return true;
 }
 
-/** Returns the digest of a delivered file; `undefined` if missing. Throws `OutputError` for a link in its path. */
+/** Returns the digest of a delivered file; `undefined` if it is missing. Throws `OutputError` for a link in its path. */
 export async function lookAtDelivery(root: string, name: string): Promise<Digest | undefined> {
   let folder = root;
   for (const part of checkOutputPath(name).slice(0, -1)) {
@@ -218,9 +213,8 @@ export async function lookAtDelivery(root: string, name: string): Promise<Digest
 }
 
 /**
- * Copies a file to a name below a folder, and replaces an existing file there. The copy is verified before it gets that
- * name; returns false if its bytes are not the saved ones. The temporary file of an interrupted copy is replaced by the
- * next copy to that name.
+ * Copies a file to `name` below `root`, replacing a file there. Returns false, without the copy, if its bytes have
+ * another digest. The next copy to `name` replaces the temporary file of an interrupted copy.
  */
 export async function deliverFile(
   source: string,

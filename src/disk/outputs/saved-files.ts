@@ -7,32 +7,31 @@ import { isRealFolder, prepareStateFolder } from '../state/state-folder.ts';
 
 const fileName = 'saved-files';
 const sealLength = 32;
-/** Maximum size of the record in bytes, enough for a million files. */
+/** Maximum size of the record in bytes: about a million files. */
 const mostBytes = 256 * 1024 ** 2;
 
 /**
- * Record of the files that this user's runs on this machine have saved, by path and digest. Because a lock line could
- * name any file of the working tree, with its true digest, only files recorded here are deleted, moved or replaced. All
- * others stay and are copied. If the record is lost, no file is removed.
+ * Record of the files that this user's runs have saved on this machine, by path and digest. A lock line can name any
+ * file of the working tree, so only files in this record are deleted, moved or replaced.
  */
 export class SavedFiles {
   readonly #state: string | undefined;
   readonly #prefix: string;
-  /** Entries of this object, if there is no file. */
+  /** Entries without a file. */
   readonly #saved = new Set<string>();
-  /** Lines of the file, read when they are first asked for: a large run saves as many files as it has steps. */
+  /** Lines of the file, read when they are first needed. */
   #lines: Set<string> | undefined;
   /** Open until the process ends, because opening takes longer than writing a line. */
   #file: Promise<{ file: SharedLines; secret: Buffer } | undefined> | undefined;
 
-  /** `state`: the folder that is never committed; without it, the record is only in memory. `root`: output folder. */
+  /** `state`: folder that is never committed; if omitted, the record is only in memory. `root`: output folder. */
   constructor(state?: string, root?: string) {
     this.#state = state;
     const way = state === undefined || root === undefined ? '' : relative(dirname(state), root).split(sep).join('/');
     this.#prefix = way === '' ? '' : `${way}/`;
   }
 
-  /** Returns whether a file with these bytes (SHA-256, hex) was saved under this name. Writes nothing. */
+  /** Returns whether a file with this SHA-256 (hex) was saved at this path. Writes nothing. */
   has(path: string, sha256: string): boolean {
     const entry = this.#entry(path, sha256);
     if (this.#state === undefined) return this.#saved.has(entry);
@@ -64,12 +63,11 @@ export class SavedFiles {
   }
 }
 
-/** Line `SEAL SHA-256 PATH`: each line has its own seal, and a line without a valid seal of this user is ignored. */
+/** Returns the line `SEAL SHA-256 PATH`. A line without a valid seal of this user is ignored. */
 function lineOf(secret: Buffer, entry: string): string {
   return `${sealOf(secret, fileName, entry).slice(0, sealLength)} ${entry}`;
 }
 
-/** Returns an empty text if the record is missing or unreadable. */
 function readText(state: string): string {
   try {
     return (isRealFolder(state) && readPlainFile(join(state, fileName), mostBytes)?.toString('utf8')) || '';

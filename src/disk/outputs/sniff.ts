@@ -1,3 +1,4 @@
+import { extname } from 'node:path';
 import type { Media } from '../../kinds/kind.ts';
 
 export interface SniffedMedia {
@@ -13,7 +14,7 @@ interface Format extends SniffedMedia {
 
 const heicBrands = ['heic', 'heix', 'mif1', 'msf1'];
 
-/** Number of leading bytes that suffice to recognize a format. */
+/** Number of leading bytes in which every format is recognized. */
 export const sniffLength = 512;
 
 const formats: readonly Format[] = [
@@ -30,13 +31,13 @@ const formats: readonly Format[] = [
   format('video/webm', '.webm', (head) => isEbml(head, 'webm')),
   format('video/x-matroska', '.mkv', (head) => isEbml(head, 'matroska')),
   format('video/quicktime', '.mov', (head) => hasText(head, 4, 'ftypqt')),
-  // Last of the ISO media files, because audio and still pictures have brands of their own, and match before.
+  // Last of the ISO media files: sounds and pictures have their own brands, and match before.
   format('video/mp4', '.mp4', (head) => hasText(head, 4, 'ftyp') && !hasBrand(head, heicBrands)),
 ];
 
 export const knownExtensions: readonly string[] = formats.map(({ extension }) => extension);
 
-/** Recognizes only formats that a job may produce. `head`: the first `sniffLength` bytes, or all. */
+/** Recognizes formats that a job may produce. `head`: the first `sniffLength` bytes, or the whole file. */
 export function sniffMedia(head: Uint8Array): SniffedMedia | undefined {
   const format = formats.find(({ matches }) => matches(head));
   return format && { media: format.media, type: format.type, extension: format.extension };
@@ -54,24 +55,22 @@ export function describeBytes(head: Uint8Array): string {
   return 'a text';
 }
 
-const named: readonly [RegExp, string][] = [
-  [/\.jpe?g$/i, 'image/jpeg'],
-  [/\.heic$/i, 'image/heic'],
-  ...formats.map(({ extension, type }): [RegExp, string] => [new RegExp(`\\${extension}$`, 'i'), type]),
-];
+const typeByExtension: ReadonlyMap<string, string> = new Map([
+  ['.jpeg', 'image/jpeg'],
+  ['.heic', 'image/heic'],
+  ...formats.map(({ extension, type }): [string, string] => [extension, type]),
+]);
 
 /**
- * Explains why a file cannot be the media that its name states: it is empty, a text such as an error page, or another
- * kind. A picture, a sound or a film may have another format of its kind, except HEIC. `undefined` if the file is
- * usable.
+ * Explains why a file is not what its extension states: it is empty, a text such as an error page, or another kind of
+ * media. Another format of the same kind is usable, except HEIC. `undefined` if the file is usable.
  */
 export function explainUnusable(name: string, head: Uint8Array): string | undefined {
   if (head.length === 0) return 'it is empty';
-  const stated = named.find(([pattern]) => pattern.test(name))?.[1];
+  const extension = extname(name);
+  const stated = typeByExtension.get(extension.toLowerCase());
   if (stated === undefined) return undefined;
-  const isHeic = hasBrand(head, heicBrands);
-  const found = isHeic ? 'image/heic' : sniffMedia(head)?.type;
-  const extension = /\.[^.]*$/.exec(name)?.[0];
+  const found = hasBrand(head, heicBrands) ? 'image/heic' : sniffMedia(head)?.type;
   if (found !== undefined) {
     // Services detect a picture's format from its bytes, but cannot read HEIC.
     const isAlike = stated.startsWith('image/') === found.startsWith('image/') && found !== 'image/heic';
@@ -81,7 +80,7 @@ export function explainUnusable(name: string, head: Uint8Array): string | undefi
   return isText ? `it is ${describeBytes(head)}, and its name ends in ${extension}` : undefined;
 }
 
-/** Decodes the beginning of a text, whose last character may be cut. `undefined` for bytes that are not text. */
+/** Decodes the beginning of a text; `undefined` for other bytes. */
 function decodeText(head: Uint8Array): string | undefined {
   const isBinary = head.some((byte) => byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d);
   if (isBinary) return undefined;
@@ -126,10 +125,10 @@ export function isCutShort(type: string, { head, tail, bytes }: FileEnds): boole
   }
 }
 
-/** Length in bytes that no output has: a writer that did not know the size left a large number. */
+/** Length in bytes from which a length is a placeholder of a writer that did not know it. */
 const placeholder = 2 ** 30;
 
-/** Returns whether data end with a marker. Some writers pad a finished file with zero bytes, which are ignored. */
+/** Returns whether a file ends with a marker, and then only with zero bytes. */
 function includesAtEnd(tail: Uint8Array, marker: readonly number[]): boolean {
   let end = tail.length;
   while (end > 0 && tail[end - 1] === 0) end--;
@@ -150,7 +149,7 @@ function isRiff(head: Uint8Array, form: string): boolean {
   return (isLarge || hasText(head, 0, 'RIFF')) && hasText(head, 8, form);
 }
 
-/** Returns whether an ISO media file has one of these brands, which its first box lists. */
+/** Returns whether the first box of an ISO media file begins with one of these brands. */
 function hasBrand(head: Uint8Array, brands: readonly string[]): boolean {
   return hasText(head, 4, 'ftyp') && brands.some((brand) => hasText(head, 8, brand));
 }
@@ -164,7 +163,7 @@ function ebmlText(text: string): Buffer {
   return Buffer.concat([Buffer.from([0x80 | text.length]), Buffer.from(text)]);
 }
 
-/** Returns whether the segment after the header claims to be longer than the file. */
+/** Returns whether the segment after the header states a length beyond the end of the file. */
 function isEbmlCut(head: Uint8Array, bytes: number): boolean {
   const header = readEbmlSize(head, 4);
   if (header === undefined || header.size === undefined) return false;
@@ -189,7 +188,7 @@ function readEbmlSize(head: Uint8Array, at: number): { length: number; size: num
   return { length, size: isUnknown ? undefined : size };
 }
 
-/** Returns whether one of the first boxes of an ISO media file claims to end beyond the end of the file. */
+/** Returns whether one of the first boxes states a length beyond the end of the file. */
 function isBoxCut(head: Uint8Array, bytes: number): boolean {
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
   for (let at = 0; at + 16 <= head.length; ) {
@@ -204,9 +203,7 @@ function isBoxCut(head: Uint8Array, bytes: number): boolean {
   return false;
 }
 
-/**
- * Whether a frame of MPEG audio begins here: frame sync, version, layer III, and a valid bit rate and sampling rate.
- */
+/** Returns whether a frame of MPEG audio, layer III, begins here. */
 export function isMp3Frame(head: Uint8Array): boolean {
   const [sync = 0, version = 0, rates = 0] = head;
   const isLayer3 = sync === 0xff && (version & 0xe6) === 0xe2 && (version & 0x18) !== 0x08;

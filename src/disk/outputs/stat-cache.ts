@@ -7,23 +7,22 @@ import type { Output } from '../../lock/record.ts';
 import { lstatOrAbsent } from '../fs/plain-file.ts';
 import { readCache, writeCache } from '../state/caches.ts';
 
-/** Stats that change with a file's content (times in ms since 1970, with fractions), and its SHA-256, hex. */
+/** Stats that change with a file's content (times in ms since 1970), and its SHA-256 in hex. */
 type Seen = readonly [bytes: number, mtimeMs: number, ctimeMs: number, ino: number, sha256: string];
 
-/** Coarsest timestamp resolution of any file system, in ms: two changes within it may have the same time. */
+/** Coarsest resolution of times in any file system, in ms: two changes within it may have the same time. */
 const coarsestStepMs = 2000;
 /** Largest expected difference between the file system's clock and the local clock, in ms. */
 const clockDifferenceMs = 500;
 
 /**
- * Cache of output files' digests, with the files' stats when they were read. A file with the same stats is not read
- * again, so that gigabytes of videos need not be hashed for every plan. Only the system sets the time of the last
- * change (ctime), so neither an editor nor a copied date hides a change; a file changed just before it was read is read
- * again. If the cache is lost, it is rebuilt; it never leaves the machine.
+ * Cache of output digests with the stats of the files. A file with the same stats is not read again. Only the system
+ * sets the time of the last change (ctime), so no program can hide a change. A file that changed just before it was read
+ * is read again.
  */
 export class StatCache {
   readonly now: () => number;
-  /** Results that an earlier process derived from exactly these files, in its own format. */
+  /** Result that an earlier process derived from exactly these files, in its own format. */
   readonly finding: Json | undefined;
   readonly #state: string;
   readonly #name: string;
@@ -43,7 +42,7 @@ export class StatCache {
     this.now = now;
   }
 
-  /** `state`: the folder that is never committed. `lock`: path of the lock with these outputs. Writes nothing. */
+  /** `state`: folder that is never committed. `lock`: path of the lock with these outputs. Writes nothing. */
   static async open(state: string, lock: string, now: () => number = Date.now): Promise<StatCache> {
     const name = `${basename(lock)}.seen`;
     const { files, finding } = await readCache(state, name, 1);
@@ -51,7 +50,7 @@ export class StatCache {
     return new StatCache(state, name, { files: seen, finding, now });
   }
 
-  /** SHA-256 (hex) of the file at `path`, if it has not changed since that was computed. */
+  /** Returns the SHA-256 (hex) of the file at `path`; `undefined` if the file has changed since. */
   recall(path: string, stats: Stats): string | undefined {
     const seen = this.#after.get(path) ?? this.#before.get(path);
     if (seen === undefined || !isSame(seen, stats)) return undefined;
@@ -59,7 +58,7 @@ export class StatCache {
     return seen[4];
   }
 
-  /** Records a digest. `stats`: taken before the file was read. `readAt`: when reading began, by `now`. */
+  /** Records a digest. `stats`: from before the file was read. `readAt`: start of reading, by `now`. */
   note(path: string, stats: Stats, { sha256, readAt }: { sha256: string; readAt: number }): void {
     if (stats.ctimeMs + coarsestStepMs + clockDifferenceMs < readAt) this.noteOwn(path, stats, sha256);
     else this.#after.delete(path);
@@ -81,7 +80,7 @@ export class StatCache {
     return this.#after.size === count;
   }
 
-  /** Saves requested and recorded entries, with the results of this process. Losing them only costs time. */
+  /** Saves requested and recorded entries, with a result of this process. */
   async keep(finding?: Json): Promise<void> {
     const isAsBefore =
       this.#after.size === this.#before.size &&
@@ -90,7 +89,7 @@ export class StatCache {
     const files = Object.fromEntries(this.#after);
     const startedAt = this.now();
     if (!(await writeCache(this.#state, this.#name, { version: 1, ...defined({ finding }), files }))) return;
-    // A network share with another clock sets times that cannot be compared, so its cache is removed.
+    // The times of a network share with another clock cannot be compared.
     const path = join(this.#state, this.#name);
     const writtenAt = lstatOrAbsent(path)?.mtimeMs ?? 0;
     const isOurClock = writtenAt > startedAt - clockDifferenceMs && writtenAt < this.now() + clockDifferenceMs;

@@ -1,7 +1,7 @@
 import type { Sharp, default as SharpOf } from 'sharp';
 import { CampaignError } from '../../contract/failure.ts';
 import { shell, way } from '../../ground/advice.ts';
-import { readFirstBytes, readPlainFile } from '../fs/plain-file.ts';
+import { readPlainFile } from '../fs/plain-file.ts';
 import { digestOf } from '../outputs/hash-file.ts';
 import { sniffMedia } from '../outputs/sniff.ts';
 
@@ -70,26 +70,19 @@ export async function shrinkPicture(
   }
 }
 
-/** Bytes that contain the size and rotation of most pictures. Of a WebP with EXIF data, the whole file is needed. */
-const headBytes = 1 << 16;
-
 /** Returns the size after rotation by the EXIF data; `undefined` if the picture cannot be read. */
 export async function pictureSize(
   order: Pick<PictureOrder, 'path' | 'bytes'>,
 ): Promise<{ width: number; height: number } | undefined> {
-  if (order.bytes > mostBytes) return undefined;
-  const readHead = () => readFirstBytes(order.path, headBytes);
-  const readWhole = () => readPicture(order);
-  for (const read of order.bytes > headBytes ? [readHead, readWhole] : [readWhole]) {
-    const content = read();
-    if (content === undefined || !formats.has(sniffMedia(content)?.type)) return undefined;
-    try {
-      const sharp = await loadSharp();
-      const { autoOrient } = await sharp(content, { limitInputPixels: false }).metadata();
-      return { width: autoOrient.width, height: autoOrient.height };
-    } catch {}
+  const content = order.bytes > mostBytes ? undefined : readPicture(order);
+  if (content === undefined || !formats.has(sniffMedia(content)?.type)) return undefined;
+  try {
+    const sharp = await loadSharp();
+    const { autoOrient } = await sharp(content, { limitInputPixels: false }).metadata();
+    return { width: autoOrient.width, height: autoOrient.height };
+  } catch {
+    return undefined;
   }
-  return undefined;
 }
 
 async function shrink(

