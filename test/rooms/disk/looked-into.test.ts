@@ -9,6 +9,7 @@ import type { Expectation } from '../../../src/manifest/manifest.ts';
 import { type Aspect, aspectsOf, findUnmet } from '../../../src/plan/outputs/expectation.ts';
 import { makeFolder } from '../../rig/folder.ts';
 import { seeded } from '../../rig/random.ts';
+import { type Part, pause, rate, tone, wav } from './media.ts';
 
 const types: Readonly<Record<string, string>> = {
   mp3: 'audio/mpeg',
@@ -28,13 +29,6 @@ async function measure(name: string, bytes: Uint8Array, expectation: Expectation
   return { facts, unmet: findUnmet(expectation, output, facts) };
 }
 
-const rate = 16_000;
-type Part = readonly [seconds: number, sampleAt: (at: number) => number];
-const tone = (seconds: number, level: number): Part => [
-  seconds,
-  (at) => level * Math.sin((2 * Math.PI * 1000 * at) / rate),
-];
-const pause = (seconds: number): Part => [seconds, () => 0];
 const square = (seconds: number): Part => [seconds, (at) => (at % 40 < 20 ? 1 : -1)];
 const random = seeded(7);
 const hiss = (seconds: number, level: number): Part => [seconds, () => level * (2 * random() - 1)];
@@ -51,36 +45,6 @@ async function mp3(parts: readonly Part[], channels: 1 | 2 = 1): Promise<Buffer>
   // Each is a view of one buffer.
   const start = Buffer.from(encoder.encode(channels === 1 ? [sound] : [sound, sound]));
   return Buffer.concat([start, Buffer.from(encoder.finalize())]);
-}
-
-/** A WAV of one channel, with a chunk that nobody knows before its samples. */
-function wav(parts: readonly Part[], { bits, format = 1 }: { bits: number; format?: number }): Buffer {
-  const samples = parts.flatMap(([seconds, at]) => Array.from({ length: seconds * rate }, (_, index) => at(index)));
-  const bytes = bits / 8;
-  const data = Buffer.alloc(samples.length * bytes);
-  for (const [index, value] of samples.entries()) {
-    if (format === 3) data.writeFloatLE(value, index * bytes);
-    else if (bits === 8) data.writeUInt8(Math.round(128 + value * 127), index);
-    else data.writeIntLE(Math.round(value * (2 ** (bits - 1) - 1)), index * bytes, bytes);
-  }
-  const head = Buffer.alloc(24);
-  head.write('fmt ', 0);
-  head.writeUInt32LE(16, 4);
-  head.writeUInt16LE(format, 8);
-  head.writeUInt16LE(1, 10);
-  head.writeUInt32LE(rate, 12);
-  head.writeUInt32LE(rate * bytes, 16);
-  head.writeUInt16LE(bytes, 20);
-  head.writeUInt16LE(bits, 22);
-  const chunk = (name: string, content: Buffer) => {
-    const size = Buffer.alloc(4);
-    size.writeUInt32LE(content.length);
-    return Buffer.concat([Buffer.from(name), size, content]);
-  };
-  return chunk(
-    'RIFF',
-    Buffer.concat([Buffer.from('WAVE'), head, chunk('LIST', Buffer.alloc(26)), chunk('data', data)]),
-  );
 }
 
 /** A tag of ID3 with 100 kB in it, as a cover has. */

@@ -11,33 +11,12 @@ import { describeBytes, isCutShort, knownExtensions, sniffMedia } from '../../..
 import { loadSharp } from '../../../src/disk/pictures/shrink-picture.ts';
 import { KeptMeasures } from '../../../src/disk/state/caches.ts';
 import { makeFolder } from '../../rig/folder.ts';
-import { jpeg, media, png } from './media.ts';
+import { jpeg, media, pause, png, wav } from './media.ts';
 import { recorded, sha256 } from './targets.ts';
 
 const blank = sharp({ create: { width: 301, height: 187, channels: 3, background: '#456' } });
 
-/** A WAV of so many seconds of silence. */
-function wav(seconds: number): Buffer {
-  const rate = 8000;
-  const bytes = Buffer.alloc(44 + rate * seconds, 128);
-  bytes.write('RIFF', 0);
-  bytes.writeUInt32LE(bytes.length - 8, 4);
-  bytes.write('WAVEfmt ', 8);
-  bytes.writeUInt32LE(16, 16);
-  for (const [at, value] of [
-    [20, 1],
-    [22, 1],
-    [32, 1],
-    [34, 8],
-  ] as const) {
-    bytes.writeUInt16LE(value, at);
-  }
-  bytes.writeUInt32LE(rate, 24);
-  bytes.writeUInt32LE(rate, 28);
-  bytes.write('data', 36);
-  bytes.writeUInt32LE(rate * seconds, 40);
-  return bytes;
-}
+const silence = (seconds: number) => wav([pause(seconds)], { bits: 8 });
 
 describe('the size of a picture', () => {
   const turned = blank.clone().withMetadata({ orientation: 6 });
@@ -85,7 +64,7 @@ describe('measureFiles', () => {
   }
 
   test('opens a file once: what has the same bytes measures the same', async () => {
-    const { folder, state, outputs, measure } = place({ 'a.wav': wav(2), 'b.jpg': await blank.jpeg().toBuffer() });
+    const { folder, state, outputs, measure } = place({ 'a.wav': silence(2), 'b.jpg': await blank.jpeg().toBuffer() });
     const [sound, picture] = outputs;
     if (sound === undefined || picture === undefined) throw new Error('two files');
     const first = await measure();
@@ -99,7 +78,11 @@ describe('measureFiles', () => {
 
   test('keeps nothing of what could not be read: it may be readable the next time', async () => {
     const odd = Buffer.from('\xff\xd8 no picture', 'latin1');
-    const { state, outputs, folder, measure } = place({ 'a.wav': wav(2), 'b.wav': wav(3), 'states-nothing.jpg': odd });
+    const { state, outputs, folder, measure } = place({
+      'a.wav': silence(2),
+      'b.wav': silence(3),
+      'states-nothing.jpg': odd,
+    });
     rmSync(join(folder, 'a.wav'));
     await measure();
     const kept = readFileSync(join(state, 'measures.json'), 'utf8');
@@ -107,7 +90,7 @@ describe('measureFiles', () => {
   });
 
   test('believes no measures that somebody else has put there', async () => {
-    const { state, outputs, measure } = place({ 'a.wav': wav(2) });
+    const { state, outputs, measure } = place({ 'a.wav': silence(2) });
     mkdirSync(state);
     const measures = { [outputs[0]?.sha256 ?? '']: { size: { durationSeconds: 99 } } };
     writeFileSync(join(state, 'measures.json'), JSON.stringify({ version: 3, measures }));

@@ -72,3 +72,42 @@ export const media: { name: string; bytes: Buffer; type: string; extension: stri
   { name: 'large MP4', bytes: movie('isom', 'large'), type: 'video/mp4', extension: '.mp4', media: 'video' },
   { name: 'QuickTime', bytes: movie('qt  '), type: 'video/quicktime', extension: '.mov', media: 'video' },
 ];
+
+/** Samples of a second. */
+export const rate = 16_000;
+export type Part = readonly [seconds: number, sampleAt: (at: number) => number];
+export const tone = (seconds: number, level: number): Part => [
+  seconds,
+  (at) => level * Math.sin((2 * Math.PI * 1000 * at) / rate),
+];
+export const pause = (seconds: number): Part => [seconds, () => 0];
+
+/** A WAV of one channel, with a chunk that nobody knows before its samples. */
+export function wav(parts: readonly Part[], { bits, format = 1 }: { bits: number; format?: number }): Buffer {
+  const samples = parts.flatMap(([seconds, at]) => Array.from({ length: seconds * rate }, (_, index) => at(index)));
+  const bytes = bits / 8;
+  const data = Buffer.alloc(samples.length * bytes);
+  for (const [index, value] of samples.entries()) {
+    if (format === 3) data.writeFloatLE(value, index * bytes);
+    else if (bits === 8) data.writeUInt8(Math.round(128 + value * 127), index);
+    else data.writeIntLE(Math.round(value * (2 ** (bits - 1) - 1)), index * bytes, bytes);
+  }
+  const head = Buffer.alloc(24);
+  head.write('fmt ', 0);
+  head.writeUInt32LE(16, 4);
+  head.writeUInt16LE(format, 8);
+  head.writeUInt16LE(1, 10);
+  head.writeUInt32LE(rate, 12);
+  head.writeUInt32LE(rate * bytes, 16);
+  head.writeUInt16LE(bytes, 20);
+  head.writeUInt16LE(bits, 22);
+  const chunk = (name: string, content: Buffer) => {
+    const size = Buffer.alloc(4);
+    size.writeUInt32LE(content.length);
+    return Buffer.concat([Buffer.from(name), size, content]);
+  };
+  return chunk(
+    'RIFF',
+    Buffer.concat([Buffer.from('WAVE'), head, chunk('LIST', Buffer.alloc(26)), chunk('data', data)]),
+  );
+}

@@ -1,26 +1,21 @@
-import { createHash } from 'node:crypto';
 import {
   chmodSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   realpathSync,
   rmdirSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { renameFile, unlinkFile } from '../../../src/disk/fs/durable.ts';
 import { findOddFile, makeFolders } from '../../../src/disk/fs/folders.ts';
 import { findWayOut } from '../../../src/disk/fs/own-tree.ts';
 import { hasNoLinks, isSameName } from '../../../src/disk/fs/plain-file.ts';
-import { readDataFile } from '../../../src/disk/inputs.ts';
 import { openLockFile } from '../../../src/disk/lock/lock-file.ts';
 import { findBadPlaces } from '../../../src/disk/outputs/check-places.ts';
 import { isSameFolder, prepareOutputFolder } from '../../../src/disk/outputs/output-path.ts';
@@ -30,6 +25,7 @@ import { createRequestBodies } from '../../../src/disk/state/request-bodies.ts';
 import type { Output } from '../../../src/lock/record.ts';
 import { shellWord } from '../../../src/report/advice-text.ts';
 import { makeFolder } from '../../rig/folder.ts';
+import { recorded, target } from './targets.ts';
 import { run } from './tools.ts';
 
 function saves(...paths: string[]) {
@@ -217,12 +213,10 @@ test('a file system without hard links, as exFAT on Windows says it', () => {
   expect(hasNoLinks(error('EEXIST'))).toBe(false);
 });
 
-describe('another program holds a file for a moment', () => {
-  test('what is absent is said at once, and not tried again', async () => {
-    const path = join(makeFolder(), 'gone');
-    await expect(unlinkFile(path, 'win32')).rejects.toMatchObject({ code: 'ENOENT' });
-    await expect(renameFile(path, `${path}2`, 'win32')).rejects.toMatchObject({ code: 'ENOENT' });
-  });
+test('what is absent is said at once, and not tried again where another program may hold a file', async () => {
+  const path = join(makeFolder(), 'gone');
+  await expect(unlinkFile(path, 'win32')).rejects.toMatchObject({ code: 'ENOENT' });
+  await expect(renameFile(path, `${path}2`, 'win32')).rejects.toMatchObject({ code: 'ENOENT' });
 });
 
 describe('a lock where nobody replaces a file that is open', () => {
@@ -255,75 +249,54 @@ describe('a lock where nobody replaces a file that is open', () => {
 });
 
 describe('attacks', () => {
-  let root: string;
-  beforeEach(() => {
-    root = mkdtempSync(join(tmpdir(), 'mediabatch-'));
-  });
-  afterEach(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
+  const shade = (number: number) => Buffer.from(`\x89PNG ${number}`);
 
-  const png = (shade: number) => Buffer.from(`\x89PNG ${shade}`);
-
-  function place(path: string, bytes: Buffer): Output {
+  function place(root: string, path: string, bytes: Buffer): Output {
     writeFileSync(join(root, path), bytes);
-    return { path, sha256: createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length, type: 'image/png' };
+    return recorded(path, bytes);
   }
 
-  const target = (save: string) => ({ address: save, save, media: 'image' as const, replaces: [], notice: () => {} });
-
-  describe('files that take each other’s names', () => {
-    test.each([2, 3, 5])('%i files in a ring: all there, none twice, nothing left over', async (count) => {
+  test.each([2, 3, 5])(
+    '%i files that swap names in a ring: all there, none twice, nothing left over',
+    async (count) => {
+      const root = makeFolder();
       const saved = new SavedFiles();
       const outputs = createOutputs(root, { saved });
-      const files = Array.from({ length: count }, (_, index) => place(`f${index}.png`, png(index)));
+      const files = Array.from({ length: count }, (_, index) => place(root, `f${index}.png`, shade(index)));
       for (const { path, sha256 } of files) await saved.note(path, sha256);
+      const aims = files.map((_, index) => `f${(index + 1) % count}`);
       const moved = await Promise.all(
-        files.map((file, index) => outputs.relocate(target(`f${(index + 1) % count}`), file, { remove: true })),
+        files.map((file, index) => outputs.relocate(target({ save: aims[index] ?? '' }), file, { remove: true })),
       );
-      expect(moved.map((output) => output?.path)).toEqual(files.map((_, index) => `f${(index + 1) % count}.png`));
+      expect(moved.map((output) => output?.path)).toEqual(aims.map((aim) => `${aim}.png`));
       expect(readdirSync(root).sort()).toEqual(files.map(({ path }) => path).sort());
-      files.forEach((_, index) => {
-        expect(readFileSync(join(root, `f${(index + 1) % count}.png`))).toEqual(png(index));
-      });
-    });
+      for (const [index, aim] of aims.entries()) expect(readFileSync(join(root, `${aim}.png`))).toEqual(shade(index));
+    },
+  );
 
-    test('a file that is no media is nobody’s output, whatever a lock says', async () => {
-      const code = place('index.js', Buffer.from('code'));
-      expect(await createOutputs(root).relocate(target('taken'), code, { remove: true })).toBeUndefined();
-      expect(readdirSync(root)).toEqual(['index.js']);
-    });
+  test('a file that is no media is nobody’s output, whatever a lock says', async () => {
+    const root = makeFolder();
+    const code = place(root, 'index.js', Buffer.from('code'));
+    expect(await createOutputs(root).relocate(target(), code, { remove: true })).toBeUndefined();
+    expect(readdirSync(root)).toEqual(['index.js']);
   });
 
-  describe('a folder of state that came with somebody’s branch', () => {
-    const state = () => join(root, '.mediabatch');
-
-    test('a link as .gitignore is not written through', async () => {
-      writeFileSync(join(root, 'precious'), 'mine');
-      mkdirSync(state());
-      symlinkSync('../precious', join(state(), '.gitignore'));
-      await createRequestBodies(state()).keep('mb1-a', '{}');
-      expect(readFileSync(join(root, 'precious'), 'utf8')).toBe('mine');
-    });
-
-    test('a linked folder is refused', async () => {
-      mkdirSync(join(root, 'elsewhere'));
-      symlinkSync('elsewhere', state());
-      await expect(createRequestBodies(state()).keep('mb1-a', '{}')).rejects.toThrow(/symbolic link/);
-      expect(readdirSync(join(root, 'elsewhere')).filter((name) => name !== 'bodies')).toEqual([]);
-    });
+  test('a link as .gitignore of a state folder is not written through', async () => {
+    const root = makeFolder();
+    const state = join(root, '.mediabatch');
+    writeFileSync(join(root, 'precious'), 'mine');
+    mkdirSync(state);
+    symlinkSync('../precious', join(state, '.gitignore'));
+    await createRequestBodies(state).keep('mb1-a', '{}');
+    expect(readFileSync(join(root, 'precious'), 'utf8')).toBe('mine');
   });
 
-  describe('data files', () => {
-    test('a link to a hidden file, or to a file of another kind, is no data', async () => {
-      writeFileSync(join(root, '.env'), 'KEY=secret\n');
-      writeFileSync(join(root, 'notes.txt'), 'a\n');
-      writeFileSync(join(root, 'real.csv'), 'a\n1\n');
-      symlinkSync('.env', join(root, 'data.csv'));
-      symlinkSync('notes.txt', join(root, 'notes.csv'));
-      symlinkSync('real.csv', join(root, 'linked.csv'));
-      for (const name of ['data.csv', 'notes.csv', '.env']) {
-        expect(await readDataFile(root, name)).toMatchObject({ problem: 'outside' });
-      }
-      expect(await readDataFile(root, 'linked.csv')).toEqual({ text: 'a\n1\n' });
-    });
+  test('a linked state folder is refused', async () => {
+    const root = makeFolder();
+    mkdirSync(join(root, 'elsewhere'));
+    symlinkSync('elsewhere', join(root, '.mediabatch'));
+    const kept = createRequestBodies(join(root, '.mediabatch')).keep('mb1-a', '{}');
+    await expect(kept).rejects.toThrow(/symbolic link/);
+    expect(readdirSync(join(root, 'elsewhere')).filter((name) => name !== 'bodies')).toEqual([]);
   });
 });

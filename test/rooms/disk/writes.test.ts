@@ -21,7 +21,7 @@ import { makeFolder } from '../../rig/folder.ts';
 import { Held } from '../../rig/held.ts';
 import { fixture } from './fixtures.ts';
 import { jpeg, png } from './media.ts';
-import { filesIn, recorded, sha256, target } from './targets.ts';
+import { filesIn, recorded, target } from './targets.ts';
 import { has, run } from './tools.ts';
 
 /** An act begins at the end of a turn of the event loop. */
@@ -189,15 +189,6 @@ describe('relocating', () => {
     await outputs.relocate(target(), from);
     expect(await outputs.relocate(target(), from, { remove: true })).toMatchObject({ path: 'images/hero.png' });
     expect(filesIn(root)).toEqual(['images/hero.png']);
-  });
-
-  it('puts a stranger aside', async () => {
-    const { root, outputs, from } = withFile();
-    writeFileSync(join(root, 'hero.png'), jpeg);
-    const one = target({ save: 'hero' });
-    await outputs.relocate(one, from, { remove: true });
-    expect(filesIn(root)).toEqual([`hero.changed-${sha256(jpeg).slice(0, 8)}.png`, 'hero.png']);
-    expect(one.notices).toHaveLength(1);
   });
 
   it('does nothing with a file that is gone, changed, or reached through a link', async () => {

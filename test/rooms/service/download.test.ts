@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { ServerResponse } from 'node:http';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Download } from '../../../src/contract/answer.ts';
 import { createDownloader, type DownloaderOptions } from '../../../src/service/download.ts';
@@ -77,13 +77,6 @@ describe('where links may lead', () => {
     expect(answer.is === 'refused' && answer.message).not.toContain('pass@');
   });
 
-  test.each(['http://127.0.0.1:9/x', 'http://localhost:9/x', 'https://127.0.0.1:9/x'])(
-    'of a service elsewhere, not to %s',
-    async (link) => {
-      expect(await downloader('https://api.example').open(link, signal)).toMatchObject({ is: 'refused' });
-    },
-  );
-
   test('a name is refused when one of its addresses is not public', async () => {
     const asked: string[] = [];
     const lookup = ((host: string, _options: unknown, done: (error: null, found: unknown) => void) => {
@@ -116,14 +109,6 @@ describe('where links may lead', () => {
 });
 
 describe('redirects', () => {
-  test('into a private network are refused at that hop', async () => {
-    const { url, seen } = await serve((_request, response) =>
-      response.writeHead(302, { location: 'http://10.0.0.1/secret' }).end(),
-    );
-    expect(await downloader(url).open(`${url}/a`, signal)).toMatchObject({ is: 'refused' });
-    expect(seen).toHaveLength(1);
-  });
-
   test.each([
     [3, 'open'],
     [4, 'refused'],
@@ -139,28 +124,19 @@ describe('redirects', () => {
 });
 
 describe('answers', () => {
-  test.each([
-    [403, 'expired'],
-    [500, 'unreachable'],
-    [429, 'unreachable'],
-    [400, 'expired'],
-    [206, 'refused'],
-    [302, 'refused'],
-  ])('HTTP %i is %s', async (status, is) => {
-    const { url } = await serve((_request, response) => response.writeHead(status).end());
-    expect((await downloader(url).open(`${url}/a`, signal)).is).toBe(is);
-  });
-
-  test.each([
-    ['a redirect to nowhere', 302, {}, 'refused', 'HTTP 302'],
-    ['one that is gone, with a way on', 404, { location: '/b' }, 'expired', 'HTTP 404'],
-    ['the end of a file', 206, { 'content-range': 'bytes 5-9/10' }, 'refused', 'HTTP 206'],
-    ['a redirect out of its range', 400, { location: '/b' }, 'expired', 'HTTP 400'],
-  ])('%s is told by its status', async (_name, status, headers, is, says) => {
+  test.each<[string, number, OutgoingHttpHeaders, string]>([
+    ['a link that has run out', 403, {}, 'expired'],
+    ['a bad request', 400, { location: '/b' }, 'expired'],
+    ['a file that is gone, with a way on', 404, { location: '/b' }, 'expired'],
+    ['a server error', 500, {}, 'unreachable'],
+    ['too many requests', 429, {}, 'unreachable'],
+    ['a redirect to nowhere', 302, {}, 'refused'],
+    ['the end of a file', 206, { 'content-range': 'bytes 5-9/10' }, 'refused'],
+    ['an unknown part of a file', 206, {}, 'refused'],
+  ])('%s (HTTP %i) is told by its status', async (_name, status, headers, is) => {
     const { url, seen } = await serve((_request, response) => response.writeHead(status, headers).end());
-    const host = new URL(url).host;
     const answer = await downloader(url).open(`${url}/a`, signal);
-    expect(answer).toEqual({ is, message: `${host} answered ${says}` });
+    expect(answer).toEqual({ is, message: `${new URL(url).host} answered HTTP ${status}` });
     expect(seen).toHaveLength(1);
   });
 

@@ -155,98 +155,27 @@ describe('a refusal that names a job is none', () => {
 
 describe('the 404 of a service is about', () => {
   const post = { accountIds: ['acc_nope'], caption: 'hello' };
-  test.each<[string, string, unknown, object, boolean | undefined, string]>([
-    ['the user, where it is documented', 'image', no({ error: 'Not found' }), {}, undefined, 'user'],
-    ['the user, in its own words', 'video', no({ code: 'USER_NOT_FOUND' }), {}, undefined, 'user'],
-    [
-      'the path, where it is a guess',
-      'video',
-      no({ error: 'Not found', code: 'NOT_FOUND' }),
-      { prompt: 'x' },
-      undefined,
-      'no-route',
-    ],
-    [
-      'the path, in its own words',
-      'image',
-      no({ error: 'Route not found: POST /x/create' }),
-      {},
-      undefined,
-      'no-route',
-    ],
-    [
-      'the path, which holds the name of a field',
-      'clipping',
-      no({ error: 'Cannot find /api/v1/video' }),
-      { videoUrl: 'y' },
-      undefined,
-      'no-route',
-    ],
-    ['an account of the request', 'post', no({ error: 'Account acc_nope not found' }), post, undefined, 'invalid'],
-    ['a field by what it names', 'post', no({ error: 'Account not found' }), post, undefined, 'invalid'],
-    ['a field by another word', 'post', no({ error: 'Channel does not exist' }), post, undefined, 'invalid'],
-    [
-      'a field, as the name of a detail',
-      'post',
-      no({ error: 'Not found', details: { account_ids: ['unknown'] } }),
-      post,
-      undefined,
-      'invalid',
-    ],
-    [
-      'a field, as the text of a detail',
-      'post',
-      no({ error: 'Not found', code: 'NOT_FOUND', details: [{ field: 'accountIds[0]' }] }),
-      post,
-      undefined,
-      'invalid',
-    ],
-    ['what cannot be found', 'image', no({ error: 'Cannot find account acc_nope' }), post, undefined, 'invalid'],
-    [
-      'the path, which its details repeat',
-      'post',
-      no({ error: 'Not found', details: { path: '/posts', method: 'POST' } }),
-      post,
-      undefined,
-      'no-route',
-    ],
-    [
-      'the path, in an answer of another form',
-      'post',
-      { statusCode: 404, message: 'account acc_nope unknown', error: 'Not Found' },
-      post,
-      undefined,
-      'no-route',
-    ],
-    [
-      'the path, beside words that say nothing',
-      'thumbnail',
-      no({ message: 'The requested resource could not be found', requestId: 'r-1' }),
-      { title: 'x y z' },
-      undefined,
-      'no-route',
-    ],
-    [
-      'the path, where an answer of another form speaks of a user',
-      'image',
-      { message: 'no user' },
-      {},
-      undefined,
-      'no-route',
-    ],
-    [
-      'a picture of the request',
-      'image',
-      no({ error: 'reference image is gone' }),
-      { referenceImages: ['https://a/b'] },
-      undefined,
-      'invalid',
-    ],
-    ['something else of it, where the path is known', 'video', no({ error: 'Not found' }), {}, true, 'invalid'],
-    ['the path, where the document lacks it', 'image', no({ error: 'Not found' }), {}, false, 'no-route'],
-  ])('%s', (_name, kind, json, request, isDocumented, expected) => {
+  const thing = { error: 'Not found' };
+  test.each<[about: string, why: string, kind: string, json: unknown, request?: object, isDocumented?: boolean]>([
+    ['the user, where it is documented', 'user', 'image', no(thing)],
+    ['the user, in its own words', 'user', 'video', no({ code: 'USER_NOT_FOUND' })],
+    ['the path, where it is a guess', 'no-route', 'video', no({ ...thing, code: 'NOT_FOUND' }), { prompt: 'x' }],
+    ['the path, in its own words', 'no-route', 'image', no({ error: 'Route not found: POST /x/create' })],
+    ['the path, with a field in it', 'no-route', 'clipping', no({ error: 'Cannot find /v1/video' }), { videoUrl: 'y' }],
+    ['an account of the request', 'invalid', 'post', no({ error: 'Account acc_nope not found' }), post],
+    ['a field by another word', 'invalid', 'post', no({ error: 'Channel does not exist' }), post],
+    ['a field in a detail', 'invalid', 'post', no({ ...thing, details: { account_ids: ['unknown'] } }), post],
+    ['a field in a text', 'invalid', 'post', no({ ...thing, details: [{ field: 'accountIds[0]' }] }), post],
+    ['what cannot be found', 'invalid', 'image', no({ error: 'Cannot find account acc_nope' }), post],
+    ['the path in the details', 'no-route', 'post', no({ ...thing, details: { path: '/posts' } }), post],
+    ['the path, in another form', 'no-route', 'post', { statusCode: 404, message: 'account unknown' }, post],
+    ['the path, beside empty words', 'no-route', 'thumbnail', no({ message: 'The resource could not be found' })],
+    ['the path, in another form with a user', 'no-route', 'image', { message: 'no user' }],
+    ['a value where the path is known', 'invalid', 'video', no(thing), {}, true],
+    ['the path, where the document lacks it', 'no-route', 'image', no(thing), {}, false],
+  ])('%s: %s', (_about, why, kind, json, request = {}, isDocumented = undefined) => {
     const seen = classify(kind, 404, json, { request, ...(isDocumented !== undefined && { isDocumented }) });
-    expect(seen.is === 'refused' ? seen.why : seen.is).toBe(expected);
+    expect(seen.is === 'refused' ? seen.why : seen.is).toBe(why);
   });
 });
 

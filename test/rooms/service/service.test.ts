@@ -184,21 +184,14 @@ describe('an upload', () => {
     expect(await service.upload({ url: 'https://a.example/x.png', fileName: 'x.png' }, signal)).toEqual(uploaded);
   });
 
-  test.each([
-    [401, 'auth'],
-    [400, 'refused'],
-    [503, 'unreachable'],
-  ])('that is answered with %i has failed: %s', async (status, why) => {
+  test.each<[Handler, object]>([
+    [json(401, { success: false, error: `no ${apiKey}` }), { why: 'auth', message: 'HTTP 401: no [key]' }],
+    [json(503, { success: false }), { why: 'unreachable' }],
+    [json(200, { success: true }), { why: 'refused' }],
+  ])('that comes to nothing has failed (%#)', async (handle, failed) => {
     const { folder, order } = file();
-    const { service } = await open(json(status, { success: false, error: `no ${apiKey}` }), { folder });
-    const message = `HTTP ${status}: no [key]`;
-    expect(await service.upload(order, signal)).toEqual({ is: 'failed', why, message });
-  });
-
-  test('whose answer cannot be used has failed', async () => {
-    const { folder, order } = file();
-    const { service } = await open(json(200, { success: true }), { folder });
-    expect(await service.upload(order, signal)).toMatchObject({ is: 'failed', why: 'refused' });
+    const { service } = await open(handle, { folder });
+    expect(await service.upload(order, signal)).toMatchObject({ is: 'failed', ...failed });
   });
 
   test('that was interrupted says no more', async () => {
