@@ -5,25 +5,25 @@ import type { PlanRow, PlanTotals, StepOrder } from './plan.ts';
 export type Durations = { readonly [kindAndModel: string]: readonly number[] };
 
 export interface OpenStep {
-  /** Durations of similar steps in ms, ascending, at least one. One array for all steps of a kind and model. */
+  /** Durations of similar steps in ms, ascending, never empty. */
   samples: readonly number[];
   after: readonly OpenStep[];
   ageMs?: number;
 }
 
-/** Spread between two runs beyond chance, because a service is faster on some days than on others. */
+/** Difference between days of the service, as a share of the time. */
 const daily = 0.05;
-/** Standard deviations of the total work on each side of the range. */
+/** Half of the range, in standard deviations of the total work. */
 const width = 0.4;
 /** Share of the longest chain that runs while slots are idle. Graham (1969) has 1 for the worst order. */
 const idle = 0.4;
-/** Time that a job older than every sample still takes on average, as a share of its age. */
+/** Mean time left of a job that is older than every sample, as a share of its age. */
 const overtime = 0.3;
 
 /**
- * Returns the range of time until all steps have ended, which held the end of two runs of three. At least, the work
- * fills all slots, or the longest chain takes its time; at most, slots are idle beside that chain, and the most
- * uncertain step is late.
+ * Returns the expected time until all steps have ended. In measurements, two of three runs ended within the range. The
+ * low end assumes that all slots are in use, or that only the longest chain counts. The high end assumes idle slots
+ * during that chain, and a late end of the most uncertain step.
  */
 export function expectEnd(steps: readonly OpenStep[], slots: number): { lowMs: number; highMs: number } {
   const ends = new Map<OpenStep, number>();
@@ -94,7 +94,7 @@ export function timedAs({ kind, paidRequest: { model } }: Pick<StepOrder, 'kind'
   return typeof model === 'string' ? `${kind} ${model}` : kind;
 }
 
-/** Returns durations of similar jobs. Uploads and posts take seconds, even if none was timed. */
+/** Returns durations of similar jobs. Uploads and posts have a typical duration if none was timed. */
 export function samplesOf(order: Pick<StepOrder, 'kind' | 'paidRequest'>, durations: Durations): readonly number[] {
   const seen = durations[timedAs(order)] ?? [];
   const kind = kinds[order.kind];

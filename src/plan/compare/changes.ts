@@ -7,7 +7,7 @@ import type { Cause, Change } from '../plan.generated.ts';
 
 export interface ChangeFacts {
   addressOf?: ((fingerprint: string) => string | undefined) | undefined;
-  /** Finds the change in the campaign that made a value of this step's request differ. `path`: within the request. */
+  /** Finds the change in the campaign that changed a value of the request. `path`: within the request. */
   causeOf?: ((address: string, difference: { path: Path; before: Json; after: Json }) => Cause | undefined) | undefined;
 }
 
@@ -17,8 +17,8 @@ interface Changes {
 }
 
 /**
- * Compares the paid request with the current one, field by field. Both refer to steps by fingerprint. A documented
- * default equals the same value written out. `request`: the current one with references by address, to name the steps.
+ * Compares the paid request with the wanted request, field by field. Both refer to steps by fingerprint. A documented
+ * default equals the same value written out. `wanted.request`: the wanted request with references by address.
  */
 export function findChanges(
   bought: OpenRequest,
@@ -84,7 +84,6 @@ class Comparison {
     this.changes.push({ field, ...defined({ before: from, after: to, cause }) });
   }
 
-  /** Describes a reference that is new or gone, or that names another step or another purchase of the same step. */
   #compareSteps(
     field: string,
     { old, now, written }: { old: string | undefined; now: string; written: Json | undefined },
@@ -110,7 +109,7 @@ class Comparison {
   }
 }
 
-/** Such an object is a reference and never user data, because fields of a manifest do not start with `$`. */
+/** Returns the reference that a value is. A manifest's own fields never begin with `$`. */
 function referenceIn(value: Json | undefined): string | undefined {
   return isMap(value) && typeof value.$ref === 'string' ? value.$ref : undefined;
 }
@@ -119,7 +118,7 @@ function digestIn(value: Json | undefined): string | undefined {
   return isMap(value) && typeof value.$sha256 === 'string' ? value.$sha256 : undefined;
 }
 
-/** Describes on one line how a request changed. `whose`: suffix about a step, as in `, whose prompt changed`. */
+/** Describes on one line how a request changed. `whose`: returns a suffix about a step, as in `, whose prompt changed`. */
 export function describeChanges(changes: readonly Change[], whose: (address: string) => string = () => ''): string {
   if (changes.length === 0) return 'an input changed';
   const others = changes.filter(({ cause }) => cause?.is !== 'step');
@@ -130,9 +129,7 @@ export function describeChanges(changes: readonly Change[], whose: (address: str
   return [...own, `follows ${followed}${rest}${whose(followed)}`].join('; ');
 }
 
-/**
- * Describes the change of one field. `several`: the description is for several rows of a data file, so none is named.
- */
+/** Describes the change of one field. `several`: for several rows of a data file, so no row is named. */
 export function describeChange({ field, before, after, cause }: Change, several = false): string {
   if (cause?.is === 'file') return `${cause.name} changed`;
   const name = nameOf(field, cause, several);
@@ -168,7 +165,7 @@ function isScalar(value: Json): boolean {
 
 const shownWords = 5;
 
-/** In scripts that are written without spaces, each character is a word. Signs at the end of a word are words, too. */
+/** In scripts without spaces, each character is a word. Punctuation at the end of a word is a word of its own. */
 const unspaced = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}';
 const word = new RegExp(
   `[${unspaced}]\\p{M}*|\\p{P}{1,3}(?=\\s|$)|[^\\s${unspaced}]+?(?=\\p{P}{0,3}(?:[\\s${unspaced}]|$))`,
@@ -176,8 +173,8 @@ const word = new RegExp(
 );
 
 /**
- * Describes how a string changed, by the words between its common beginning and end: `oak → elm`. If words were only
- * added or removed, the word before and the word after them are included: `“a lamp” → “a red lamp”`.
+ * Describes how a string changed by the words between the common beginning and end: `oak → elm`. If words were only
+ * added or removed, the neighbouring words are included: `“a lamp” → “a red lamp”`.
  */
 export function describeWords(before: string, after: string): string {
   const [old, now] = [[...before.matchAll(word)], [...after.matchAll(word)]];

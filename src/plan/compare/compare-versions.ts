@@ -42,13 +42,13 @@ export interface Comparison {
   there: PriceSum & { steps: number; budget?: number };
   here: PriceSum & { steps: number; budget?: number };
   toBuy: PriceSum;
-  /** Jobs and unresolved create requests that are on record in one version only. */
+  /** Jobs and unresolved create requests that only one version has on record. */
   bought: Charge[];
   boughtThere: Charge[];
   discarded: number;
 }
 
-/** Compares two versions of a campaign. Pure. Both are priced with the prices known or estimated in `here`. */
+/** Compares two versions of a campaign. Both have the prices of `here`. */
 export function compareVersions(there: Version, here: Version, { hints }: { hints?: PriceHints } = {}): Comparison {
   const priceOf = pricesFrom(here.lock, here.graph.prices, hints);
   const prices = {
@@ -82,9 +82,7 @@ export function compareVersions(there: Version, here: Version, { hints }: { hint
 
 type Pair = [there: Step, here: Step] | [there: undefined, here: Step] | [there: Step, here: undefined];
 
-/**
- * Pairs steps by address and request, then by request, then by address. In the order of `here`; removed steps are last.
- */
+/** Pairs steps by address and request, then by request, then by address. Removed steps are last. */
 function pairSteps(there: Graph, here: Graph): Pair[] {
   const left = new Map(there.steps.map((step) => [step.address, step]));
   const pairs = new Map<string, Step>();
@@ -141,7 +139,7 @@ function compareStep(
   };
 }
 
-/** Returns prices by address. Steps with equal requests are one purchase: only the first has the price. */
+/** Returns prices by address. Steps with equal requests are one purchase, and the first step has its price. */
 function priceSteps(steps: readonly Step[], priceOf: PriceOf): ReadonlyMap<string, number | null> {
   const seen = new Set<string>();
   const prices = new Map<string, number | null>();
@@ -172,9 +170,7 @@ function findMissing(situation: Situation): string[] {
   });
 }
 
-/**
- * Sums, by address in the other version, charges of purchases that no step has here, even after a merge of both locks.
- */
+/** Sums the charges of purchases that no step has here, even after a merge of both locks. By address in `there`. */
 function findDiscards(charges: readonly Charge[], here: Version, lockThere: Lock): ReadonlyMap<string, number> {
   const joined = listCharges(situate(here.graph, joinLocks(here.lock, lockThere)));
   const isWork = ({ went, isUsed }: Charge) => isUsed && (went === 'delivered' || went === 'running');

@@ -93,7 +93,7 @@ export function ruleOnSend(
   if (finding === undefined) return undefined;
   const kind = open.kind ?? record.kind;
   if (isPost(kind) && finding.is === 'spend-again') {
-    // I24: no post is repeated while it may be published.
+    // No post is repeated while it may be published.
     return refuse(
       address,
       'is a post that may be published already, so it is not sent a second time',

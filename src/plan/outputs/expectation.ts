@@ -15,7 +15,7 @@ interface SoundFacts {
   wave?: string;
 }
 
-/** Measurements of a media file. Facts that could not be measured are omitted. */
+/** Measurements of a media file. What cannot be measured is omitted. */
 export interface MediaFacts extends SoundFacts {
   width?: number;
   height?: number;
@@ -67,7 +67,7 @@ export interface Unfit {
   unmet: string;
 }
 
-/** Finds the first file of a step that does not fit. Files that a user accepted as they are always fit. */
+/** Finds the first file of a step that does not fit `expect`. An accepted file always fits. */
 export function findUnfit(
   expect: Expectation | undefined,
   outputs: readonly Output[],
@@ -81,7 +81,7 @@ export function findUnfit(
   return undefined;
 }
 
-/** Finds steps with a file that does not fit `expect`. Only steps whose files are all on this disk are examined. */
+/** Finds steps with a file that does not fit `expect`, among the steps whose files are all on this disk. */
 export function findUnfitSteps(
   matches: readonly Match[],
   files: { isIntact(output: Output): boolean; factsOf?: ((output: Output) => MediaFacts | undefined) | undefined },

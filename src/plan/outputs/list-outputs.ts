@@ -36,21 +36,21 @@ interface StepEntry {
 
 interface OutputEntry extends StepEntry {
   output: Output;
-  /** Number of the file in its job, from 1, if there are several. */
+  /** Number of the file in its job, from 1. Omitted if the job has one file. */
   part?: number;
   state: StepState;
   verdict?: Said;
   job?: string;
-  /** Charge of its job, `null` if unknown; 0 if an earlier file in the list has the same job. */
+  /** Charge of the job, `null` if unknown; 0 if an earlier file in the list has the same job. */
   credits: number | null;
   madeFrom: readonly string[];
   model?: string;
   prompt?: string;
-  /** The request as it was bought, with references by address. Omitted when the lock no longer has it. */
+  /** The paid request, with references by address. Omitted if the lock no longer has it. */
   request?: OpenRequest;
 }
 
-/** An output with facts of its file. Size and duration are included if the file is here and states them. */
+/** An output with facts of its file. Facts that cannot be measured are omitted. */
 export interface FoundOutput extends OutputEntry {
   fileState: 'intact' | 'missing' | 'changed';
   width?: number;
@@ -65,7 +65,7 @@ interface ListedOutputs {
   entries: OutputEntry[];
   posts: PostEntry[];
   without: number;
-  /** With `picked`: the undecided gates, whose files are omitted. */
+  /** With `which: 'picked'`: the open gates whose files are omitted. */
   undecided: string[];
 }
 
@@ -76,7 +76,7 @@ interface ListFacts {
   rows: ReadonlyMap<string, StepRows>;
 }
 
-/** Lists the files and posts of a campaign in the order of the graph. Changed steps have their last files. */
+/** Lists the files and posts of a campaign in the order of the graph. A changed step has its last files. */
 export function listOutputs({ situation, selected, which, rows }: ListFacts): ListedOutputs {
   const { graph, lock, matches, gateOf, verdicts } = situation;
   const describe = describer(situation, { boughtAt: boughtAtIn(lock), rows });
@@ -122,7 +122,7 @@ export function findSaved({ purchase, record }: Match): { purchase?: Purchase | 
   return { purchase: counted.find(({ outputs }) => outputs !== undefined), isEarlier: true };
 }
 
-/** Makes a function that returns the charge of a job once: several steps may share it, and it may have several files. */
+/** Makes a function that returns the charge of a job once, because several steps and files may share the job. */
 function chargeTaker(known: ReadonlyMap<string, number>): (purchase: Purchase) => number | null {
   const taken = new Set<string>();
   return (purchase) => {
@@ -188,7 +188,7 @@ interface Problem {
   hint: string;
 }
 
-/** Names files by a layout: a template without extension. Equal and unusable names are problems. */
+/** Names files by a layout, which is a template without extension. Equal and unusable names are problems. */
 export function nameDeliveries<File extends OutputEntry>(
   files: readonly File[],
   layout = '{{path}}',

@@ -16,7 +16,7 @@ export function isAskedAbout({ reason, beside }: Pick<Row, 'reason' | 'beside'>)
 
 /** Returns the posts of an address that are or may be published, newest first, including forgotten ones. */
 export function sendsOf({ kind, purchases }: StepRecord): Purchase[] {
-  // The address may have had another kind before. Earlier purchases in old locks do not state their kind.
+  // An earlier purchase may have another kind, which old locks do not state.
   // I24
   return purchases.filter(
     (one, index) =>
@@ -32,7 +32,7 @@ function hasFiles({ outputs, url }: Purchase): boolean {
   return (outputs !== undefined && outputs.length > 0) || url !== undefined;
 }
 
-/** Makes a finder for the address under which exactly this request was posted, including forgotten posts. */
+/** Makes a finder for the address at which a request was posted, including forgotten posts. */
 export function findPosted(lock: Lock): (fingerprint: string) => string | undefined {
   let posted: Map<string, string> | undefined;
   const collect = () => {
@@ -50,9 +50,7 @@ export function findPosted(lock: Lock): (fingerprint: string) => string | undefi
   };
 }
 
-/**
- * The accounts to which a post is published, in normalized spelling; `undefined`: unknown, so it may be any account.
- */
+/** Accounts of a post, in normalized spelling; `undefined`: unknown, so they may be any accounts. */
 export type PostAccounts = ReadonlySet<string> | undefined;
 
 // The account fields of a post are undocumented, so every field with such a name counts.
@@ -97,9 +95,7 @@ export function targetOf(request: OpenRequest): PostTarget {
   };
 }
 
-/**
- * Returns when the service will publish a scheduled post. Empty for other kinds, or if that is before `now` (in ms).
- */
+/** Returns when the service will publish a scheduled post; empty if that is before `now` (in ms since 1970). */
 export function laterPost(kind: string, request: OpenRequest, now: number): { scheduledFor?: string } {
   const { at } = isPost(kind) ? targetOf(request) : {};
   return at !== undefined && Date.parse(at) > now ? { scheduledFor: at } : {};

@@ -1,19 +1,18 @@
 import { hash } from 'node:crypto';
 import { canonicalJson } from '../../ground/json.ts';
-import type { Purchase, StepRecord } from '../../lock/record.ts';
+import type { Purchase } from '../../lock/record.ts';
 import { isJob } from '../../lock/sends.ts';
 import { flatText } from '../../manifest/rows/rows.ts';
 import type { Price, Retries } from '../plan.ts';
 import type { Match } from '../situation/find-purchases.ts';
 
 /**
- * Derives the idempotency key of a create request. It depends only on what is bought, so that the key is the same after
- * a lost lock, in a second clone, or when the request is repeated. 44 ASCII characters; the service allows 128.
+ * Derives the idempotency key of a create request. The key depends only on the purchase, so a lost lock and a second
+ * clone get the same key. 44 ASCII characters; the service allows 128.
  *
  * `repeat` counts the purchases of this fingerprint from 1, and increases only when the same request is bought again on
- * purpose. `attempt` increases after a definite refusal, because the service may answer a repeated key with the stored
- * error. Because it may also accept the key, the keys are tried in order from the first, so that two clones find the
- * same one.
+ * purpose. `attempt` increases after a refusal, because the service may answer a repeated key with the stored error. The
+ * service may also accept the refused key, so keys are tried in order from the first, and two clones find the same key.
  */
 export function idempotencyKey(purchase: {
   campaign: string;
@@ -58,8 +57,11 @@ export function nextPurchase(purchases: Purchase[], fingerprint: string): { gene
 export function retriesLeft({ step, record }: Match): Pick<Retries, 'left' | 'credits'> | undefined {
   const { retry } = step.rules ?? {};
   if (retry === undefined) return undefined;
-  const { made, spent } = countPurchases({ step, record });
-  return { left: retry.attempts - made, credits: retry.credits === undefined ? null : retry.credits - spent };
+  const jobs = (record?.purchases ?? []).filter(isJob).filter(({ fingerprint }) => fingerprint === step.fingerprint);
+  // The first purchase is no retry.
+  const retried = jobs.toSorted((a, b) => a.generation - b.generation).slice(1);
+  const spent = retried.reduce((sum, { credits }) => sum + (credits ?? 0), 0);
+  return { left: retry.attempts - jobs.length, credits: retry.credits === undefined ? null : retry.credits - spent };
 }
 
 export function retriesAfter(
@@ -82,13 +84,4 @@ export function costOfRetries(retries: Retries, price: Pick<Price, 'credits'>): 
   if (price.credits === null) return retries.credits;
   const all = retries.left * price.credits;
   return retries.credits === null ? all : Math.min(all, retries.credits);
-}
-
-function countPurchases({ step, record }: { step: Match['step']; record: StepRecord | undefined }): {
-  made: number;
-  spent: number;
-} {
-  const jobs = (record?.purchases ?? []).filter(isJob).filter(({ fingerprint }) => fingerprint === step.fingerprint);
-  const oldestFirst = [...jobs].sort((a, b) => a.generation - b.generation);
-  return { made: jobs.length, spent: oldestFirst.slice(1).reduce((sum, { credits }) => sum + (credits ?? 0), 0) };
 }

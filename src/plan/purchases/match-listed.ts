@@ -11,16 +11,16 @@ export interface ListedRecord {
 }
 
 /**
- * Result of comparing a request with a listed job. `exact`: all comparable fields are equal, including the
- * distinguishing field. `near`: the distinguishing field differs only in case, white space, Unicode form, entities or a
- * cut end, or is the link of another step's output, or another field differs. Not comparable are fields whose value the request leaves to
- * the service, fields missing in the list, and links that are not known yet.
+ * Result of comparing a request with a listed job. `exact`: all comparable fields are equal. `near`: the distinguishing
+ * field differs only in case, white space, Unicode form, entities or a cut end, or is the link of another step's output;
+ * or another field differs. Not comparable are fields that the request omits, fields that the list omits, and unknown
+ * links.
  */
 type Likeness = 'exact' | 'near' | 'other';
 
 /**
- * Compares a request with a listed job. `fields`: the fields that lists of this kind return, the distinguishing one
- * first. `isComparable`: whether the other field of the list can be trusted. Defaults to all that the job has.
+ * Compares a request with a listed job. `fields`: the fields that lists of this kind return, the distinguishing field
+ * first. `isComparable`: whether another field of the list can be trusted. Defaults to all fields that the job has.
  */
 export function compareListed(
   request: OpenRequest,
@@ -31,7 +31,7 @@ export function compareListed(
   const [telling, ...others] = fields;
   if (telling === undefined) return 'other';
   const [wanted, seen] = [request[telling], echoes[telling]];
-  // The value was another step's output, whose link is not known now, so a user must decide.
+  // The link of another step's output is unknown now, so a user must decide.
   if (wanted !== undefined && isOpenField(wanted) && typeof seen === 'string' && /^https?:/.test(seen)) return 'near';
   if (typeof wanted !== 'string' || typeof seen !== 'string') return 'other';
   if (!isSameField(wanted, seen)) return isAlike(foldText(wanted), foldText(seen)) ? 'near' : 'other';
@@ -45,11 +45,11 @@ export function compareListed(
 
 export interface Adoption<Job extends ListedRecord> {
   adopted: { match: Match; job: Job }[];
-  /** Possible matches that a user must decide: exact ones that several steps share, and near ones. */
+  /** Possible matches for a user to decide: near jobs, and exact jobs that match several different steps. */
   open: { match: Match; jobs: { job: Job; likeness: Exclude<Likeness, 'other'> }[] }[];
 }
 
-/** Assigns jobs that are on no record to steps that are not bought. Equal steps get them in order of creation. */
+/** Assigns jobs that the lock lacks to steps without a job. Equal steps get equal jobs in order of creation. */
 export function matchListed<Job extends ListedRecord>(
   matches: readonly Match[],
   jobs: readonly Job[],
@@ -63,11 +63,8 @@ export function matchListed<Job extends ListedRecord>(
   for (const { group, exact, near } of found) {
     const isCertain = exact.length <= group.length && exact.every(({ jobId }) => wantedBy.get(jobId) === 1);
     if (exact.length > 0 && isCertain) {
-      const oldestFirst = [...exact].sort((a, b) => compareText(a.createdAt ?? '', b.createdAt ?? ''));
-      for (const [index, job] of oldestFirst.entries()) {
-        const match = group[index];
-        if (match !== undefined) result.adopted.push({ match, job });
-      }
+      const oldestFirst = exact.toSorted((a, b) => compareText(a.createdAt ?? '', b.createdAt ?? ''));
+      result.adopted.push(...oldestFirst.flatMap((job, index) => (group[index] ? { match: group[index], job } : [])));
       continue;
     }
     const candidates = [
@@ -107,12 +104,12 @@ export function isSameField(wanted: Json, seen: Json | undefined): boolean {
   return canonicalJson(wanted) === canonicalJson(seen);
 }
 
-/** Recognizes a value with a link that only a run knows. */
+/** Returns whether a value contains a reference to another step's output. */
 export function isOpenField(value: Json): boolean {
   return value !== null && typeof value === 'object';
 }
 
-/** Removes unintended differences that users and services introduce: case, white space, Unicode form. */
+/** Removes differences in case, white space and Unicode form. */
 function foldText(text: string): string {
   return text.normalize('NFKC').toLowerCase().replace(/\s+/gu, ' ').trim();
 }
@@ -126,7 +123,7 @@ const entities: { readonly [entity: string]: string } = {
   apos: "'",
 };
 
-/** Whether a listed text can be the sent one: lists may escape characters as entities and cut the end. */
+/** Returns whether a listed text can be the sent text: lists may escape characters as entities and cut the end. */
 function isAlike(listed: string, sent: string): boolean {
   const [a, b] = [listed, sent].map((text) =>
     text

@@ -2,43 +2,42 @@ import { defined } from '../../ground/values.ts';
 import type { Job, OpenSend, Purchase, Refusal } from '../../lock/record.ts';
 import { isJob, isOpenSend } from '../../lock/sends.ts';
 
-/** Facts that decide how an open send may be settled. */
+/** Facts that determine how an unresolved create request can be settled. */
 export interface SendFacts {
-  /** Whether repeating an idempotency key recovers a lost answer; `unknown` without an API key. */
+  /** Whether sending the same idempotency key again recovers a lost answer; `unknown` without an API key. */
   replays: 'yes' | 'no' | 'unknown';
-  /** `hold`: a user must resolve a possible charge. By default the service is asked about it. */
+  /** `hold`: a user must resolve each request. Defaults to `ask`: the service is asked about it. */
   onUnknown?: 'ask' | 'hold';
-  /** Time in ms since 1970, by which a key is, or is no longer, within the service's replay window. */
+  /** Time in ms since 1970. */
   now: number;
-  /** Digest of a send's ID and the API key in use; `undefined` when there is no API key. */
+  /** Returns the digest of a request's ID and the API key in use; `undefined` without an API key. */
   accountOf?: (send: string) => string | undefined;
 }
 
 interface RetryFacts {
   retries: { left: number; credits: number | null } | undefined;
   price: number | null;
-  /** An unresolved create request stands next to the job: nothing is bought before it is settled. */
+  /** Whether the purchase also has an unresolved create request. Nothing is bought before it is settled. */
   isOpen: boolean;
 }
 
-/** The next step of a purchase. Only `create` and `again` may lead to a charge that is not on record. */
+/** What happens next with a purchase. Only `create` and `again` may cause a charge that is not on record. */
 export type Act =
-  /** Nothing was charged: a create request may leave. `refused`: the newest refusal, if there is one. */
+  /** Nothing was charged, so a create request may be sent. `refused`: the newest refusal, if there is one. */
   | { do: 'create'; refused?: Refusal }
-  /** It may have been charged: its answer is recovered before anything else is bought. */
+  /** A charge is possible, and the answer is recovered before anything else is bought. */
   | { do: 'ask'; send: OpenSend; reason: string }
-  /** It may have been charged, and only a user can find out. */
+  /** A charge is possible, and only a user can find out. */
   | { do: 'hold'; send: OpenSend; reason: string; isKeyKnown?: true }
-  /** Its job is running, or the service no longer knew it: the job is polled. */
+  /** The job is running or lost, and is polled. */
   | { do: 'collect'; job: Job }
   | { do: 'save'; job: Job }
   | { do: 'again'; job: Job }
   | { do: 'end'; job: Job; why: RetryRefusal };
 
 /**
- * The only table that decides what may happen next with a purchase on record: in a plan, and when another process
- * continues a run. Rows are the states of a purchase, columns are facts. What follows an answer while the request is in
- * flight is in `run/outcome.ts`. `redo`: a user asked for another purchase.
+ * Decides what happens next with a purchase on record, in a plan and when another process continues a run. While a
+ * request is in flight, `run/outcome.ts` decides. `redo`: a user asked for another purchase.
  */
 export function next(purchase: Purchase | undefined, facts: SendFacts & RetryFacts & { redo: boolean }): Act {
   switch (purchase?.state) {
@@ -72,10 +71,10 @@ export function next(purchase: Purchase | undefined, facts: SendFacts & RetryFac
 }
 
 /**
- * Picks the purchase that decides what happens to a request: one that is bought or running; otherwise an open send,
- * which must be settled before anything is bought; otherwise the newest failed job; otherwise the newest refusal. With
- * `facts`, an open send that can be settled without a person takes precedence over one that cannot. An open send of a
- * generation that has a job is left to `openSendRows`, because sending it again would buy that generation twice.
+ * Picks the purchase that determines what happens next: a finished or running job, or else an unresolved create request,
+ * or else the newest failed job, or else the newest refusal. With `facts`, requests that need no user come before
+ * requests that need a user. A request whose generation has a job is left to `openSendRows`, because sending it again
+ * would buy that generation twice.
  */
 export function currentPurchase(purchases: readonly Purchase[], facts?: SendFacts): Purchase | undefined {
   const made = new Set(purchases.filter(isJob).map(({ generation }) => generation));
@@ -89,7 +88,7 @@ export function currentPurchase(purchases: readonly Purchase[], facts?: SendFact
   );
 }
 
-/** Returns whether a create request of this purchase, or of an earlier one of the same request, is open. */
+/** Returns whether this purchase, or an earlier purchase of its fingerprint, has an unresolved create request. */
 export function hasOpenSend(
   purchases: readonly Purchase[],
   { fingerprint, generation }: Pick<Purchase, 'fingerprint' | 'generation'>,
@@ -98,7 +97,7 @@ export function hasOpenSend(
   return open.some((one) => one.generation <= generation);
 }
 
-/** Reason why a failed job is not bought again: an open send, nobody asked for it, or a limit of `retry:`. */
+/** Reason why a failed job is not bought again. */
 export type RetryRefusal = 'open-send' | 'not-asked' | 'prompt' | 'attempts' | 'credits';
 
 export function whyNotAgain(
@@ -122,18 +121,18 @@ export function costOfAnother({
   return Math.max(1, price ?? 0, charged ?? 0);
 }
 
-/** The service replays for 24 h from the first send; one hour is kept in reserve for clock differences. */
+/** The service replays a key for 24 h. One hour is kept in reserve for clock differences. */
 const replayWindowMs = 23 * 3_600_000;
 
-/** Tolerance for the time of a send in the future. If it is exceeded, one of the two clocks is wrong. */
+/** Tolerance for a request time in the future, because two clocks can differ. */
 const clockSlackMs = 5 * 60_000;
 
-/** Returns whether the service still replays a key first sent `ageMs` ago. A future time means a wrong clock. */
+/** Returns whether the service still replays a key that was first sent `ageMs` ago. */
 export function isReplayed(ageMs: number): boolean {
   return ageMs >= -clockSlackMs && ageMs < replayWindowMs; // I4
 }
 
-/** Returns how a lost answer can be recovered without a user: from the service's list, or with the same key. */
+/** Returns how a lost answer can be recovered without a user: `search` in the service's list, or `replay` of the key. */
 export function recoveryOf(sent: {
   fence?: string | undefined;
   replays: boolean;
@@ -143,7 +142,7 @@ export function recoveryOf(sent: {
   return sent.replays && isReplayed(sent.ageMs) ? 'replay' : undefined;
 }
 
-/** Returns whether a send was made with the API key in use, as far as that is known. */
+/** Returns whether a create request was sent with the API key in use. Unknown counts as yes. */
 export function isOwnSend({ send, account }: OpenSend, accountOf: SendFacts['accountOf']): boolean {
   if (account === undefined) return true;
   const own = accountOf?.(send);
@@ -207,8 +206,8 @@ const ofInput = /\b(?:prompt|request|input)\b/i;
 const ofRequest = /invalid(?! response)|\btoo (?:long|large|small|short)\b|unsupported|content checker/i;
 
 /**
- * Returns whether a job failed because of its prompt or reference. Services document no error codes, only messages.
- * Messages that may mean the prompt count as that, because a repeated refusal can be charged.
+ * Returns whether a job failed because of its prompt or reference. The service documents no error codes, so the message
+ * is examined. An ambiguous message counts as a refused prompt, because a repeated refusal can be charged.
  */
 export function isPromptRefused(error = ''): boolean {
   if (!refusal.test(error)) return ofRequest.test(error);

@@ -4,13 +4,11 @@ import { type StepState, stepStates } from '../situation/step-state.ts';
 import { findAddress, findNamed, fits, type Name } from './names.ts';
 
 /**
- * A selection of steps, for example `hero@A*,9:16  tag:launch,kind:video  +teaser`. It matches steps that match any of
- * its terms.
+ * A selection of steps, for example `hero@A*,9:16  tag:launch,kind:video  +teaser`. Terms are separated by white space
+ * (“or”), and the conditions of a term by commas (“and”).
  *
- * Terms are separated by white space (“or”), and the conditions of a term by commas (“and”). Existing addresses take
- * precedence: the longest part of the text that is the address of a step means that step. Other addresses may contain
- * commas, too: they end at a comma after which another condition begins, that is `kind:`, `tag:`, `state:`, `cost:`,
- * `selector:`, a quote, or another name with an `@`.
+ * The longest part of the text that is the address of a step means that step. A pattern with `@` may contain commas: it
+ * ends at a comma before `kind:`, `tag:`, `state:`, `cost:`, `selector:`, a quote, or another name with `@`.
  */
 export interface Selection {
   terms: Term[];
@@ -31,10 +29,9 @@ interface SelectionProblem {
   at: number;
 }
 
-/** Returns whether a text is the address of a step. */
 export type Vocabulary = (text: string) => boolean;
 
-/** Parses a selection. A problem names the violated rule and its offset, and can be shown as it is. */
+/** Parses a selection. A problem states the violated rule and its offset in the text. */
 export function parseSelection(text: string, isAddress: Vocabulary): Selection | SelectionProblem {
   const whole = findAddress(text.trim(), isAddress);
   if (whole !== undefined) return { terms: [[{ is: 'name', text: whole, literal: true, needs: false, users: false }]] };
@@ -86,7 +83,7 @@ function readCondition(text: string, at: number, isAddress: Vocabulary): Read {
   return { condition, end: typeof condition === 'string' ? at : at + end };
 }
 
-/** Lists the offsets at which the first condition of a word may end, nearest first. */
+/** Returns the offsets at which the first condition of a word may end, nearest first. */
 function endsIn(word: string): number[] {
   const first = word.indexOf(',');
   if (first < 0) return [word.length];
@@ -160,7 +157,7 @@ export interface SelectionFacts {
   graph: Graph;
   stateOf(address: string): StepState;
   costOf(address: string): number | null | undefined;
-  /** Returns the step whose job this step shares. It must be done first, like the steps that this one needs. */
+  /** Returns the step whose job this step shares. */
   ownerOf?(address: string): string | undefined;
 }
 
@@ -169,7 +166,7 @@ export function vocabularyOf({ steps }: Graph): Vocabulary {
   return (text) => addresses.has(text);
 }
 
-/** Returns the addresses that a name matches. The name of a gate that is not a step's matches all steps of the gate. */
+/** Returns the addresses that a name matches. If no step matches, the name of a gate matches the steps of the gate. */
 export function findSteps(name: Name, { steps, gates = [] }: Graph): readonly string[] {
   const named = findNamed(name, steps).map(({ address }) => address);
   return named.length > 0 ? named : (gates.find((gate) => gate.name === name.text)?.members ?? []);
@@ -177,7 +174,7 @@ export function findSteps(name: Name, { steps, gates = [] }: Graph): readonly st
 
 type Found = Set<string> | { problem: string };
 
-/** Results of selectors by name, so that each is matched once. `undefined`: the selector is being matched. */
+/** Results of selectors by name. `undefined`: the selector is being matched. */
 type Selectors = Map<string, Found | undefined>;
 
 export function matchSelection(selection: Selection, facts: SelectionFacts, selectors: Selectors = new Map()): Found {
@@ -288,9 +285,8 @@ function compareCost(cost: number | null, { operator, credits }: Extract<Conditi
 }
 
 /**
- * Selects a trial of a campaign: of each task with several rows the first `count` rows, with all their cells and takes;
- * the steps that these need; and other steps if everything that they need is selected. `chosen`: steps that may be
- * selected. Returns `undefined` if no task has several rows.
+ * Selects the first `count` rows of each task that has several rows, the steps that these need, and each other step
+ * whose needs are all selected. `chosen`: steps that may be selected. Returns `undefined` if no task has several rows.
  */
 export function firstRows(
   { steps, gates }: Pick<Graph, 'steps' | 'gates'>,
@@ -317,7 +313,7 @@ export function firstRows(
   return new Set(known.filter(({ address }) => kept.has(address)).map(({ address }) => address));
 }
 
-/** Returns the row key of a step, or without one its matrix values. Takes of one cell have the same. */
+/** Returns the row key of a step, or its matrix values if it has no key. */
 function rowOf({ key, matrix }: Step): string {
   return key ?? JSON.stringify(matrix);
 }
