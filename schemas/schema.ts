@@ -46,7 +46,7 @@ export function readNotes(schema: Schema): { expected: Record<string, string>; k
     for (const [key, item] of Object.entries(value)) visit(item, `${pointer}/${key}`);
     if (!isSchema(value)) return;
     if (typeof value.expected === 'string') expected[pointer] = value.expected;
-    if (isSchema(value.properties) && value.additionalProperties === false) {
+    if (isSchema(value.properties) && (value.additionalProperties === false || value.type === 'object')) {
       keys[pointer] = Object.keys(value.properties);
     }
   };

@@ -1,27 +1,19 @@
 import { isJobId } from '../ground/job-id.ts';
 import type { Json } from '../ground/json.ts';
-import {
-  type Decisions,
-  knownFields,
-  type LockLine,
-  type MayHaveUnknown,
-  type Purchase,
-  setUnknownAside,
-} from './record.ts';
-import { expected, findViolations, type Violation } from './validate-line.generated.ts';
+import type { Decisions, LockLine, MayHaveUnknown, Purchase } from './record.ts';
+import { expected, findViolations, knownKeys, type Violation } from './validate-line.generated.ts';
 
 /** An error in a line; the message completes the words "the line ". */
 export class LineProblem extends Error {}
 
 type Fields = { readonly [field: string]: Json };
 
-/** Maximum nesting of a request. This program writes no deeper ones, and they would exhaust the stack. */
+/** Maximum nesting of a value. Deeper values would exhaust the stack. */
 const maxDepth = 64;
 
 /**
- * Checks a line against the schema and against rules across fields that no schema can express. Unknown fields, which a
- * newer version wrote, are moved to `unknownFields`; those of the line belong to its newest purchase. Throws
- * `LineProblem`.
+ * Checks a line against the schema, and against rules that no schema can express. Unknown fields, which a newer version
+ * wrote, are moved to `unknownFields`. Unknown fields of a line belong to its newest purchase. Throws `LineProblem`.
  */
 export function checkLine(fields: Fields): LockLine {
   const [violation] = findViolations(fields);
@@ -32,7 +24,7 @@ export function checkLine(fields: Fields): LockLine {
   return line;
 }
 
-/** Moves unknown fields of a header to `unknownFields`. The caller checks the known ones. */
+/** Moves unknown fields of a header to `unknownFields`. The caller checks the known fields. */
 export function checkHeader(
   fields: Fields,
 ): { [field in 'mediabatch' | 'version' | 'writtenBy' | 'service']?: Json } & MayHaveUnknown {
@@ -61,10 +53,29 @@ function readDecisions(fields: object): Decisions {
   return decisions;
 }
 
+const knownFields = {
+  header: new Set(['mediabatch', 'version', 'writtenBy', 'service']),
+  // A line has the unknown fields of its newest purchase, and an earlier purchase may become the newest.
+  purchase: keysAt('#', '#/allOf/0'),
+  output: keysAt('#/allOf/0/properties/outputs/items'),
+  decisions: keysAt('#/properties/decisions'),
+  pin: keysAt('#/properties/decisions/properties/pin'),
+  acceptance: keysAt('#/properties/decisions/properties/accepted/items'),
+  verdict: keysAt('#/properties/decisions/properties/verdicts/items'),
+};
+
+function keysAt(...pointers: string[]): ReadonlySet<string> {
+  return new Set(pointers.flatMap((pointer) => knownKeys[pointer] ?? []));
+}
+
+/** Moves unknown fields of an object to `unknownFields`. */
 function known<T>(fields: object, what: keyof typeof knownFields): T {
-  const sorted = setUnknownAside<T>(fields as Fields, knownFields[what]);
-  for (const [name, value] of Object.entries(sorted.unknownFields ?? {})) checkDepth(value, maxDepth, name);
-  return sorted;
+  const entries = Object.entries(fields as Fields);
+  const unknown = entries.filter(([name]) => !knownFields[what].has(name));
+  if (unknown.length === 0) return fields as T;
+  for (const [name, value] of unknown) checkDepth(value, maxDepth, name);
+  const rest = Object.fromEntries(entries.filter(([name]) => knownFields[what].has(name)));
+  return { ...rest, unknownFields: Object.fromEntries(unknown) } as T;
 }
 
 function refuse(field: string, value: string | undefined, isRight: (value: string) => boolean): void {
@@ -104,7 +115,7 @@ function aField(name: string): string {
   return `${/^[aeio]/.test(name) ? 'an' : 'a'} ${shown(name)}`;
 }
 
-/** Accepts only an http(s) URL without credentials, because it will be sent to the service in requests. */
+/** Accepts only an http(s) URL without credentials, because requests send the URL to the service. */
 export function isAssetUrl(text: unknown): text is string {
   if (typeof text !== 'string' || !/^[!-~]{1,2048}$/.test(text) || !URL.canParse(text)) return false;
   const { protocol, username, password } = new URL(text);

@@ -17,13 +17,10 @@ export const mostNote = 500;
 /** Maximum length of a verdict's reason and of its author's name, in UTF-16 code units. */
 export const mostReason = 100;
 
-/** Highest revision, and highest generation, that is accepted in a lock. Only a lock edited by hand comes near it. */
+/** Highest revision and generation that a lock may contain. */
 export const mostRevision = 1_000_000_000;
 
-/**
- * Joins decisions. Commutative, associative, idempotent: the higher revision of each part wins, and of equal revisions
- * the larger text.
- */
+/** Joins decisions: commutative, associative, idempotent. The higher revision counts, or else the larger text. */
 export function joinDecisions(all: readonly (Decisions | undefined)[]): Decisions | undefined {
   let pin: Decisions['pin'];
   const verdicts = new Map<string, Verdict>();
@@ -61,8 +58,8 @@ export function nameOfVerdict({ fingerprint, job }: Pick<Verdict, 'fingerprint' 
 }
 
 /**
- * Returns the valid one of two verdicts about one purchase: the higher revision, or of equal revisions the larger text.
- * So a rejection wins, and nothing is made from what a reviewer rejected; a verdict with a note wins over one without.
+ * Returns the verdict that counts of two verdicts about one purchase: the higher revision, or else the larger text. A
+ * rejection therefore counts before a pick, and a verdict with a note before a verdict without.
  */
 export function laterVerdict(a: Verdict, b: Verdict): Verdict {
   if (a.revision !== b.revision) return a.revision > b.revision ? a : b;
@@ -86,7 +83,7 @@ function newer<T extends Revised>(a: T, b: T): T {
   return one === other ? withUnknownOf(a, b) : one > other ? a : b;
 }
 
-/** Returns the purchases that count, newest first: those neither forgotten nor written off. */
+/** Returns the purchases that are neither forgotten nor written off, newest first. */
 export function countedPurchases({ purchases }: StepRecord): Purchase[] {
   const counts = ({ forgotten, writtenOff }: Purchase) => forgotten !== true && writtenOff !== true;
   return purchases.every(counts) ? purchases : purchases.filter(counts);
@@ -96,7 +93,7 @@ export function pinnedFingerprint(record: StepRecord | undefined): string | unde
   return record?.decisions?.pin?.fingerprint;
 }
 
-/** Returns the verdict about exactly this purchase. A verdict without `is` was withdrawn. */
+/** Returns the verdict about a purchase. A verdict without `is` was withdrawn. */
 export function verdictIn(
   decisions: Decisions | undefined,
   { fingerprint, jobId }: Pick<Job, 'fingerprint' | 'jobId'>,

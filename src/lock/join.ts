@@ -26,7 +26,7 @@ import {
 } from './record.ts';
 import { closedSends, isJob, mayBeCharged, writtenOffSends } from './sends.ts';
 
-/** Purchases and decisions of one address from one source, with the kind that the source recorded. */
+/** Purchases and decisions of one address from one source. */
 export interface Part {
   kind: string;
   purchases: readonly Purchase[];
@@ -35,8 +35,8 @@ export interface Part {
 }
 
 /**
- * Joins the records of one step from two sources: commutative, associative, idempotent. Create requests are joined one
- * by one: an open one is dropped only when its own ID is closed. A job ID is never dropped.
+ * Joins the records of one step from two sources: commutative, associative, idempotent. An unresolved create request is
+ * dropped only if its own ID is closed. A job ID is never dropped.
  */
 export function joinRecords(a: StepRecord, b: StepRecord): StepRecord {
   if (a.address !== b.address) throw new Error(`internal error: ${a.address} joined with ${b.address}`);
@@ -49,8 +49,8 @@ export function joinInto(steps: Map<string, StepRecord>, record: StepRecord): vo
 }
 
 /**
- * Fast path for the lines of a run. Joins a job with the only known purchase of its step, if that is the same job or
- * the create request that the line closes. Returns `undefined` for anything else.
+ * Joins a job with the only known purchase of its step, if that is the same job or the create request that the line
+ * closes. Returns `undefined` for any other line. A fast path for the lines of a run.
  */
 function joinNext(known: StepRecord, next: StepRecord): StepRecord | undefined {
   const [before, job] = [known.purchases[0], next.purchases[0]];
@@ -67,7 +67,7 @@ function joinNext(known: StepRecord, next: StepRecord): StepRecord | undefined {
   return normalRecord(address, part, isJob(before) ? joinFacts(before, job) : job);
 }
 
-/** Joins two locks address by address. Both must belong to the same service; the caller checks this. */
+/** Joins two locks address by address. The caller checks that both belong to the same service. */
 export function joinLocks(a: Lock, b: Lock): Lock {
   const steps = new Map<string, StepRecord>();
   for (const [address, record] of a.steps) steps.set(address, joinParts(address, [record]));
@@ -79,8 +79,8 @@ export function joinLocks(a: Lock, b: Lock): Lock {
 }
 
 /**
- * Makes all addresses agree about each create request. A renamed step keeps its history, so a request may be recorded
- * at two addresses and be answered, or decided about, at only one of them.
+ * Makes all addresses agree about each create request. After a rename, a request may be on record at two addresses, and
+ * be answered or decided at only one address.
  */
 export function agreeOnSends(lock: Lock): Lock {
   const closed = closedSends(lock);
@@ -114,9 +114,8 @@ export function partOf(line: LockLine): Part {
 }
 
 /**
- * Builds the line of a record as it is stored. Settled purchases keep only what may still be needed: the newest one
- * that is done keeps its request, because its output is used as long as no redo succeeds. Returns `undefined` if none
- * of the record's create requests had a result.
+ * Builds the line of a record as it is stored. An earlier purchase keeps its request only if its output is used, because
+ * no redo succeeded, or if its charge is unknown. Returns `undefined` for a record without purchases.
  */
 export function lineOf(record: StepRecord): LockLine | undefined {
   const { address, kind, decisions } = record;
@@ -133,7 +132,7 @@ export function lineOf(record: StepRecord): LockLine | undefined {
   };
 }
 
-/** Joins any number of parts in one pass, so that a long journal of one step stays cheap. */
+/** Joins any number of parts of one address in one pass. */
 export function joinParts(address: string, parts: readonly [Part, ...Part[]]): StepRecord {
   const [part, ...otherParts] = parts;
   const [purchase, ...others] = part.purchases;
@@ -154,7 +153,7 @@ export function joinParts(address: string, parts: readonly [Part, ...Part[]]): S
       else addFact(refusals, purchase);
     }
   }
-  // A refusal only determines the next idempotency key: once its purchase has a job, no key follows.
+  // A refusal only determines the next idempotency key, and a purchase with a job needs no next key.
   const bought = new Set([...jobs.values()].map(boughtAs));
   const known = [
     ...jobs.values(),
@@ -163,7 +162,7 @@ export function joinParts(address: string, parts: readonly [Part, ...Part[]]): S
   ].sort(compareNewestFirst);
   // The newest purchase determines the kind, because the task of a step may have been rewritten with another kind.
   const kind = known[0]?.kind ?? smallestKind(parts);
-  // Built with `map` because the array is long-lived: one grown by `push` reserves room for 16 more items.
+  // `map` reserves no room for more items, and the array is long-lived.
   const purchases = known.map((purchase) => normalPurchase(purchase, kind));
   return {
     address,
@@ -184,7 +183,7 @@ function boughtAs({ generation, fingerprint }: Purchase): string {
   return `${generation} ${fingerprint}`;
 }
 
-/** Fast path for nearly every line of a lock: one purchase, reported once, that no `closes` in the line affects. */
+/** Makes the record of one purchase, reported once, that no `closes` affects. A fast path for most lines of a lock. */
 function normalRecord(
   address: string,
   { kind: own, decisions: decided, closes }: Part,
@@ -202,7 +201,7 @@ function smallestKind([first, ...others]: readonly [Part, ...Part[]]): string {
   return others.reduce((least, { kind }) => smaller(least, kind), first.kind);
 }
 
-/** Drops the request, unless it is needed to look up or price a purchase that may have been charged. */
+/** Drops the request, unless a possible or unknown charge needs it. */
 function withoutExplanation(purchase: Purchase): Purchase {
   if (mayBeCharged(purchase) || (isJob(purchase) && purchase.credits === undefined)) return purchase;
   const { request: _request, ...rest } = purchase;
@@ -213,7 +212,7 @@ function withoutExplanation(purchase: Purchase): Purchase {
 
 export type Header = Pick<Lock, 'writtenBy' | 'service' | 'unknownFields'>;
 
-/** Joins two headers: commutative, associative, idempotent. Of two services the smaller digest is kept. */
+/** Joins two headers: commutative, associative, idempotent. */
 export function joinHeaders(a: Header, b: Header): Header {
   const service = smaller(a.service, b.service);
   const writtenBy = newestVersion(a.writtenBy, b.writtenBy);
@@ -228,7 +227,7 @@ export function newestVersion(a: string | undefined, b: string | undefined): str
   return compareVersions(a, b) >= 0 ? a : b;
 }
 
-/** Ranks of the states. A fact only moves to a higher state. States that may have been charged rank above a refusal. */
+/** Ranks of the states. A fact only moves to a higher rank. */
 const ranks: Readonly<Record<PurchaseState, number>> = {
   refused: 0,
   intent: 1,
@@ -244,7 +243,7 @@ export function groupOf(purchase: Purchase): string {
   return `${purchase.generation} ${purchase.attempt} ${purchase.fingerprint}`;
 }
 
-/** Names the fact that a report is about: by create request ID, refused idempotency key, or job ID. */
+/** Names the fact of a report by the ID of the create request, the refused idempotency key, or the job ID. */
 export function factOf(purchase: Purchase): string {
   const is = isJob(purchase) ? 'job' : mayBeCharged(purchase) ? 'send' : 'refused';
   return `${groupOf(purchase)} ${is} ${nameOf(purchase)}`;
@@ -265,13 +264,13 @@ function compareNewestFirst(a: Purchase, b: Purchase): number {
   );
 }
 
-/** How two reports of a field are joined; if one report lacks the field, the other counts. */
+/** Functions that join two values of a field. If one report lacks the field, the other report counts. */
 const joins: { readonly [field in keyof Purchase]?: (a: never, b: never) => unknown } = {
   ...{ key: smaller, kind: smaller, account: smaller, digest: smaller, since: earliest },
   ...{ credits: larger, take: larger, recordId: largerText, url: largerText, request: largerJson },
 };
 
-/** Joins two reports of one fact. Marks are never removed, so a mark in either report counts. */
+/** Joins two reports of one fact. A mark in either report counts. */
 function joinFacts<Fact extends Purchase>(a: Fact, b: Fact): Fact {
   const joined = { ...b, ...a, state: further(a, b).state } as Fact;
   for (const [field, join] of Object.entries(joins)) {
@@ -281,7 +280,7 @@ function joinFacts<Fact extends Purchase>(a: Fact, b: Fact): Fact {
   }
   const error = a.state === b.state ? largerText(a.error, b.error) : further(a, b).error;
   const { outputs, revision } = joinFiles(a, b);
-  // The fence of the earlier create request counts, because all jobs made since are newer than it.
+  // The fence of the earlier report counts, because all jobs made since then are newer than that fence.
   const fences = [a, b].map(({ since, fence }) => (since === joined.since ? fence : undefined));
   return setAll(joined, {
     ...{ error, outputs, revision, fence: smaller(fences[0], fences[1]), unknownFields: undefined },
@@ -301,10 +300,7 @@ function further<Fact extends Purchase>(a: Fact, b: Fact): Fact {
   return ranks[a.state] >= ranks[b.state] ? a : b; // I8
 }
 
-/**
- * Returns the normal form of a purchase in a record of this kind. No later join needs the omitted fields: the states
- * that drop a field are final, or the field belongs to another kind of fact.
- */
+/** Returns the normal form of a purchase in a record of this kind, without fields that no later join needs. */
 function normalPurchase(purchase: Purchase, recordKind: string): Purchase {
   const { error, kind, take, request } = purchase;
   const normal = isJob(purchase)
@@ -353,10 +349,7 @@ function normalJob(purchase: Job): Job {
   return normal;
 }
 
-/**
- * Joins files: the higher revision wins, and of equal revisions the larger text; equal files keep the unknown fields of
- * both sides.
- */
+/** Joins files: the higher revision counts, or else the larger text. Equal files keep the unknown fields of both. */
 function joinFiles(a: Purchase, b: Purchase): Pick<Purchase, 'outputs' | 'revision'> {
   const byRevision = (a.revision ?? 0) - (b.revision ?? 0);
   const order = byRevision || (a.outputs === b.outputs ? 0 : compareText(textOf(a.outputs), textOf(b.outputs)));

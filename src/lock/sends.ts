@@ -1,14 +1,14 @@
 import { isFreelyRepeated } from '../kinds/index.ts';
 import type { Job, Lock, OpenSend, Purchase, StepRecord } from './record.ts';
 
-/** Recognizes a create request that may have been charged: it left or was about to leave, and its answer is unknown. */
+/** Recognizes a create request without a known answer, which may have been charged. */
 export function mayBeCharged(purchase: Purchase): purchase is OpenSend {
   return purchase.state === 'intent' || purchase.state === 'unresolved';
 }
 
 export type AwaitedSend = OpenSend & { writtenOff?: never };
 
-/** Recognizes a create request that still waits for its answer, or for a person's decision. */
+/** Recognizes an unresolved create request: it waits for its answer, or for a user's decision. */
 export function isOpenSend(purchase: Purchase): purchase is AwaitedSend {
   return mayBeCharged(purchase) && purchase.writtenOff !== true;
 }
@@ -23,8 +23,8 @@ export interface RecordedSend {
 }
 
 /**
- * Lists each open create request of a lock once. A renamed step keeps its history, so a request may be recorded at two
- * addresses until the lock is settled; an address in `addresses` takes precedence.
+ * Lists each unresolved create request of a lock once. During a rename, a request may be on record at two addresses. An
+ * address in `addresses` then takes precedence.
  */
 export function openSends(lock: Lock, addresses: ReadonlySet<string>): RecordedSend[] {
   const settled = new Set([...closedSends(lock), ...writtenOffSends(lock)]);
@@ -45,7 +45,7 @@ export function hasOpenSends(lock: Lock): boolean {
   return openSends(lock, new Set()).length > 0;
 }
 
-/** Collects the ids of closed create requests: a request closed in one record is closed at every address. */
+/** Collects the IDs of closed create requests. A request that one record closes is closed at every address. */
 export function closedSends(lock: Lock): ReadonlySet<string> {
   const closed = new Set<string>();
   for (const { closes, decisions } of lock.steps.values()) {
@@ -55,7 +55,7 @@ export function closedSends(lock: Lock): ReadonlySet<string> {
   return closed;
 }
 
-/** Collects the IDs of create requests written off at any address: they count as such at every address. */
+/** Collects the IDs of create requests that are written off at any address. */
 export function writtenOffSends(lock: Lock): ReadonlySet<string> {
   const writtenOff = new Set<string>();
   for (const { purchases } of lock.steps.values()) {
@@ -66,7 +66,7 @@ export function writtenOffSends(lock: Lock): ReadonlySet<string> {
   return writtenOff;
 }
 
-/** Counts purchases that were made, or may have been made. Uploads and refused requests are free, and not counted. */
+/** Counts jobs and possible jobs, without uploads and refused requests, which are free. */
 export function countJobs({ steps }: Lock): number {
   let count = 0;
   for (const { kind, purchases } of steps.values()) {
@@ -78,8 +78,7 @@ export function countJobs({ steps }: Lock): number {
 
 /**
  * Sums the credits charged for the jobs in the lock, with unknown charges as 0. A job shared by several steps counts
- * once. One job id for two different requests counts as two charges, because services may number jobs per kind, or make
- * mistakes.
+ * once. One job ID for two different requests counts as two charges, because services may number jobs per kind.
  */
 export function spentCredits(lock: Lock): number {
   let sum = 0;
@@ -100,7 +99,7 @@ export function chargesByJob(lock: Lock): ReadonlyMap<string, number> {
   return charged;
 }
 
-/** Identifies the charge of a job; equal at every address that records the job. */
+/** Names the charge of a job, equally at every address that records the job. */
 export function chargeName({ fingerprint, jobId }: Pick<Job, 'fingerprint' | 'jobId'>): string {
   return `${fingerprint} ${jobId}`;
 }

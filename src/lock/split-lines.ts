@@ -12,14 +12,14 @@ export interface FileLine {
 interface SplitLines {
   /** Decoded lazily, because the text of all lines together is as large as the file. */
   lines: Iterable<FileLine>;
-  /** The rest after the last line feed, from an interrupted append. Not among `lines`. */
+  /** The rest of an interrupted append after the last line. Not among `lines`. */
   torn?: { start: number; number: number };
 }
 
 /**
- * Splits a file that grows by complete lines. A line ends with LF, CR LF or, after some editors, CR; lines of a lock
- * contain neither character. An unterminated last line that is valid JSON is kept. A partial append, and zero bytes,
- * which some file systems leave after a crash, are cut off at the last line feed. Anything else is damage.
+ * Splits a file that grows by complete lines. A line ends with LF, CR LF or CR. A last line without an end is kept if it
+ * is valid JSON. Otherwise a partial append, and zero bytes that a file system left after a crash, are the torn rest.
+ * Any other last line is damage, and stays among the lines.
  */
 export function splitLines(bytes: Uint8Array): SplitLines {
   const start = Math.max(bytes.lastIndexOf(lineFeed), bytes.lastIndexOf(carriageReturn)) + 1; // I12 (CR)
@@ -48,7 +48,7 @@ function* linesOf(bytes: Uint8Array): Generator<FileLine> {
   }
 }
 
-/** Yields the end of each line and the start of the next. Anything after the last line end is a line, too. */
+/** Yields the end of each line and the start of the next line. The rest after the last line end is a line, too. */
 function* endsOf(bytes: Uint8Array): Generator<{ line: number; number: number; next: number }> {
   let start = 0;
   let nextReturn = bytes.indexOf(carriageReturn);
@@ -70,7 +70,7 @@ function countLines(bytes: Uint8Array): number {
   return count;
 }
 
-/** Recognizes the lines that git puts around the two sides of a conflict. No record begins like them. */
+/** Recognizes the lines that git puts around the two sides of a conflict. No record begins like these. */
 export function isConflictMarker(text: string): boolean {
   return /^(<{7}|\|{7}|={7}|>{7})(\s|$)/.test(text);
 }
@@ -85,12 +85,12 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Fields and states that a purchase has only once its job is known; never written before the intent. */
+/** Fields and states of a purchase with a job. A run writes them only after the line of the intent. */
 const tellsOfJob = /"jobId":|"state":"(?:running|lost|failed|done)"/;
 
 /**
- * Whether an interrupted append of this program can have left these bytes: they must begin a line that can follow the
- * lines before it. A line with a job follows the line of its intent; uploads are free, and recorded only when done.
+ * Returns whether an interrupted append can have left these bytes: they begin a line that can follow the lines before.
+ * A line with a job follows the line of its intent. Uploads are free, and have no intent.
  */
 function isBegunLine(last: Uint8Array, before: Uint8Array): boolean {
   const text = decodeStart(last);
@@ -102,7 +102,7 @@ function isBegunLine(last: Uint8Array, before: Uint8Array): boolean {
   );
 }
 
-/** Decodes the bytes, dropping a character that is cut in two at the end. */
+/** Decodes bytes without a character that is cut in two at the end. */
 function decodeStart(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true });
@@ -130,8 +130,8 @@ function isOpenObject(text: string): boolean {
 }
 
 /**
- * Moves `kind` to the front of a line. Lines that a run appends begin with the kind, those of a finished file with the
- * address, so the beginning of a torn line shows whether an append was interrupted or a complete file was cut.
+ * Moves `kind` to the front of a line. A line that a run appends begins with the kind, and a line of a finished file with
+ * the address. The beginning of a torn line therefore shows whether an append was interrupted or a file was cut.
  */
 export function asRunLine(line: string): string {
   return line.replace(/^\{("address":"(?:[^"\\]|\\.)*"),("kind":"[^"]*"),/, '{$2,$1,');
@@ -143,7 +143,7 @@ export function requireOneLine(line: string): string {
   return line;
 }
 
-/** Whether a torn last line comes from a complete file: no append begins like it. */
+/** Returns whether a torn last line comes from a finished file. */
 export function isOfRecord(bytes: Uint8Array): boolean {
   return Buffer.from(bytes.subarray(0, 3)).toString('latin1') === '{"a';
 }

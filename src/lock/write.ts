@@ -19,8 +19,8 @@ export function emptyLock(): Lock {
 }
 
 /**
- * Returns the text of the file: a header, then one line per step, sorted by address (code units). Equal locks give
- * equal bytes. Settled create requests are not written, nor are their ids in `closes`.
+ * Returns the text of the file: a header, then one line per step, sorted by address (code units). Equal locks give equal
+ * bytes. Closed create requests and `closes` are not written.
  */
 export function writeLock(lock: Lock): string {
   return [...writeLines(lock)].join('');
@@ -65,7 +65,6 @@ function earlierText(purchase: Purchase): string {
   return `{${kind}${purchaseFields(purchase)}}`;
 }
 
-/** The request is written as canonical JSON, so that equal requests give equal bytes. */
 function purchaseFields(purchase: Purchase): string {
   const { fingerprint, generation, attempt, state, key, send, account, digest, since, jobId } = purchase;
   const { credits, error, writtenOff, forgotten, decided, fence, resent, keyKnown } = purchase;

@@ -15,7 +15,7 @@ interface SoundFacts {
   wave?: string;
 }
 
-/** Measurements of a media file. What cannot be measured is omitted. */
+/** Measurements of a media file. Facts that cannot be measured are omitted. */
 export interface MediaFacts extends SoundFacts {
   width?: number;
   height?: number;
