@@ -31,7 +31,7 @@ export async function startSandbox({
   ...options
 }: Omit<SandboxOptions, 'apiKey'> & { port: number }): Promise<RunningSandbox> {
   // The sandbox writes to this folder, and a branch may contain links and pipes in it.
-  const { dataDir } = options;
+  const dataDir = options.files?.dataDir;
   const odd = dataDir === undefined ? undefined : (findWayOut(dataDir) ?? (await findOddFile(dataDir)));
   if (odd !== undefined) throw new Error(`${odd}; remove it, or take another folder`);
   const { createSandbox, findMissing } = await import('../sandbox/index.ts');
@@ -90,5 +90,5 @@ export async function embedSandbox(options: Parameters<typeof startSandbox>[0]):
 export async function openSandbox(folder: string, keeps: boolean): Promise<Pick<RunningSandbox, 'url' | 'close'>> {
   const dataDir = join(folder, '.mediabatch', 'sandbox');
   const isStored = keeps || lstatOrAbsent(dataDir) !== undefined;
-  return embedSandbox({ port: 0, ...(isStored && { dataDir }) });
+  return embedSandbox({ port: 0, ...(isStored && { files: { dataDir } }) });
 }

@@ -37,7 +37,7 @@ export async function rehearse(
   const dataDir = join(paths.state, 'sandbox');
   const listings = await readKeptListings({ paths, service: rehearsed });
   const priceOf = (kind: string, body: JsonMap) => listPrice(requireKind(kind), body, listings)?.likely;
-  const running = await embedSandbox({ dataDir, port: 0, speed, failRate, rehearsal: { priceOf } });
+  const running = await embedSandbox({ files: { dataDir }, port: 0, speed, failRate, rehearsal: { priceOf } });
   try {
     const gone = neededJobs(plan, lock).filter(([, jobId]) => !running.knows(jobId));
     if (gone.length > 0) throw sandboxGone(gone, { lock: paths.lock, dataDir });

@@ -9,9 +9,7 @@ const versions = {
 
 type Package = keyof typeof versions;
 
-/**
- * Loads an optional package, which is not needed on a single machine. Throws MB3701 with the command that installs it.
- */
+/** Loads an optional package. Throws MB3701 with the command that installs the package. */
 export async function loadPackage<T>(name: Package, load: () => Promise<T>): Promise<T> {
   try {
     return await load();

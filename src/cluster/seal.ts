@@ -7,8 +7,8 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * Encrypts data that the database must neither reveal nor change (links, request bodies, plans); only holders of the
- * API key can decrypt it. A `context` binds the ciphertext to its purpose: it decrypts with the same context only.
+ * Encrypts links, request bodies and plans, so that the database can neither reveal nor change them. A ciphertext decrypts
+ * only with its `context`.
  */
 export interface Seal {
   seal(text: string, context?: string): Buffer;
@@ -16,7 +16,7 @@ export interface Seal {
   open(sealed: Buffer, context?: string): string | undefined;
 }
 
-/** Makes a seal with AES-256-GCM and a key derived from the API key. */
+/** AES-256-GCM with a key derived from the API key. */
 export function makeSeal(token: string): Seal {
   const key = Buffer.from(hkdfSync('sha256', token, '', 'mediabatch seal 1', 32));
   return {
@@ -41,10 +41,7 @@ export function makeSeal(token: string): Seal {
   };
 }
 
-/**
- * Returns the name of an account on an engine, 32 hex digits. It is a keyed hash, so the API key cannot be derived or
- * guessed from it.
- */
+/** Returns the name of an account on an engine: 32 hex digits of a keyed hash, which do not reveal the API key. */
 export function accountOf({ token, baseUrl }: { token: string; baseUrl: string }): string {
   const of = sameAddress(baseUrl) ?? baseUrl;
   return createHmac('sha256', accountName(token)).update(`mediabatch account\n${of}`).digest('hex').slice(0, 32);

@@ -1,6 +1,6 @@
 import type { Clock } from '../contract/clock.ts';
 
-/** Makes a timed wait that a notification ends early. A notification between two waits ends the next one at once. */
+/** A timed wait that a notification ends early. A notification between two waits ends the next wait at once. */
 export function makeWakeUp({ clock, isFor }: { clock: Clock; isFor(payload: string): boolean }) {
   let isDue = false;
   let end = () => {};
@@ -10,7 +10,7 @@ export function makeWakeUp({ clock, isFor }: { clock: Clock; isFor(payload: stri
   };
   return {
     wake,
-    /** Wakes for `undefined` as well, because notifications may have been missed. */
+    /** `undefined`: notifications may have been missed. */
     onNotification(payload: string | undefined): void {
       if (payload === undefined || isFor(payload)) wake();
     },
@@ -27,7 +27,7 @@ export function makeWakeUp({ clock, isFor }: { clock: Clock; isFor(payload: stri
   };
 }
 
-/** Shortens a period by up to a quarter at random, so that periodic work of many workers does not coincide. */
+/** Shortens a period by up to a quarter at random, so that periodic work of many workers is spread. */
 export function spread(clock: Clock, ms: number): number {
   return ms * (0.75 + clock.random() / 4);
 }

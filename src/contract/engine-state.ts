@@ -12,10 +12,7 @@ export interface EngineRun {
   id: string;
   account: string;
   campaign: string;
-  /**
-   * `stopping`: cancelled, and running jobs are being collected. `paused`: likewise, but the run continues when it is
-   * resumed.
-   */
+  /** `stopping`: cancelled, while running jobs are collected. `paused`: as `stopping`, until the run is resumed. */
   state: 'open' | 'paused' | 'stopping' | 'ended';
   host: string;
   manifest: string;
@@ -24,14 +21,11 @@ export interface EngineRun {
   cancelled?: { by: string; ageMs: number };
   paused?: { by: string; ageMs: number };
   exit?: number;
-  /** Why the account's leader has postponed the run; it retries by itself. */
+  /** Why the leader deferred the run. */
   error?: string;
-  /**
-   * Missing prerequisite of an open run: a live worker of its account, of its version or with its store, or a leader.
-   * Omitted while a worker carries the run out, or takes it over within moments.
-   */
+  /** Missing part of an open run: a live worker of its account, of its version or with its store, or a leader. */
   lacks?: 'worker' | 'version' | 'store' | 'leader';
-  /** `waiting`: not begun, or its job is still running. `left`: the run ended or stopped before the step began. */
+  /** `waiting`: not started, or its job is running. `left`: skipped when the run ended or stopped. */
   steps: { done: number; failed: number; waiting: number; left: number; of: number };
   credits?: number;
   files: { wanted: number; saved: number; failed: number };
@@ -41,11 +35,11 @@ export interface EngineRun {
 
 export interface EngineAccount {
   id: string;
-  /** Id of the account's leader. `null` if there is none, or its lease has expired. */
+  /** Id of the leader; `null` if there is none, or if its lease has expired. */
   head: string | null;
   beatMs?: number;
   error?: string;
-  /** Among the spending limits of the account's workers, the one with the fewest credits left. */
+  /** The limit with the fewest credits left, among those of the account's workers. */
   limit?: SpendingLeft;
 }
 
@@ -57,10 +51,10 @@ export interface EngineWorker {
   protocol: number;
   version: string;
   store: string | null;
-  /** Files downloaded at once; 0: none. */
+  /** Number of parallel downloads. */
   files: number;
   beatMs: number;
-  /** True if the worker has not reported for longer than a live worker would. */
+  /** True if the last heartbeat is older than that of any live worker. */
   isSilent: boolean;
   isHead: boolean;
 }
@@ -68,45 +62,37 @@ export interface EngineWorker {
 type StepCounts = { [outcome in StepOutcome]?: number };
 
 export type WorkerEvent =
-  /**
-   * `store`: destination of files, as the user wrote it; omitted if the worker downloads none. `files`: how many at
-   * once.
-   */
+  /** `store`: as the user wrote it; omitted if the worker downloads no files. `files`: number of parallel downloads. */
   | {
       event: 'started';
       worker: string;
       account: string;
       service: string;
       server: string;
-      store?: string;
+      store?: string | undefined;
       files: number;
     }
   | { event: 'listening'; port: number }
-  /** The worker's store does not exist yet; the worker starts as soon as it does. */
+  /** The worker starts as soon as its store exists. */
   | { event: 'no-store'; why: string }
-  /**
-   * The worker now leads the account. `waitMs`: delay before it looks up or resends create requests of the previous
-   * leader; 0: none.
-   */
+  /** The worker leads the account. `waitMs`: delay before it searches for create requests of the previous leader. */
   | { event: 'leader'; epoch: number; runs: number; waitMs: number }
-  /** The worker no longer leads the account. `handed over`: it was asked to end. */
   | { event: 'leader-left'; why: 'no run is open' | 'handed over' | 'taken over' }
   | { event: 'not-runnable'; why: NotRunnable }
   | { event: 'server-away'; error: string }
   | { event: 'server-back' }
-  /** The leader cannot carry out this run now, and continues with the others. */
+  /** The leader cannot execute this run now, and continues with other runs. */
   | { event: 'run-deferred'; campaign: string; run: string; error: string; againAfterMs: number }
   | { event: 'run-started'; campaign: string; run: string; steps: number }
   | { event: 'run-ended'; campaign: string; run: string; exit: number; credits: number; outcomes: StepCounts }
   | { event: 'step-failed'; campaign: string; run: string; address: string; outcome: StepOutcome; error: string }
-  /** The leader or a download worker cannot write files: nothing more is bought for the run. */
+  /** Files cannot be written, so the leader creates nothing more for the run. */
   | { event: 'store-full'; campaign: string; run: string; error: string }
   | { event: 'failed'; error: string; againAfterMs: number }
-  /** The worker was asked to end, and waits for the answers to create requests in flight. */
+  /** The worker waits for the answers to create requests in flight before it ends. */
   | { event: 'leaving'; because: string; creates: number }
-  /** The worker was asked to end as soon as no run of the account is open. */
+  /** The worker ends once no run of the account is open. */
   | { event: 'draining'; because: string }
-  /** The worker ends because of a signal, or because nothing is left to do. */
   | { event: 'ending'; because: string };
 
 /**
@@ -123,7 +109,7 @@ export function whyNot(run: Place, worker: Place): NotRunnable | undefined {
   return run.store === null || run.store === worker.store ? undefined : 'store';
 }
 
-/** Time in ms without a leader after which that is reported: one lease, after which the next worker leads. */
+/** Time in ms after which a missing leader is reported: one lease. */
 const leaderlessMs = 10_000;
 
 export function lackOf(

@@ -4,7 +4,7 @@ import { type Caller, identifyCaller, unknownUser } from './caller.ts';
 import type { FaultScript } from './faults.ts';
 import type { Library } from './library.ts';
 import type { OutputFiles } from './output-files.ts';
-import { type Answer, answerProblem, type Call } from './wire.ts';
+import { type Call, Refusal } from './wire.ts';
 
 export interface Context {
   readonly books: Books;
@@ -24,40 +24,42 @@ export interface Context {
   readonly now: () => number;
 }
 
-type Authenticated =
-  | { readonly type: 'caller'; readonly caller: Caller }
-  | { readonly type: 'refused'; readonly answer: Answer };
-
-export function authenticate(context: Context, call: Call): Authenticated {
+export function authenticate(context: Context, call: Call): Caller {
   const authorization = call.header('authorization');
   const caller = identifyCaller(authorization, { apiKey: context.apiKey, now: context.now() });
   if (caller?.user === unknownUser) {
     const unknown = 'There is no user with the subject of this token.';
-    return { type: 'refused', answer: answerProblem({ status: 404, code: 'user_not_found', message: unknown }) };
+    throw new Refusal({ status: 404, code: 'user_not_found', message: unknown });
   }
-  if (caller !== undefined) return { type: 'caller', caller };
+  if (caller !== undefined) return caller;
   const message =
     authorization === undefined
       ? 'The header Authorization is missing; send "Authorization: Bearer <API key>".'
       : 'The API key or token is not valid.';
-  return { type: 'refused', answer: answerProblem({ status: 401, code: 'unauthorized', message }) };
+  throw new Refusal({ status: 401, code: 'unauthorized', message });
 }
 
-/** Counts a create request against the rate limit. Returns the 429 answer if the limit is exceeded. */
-export function admitCreate(context: Context, caller: Caller): Answer | undefined {
+/** Authenticates the caller of a create request or post, and counts the request against the rate limit. */
+export function admitCreate(context: Context, call: Call): Caller {
+  const caller = authenticate(context, call);
   const waitSeconds = context.limit.admit(caller.user, context.now());
-  if (waitSeconds === 0) return undefined;
+  if (waitSeconds === 0) return caller;
   const message = `Too many create requests; try again in ${waitSeconds} s.`;
   const headers = { 'retry-after': String(waitSeconds) };
-  return answerProblem({ status: 429, code: 'rate_limit_exceeded', message, headers });
+  throw new Refusal({ status: 429, code: 'rate_limit_exceeded', message, headers });
 }
 
-/** Rate limit with a sliding window: at most `creates` requests per user within `perMs`. */
+export interface CreatesRule {
+  readonly creates: number;
+  readonly perMs: number;
+}
+
+/** Rate limit of each user, with a sliding window. */
 export class CreatesLimit {
-  private readonly rule: { readonly creates: number; readonly perMs: number } | undefined;
+  private rule: CreatesRule | undefined;
   private readonly timesByUser = new Map<string, number[]>();
 
-  constructor(rule: { readonly creates: number; readonly perMs: number } | undefined) {
+  set(rule: CreatesRule): void {
     this.rule = rule;
   }
 

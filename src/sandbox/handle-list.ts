@@ -33,9 +33,7 @@ export function handleList(
   call: Call,
   list: { readonly kind: string; readonly describe: (user: string) => JsonObject },
 ): Promise<Reply> | Reply {
-  const authenticated = authenticate(context, call);
-  if (authenticated.type === 'refused') return authenticated.answer;
-  const { user } = authenticated.caller;
+  const { user } = authenticate(context, call);
   const about = { kind: list.kind, text: `${call.path}?${call.query}` };
   return applyFault(context.faults.next('list', about), (): Handled => {
     return { answer: answerJson(200, { success: true, ...list.describe(user) }) };

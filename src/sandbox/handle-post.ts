@@ -1,14 +1,14 @@
 import type { LedgerEntry } from './books.ts';
 import type { Caller } from './caller.ts';
-import { admitCreate, authenticate, type Context } from './context.ts';
+import { admitCreate, type Context } from './context.ts';
 import { applyFault, type Handled } from './faults.ts';
 import { accountId } from './handle-catalog.ts';
-import { answerUnwritten } from './handle-create.ts';
+import { orUnwritten } from './handle-create.ts';
 import { readText, readTexts } from './kinds/kind.ts';
 import { findUrlsProblem } from './kinds/public-url.ts';
 import { bodyNotShown } from './kinds/schemas.ts';
 import { isOwnFile } from './own-files.ts';
-import { answerInvalid, checkBody, readJson } from './read-body.ts';
+import { checkBody, invalid, readJson } from './read-body.ts';
 import { accounts } from './samples.ts';
 import { anyBody, type BodySchema } from './schema.ts';
 import { answerJson, type Call, type Json, type JsonObject, type Reply } from './wire.ts';
@@ -36,30 +36,19 @@ export const postBody: BodySchema = {
 
 /** Handles a post: booked like a create request, but free of charge. An Idempotency-Key is ignored. */
 export async function handlePost(context: Context, call: Call): Promise<Reply> {
-  const authenticated = authenticate(context, call);
-  if (authenticated.type === 'refused') return authenticated.answer;
-  const { caller } = authenticated;
-  const tooMany = admitCreate(context, caller);
-  if (tooMany !== undefined) return tooMany;
-  const read = readJson(call);
-  if (read.type === 'refused') return read.answer;
-  const action = context.faults.next('post', { kind: 'post', text: read.text });
-  return applyFault(action, () => accept(context, caller, read.body));
+  const caller = admitCreate(context, call);
+  const { body, text } = readJson(call);
+  const action = context.faults.next('post', { kind: 'post', text });
+  return applyFault(action, () => accept(context, caller, body));
 }
 
 function accept(context: Context, caller: Caller, given: Json): Handled {
-  const checked = checkBody(given, context.rehearses ? anyBody : postBody);
-  if (checked.type === 'refused') return { answer: checked.answer };
-  const { body } = checked;
+  const body = checkBody(given, context.rehearses ? anyBody : postBody);
   const problem = context.rehearses ? undefined : findPostProblem(context, body);
-  if (problem !== undefined) return { answer: answerInvalid(problem) };
-  try {
-    const entry = context.books.bookPost(caller.user, { now: context.now(), body });
-    const data = describePost(entry, Date.parse(entry.at));
-    return { answer: answerJson(200, { success: true, data }), jobId: entry.id };
-  } catch (error) {
-    return { answer: answerUnwritten(error) };
-  }
+  if (problem !== undefined) throw invalid(problem);
+  const entry = orUnwritten(() => context.books.bookPost(caller.user, { now: context.now(), body }));
+  const data = describePost(entry, Date.parse(entry.at));
+  return { answer: answerJson(200, { success: true, data }), jobId: entry.id };
 }
 
 function findPostProblem(context: Context, body: JsonObject): string | undefined {

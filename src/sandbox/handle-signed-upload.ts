@@ -5,7 +5,7 @@ import { describeRegistered, fileNameRules, guessMediaType, handleUploadCall, is
 import { uploadArea } from './own-url.ts';
 import { checkBody } from './read-body.ts';
 import type { BodySchema } from './schema.ts';
-import { type Answer, answerJson, answerProblem, type Call, type Reply } from './wire.ts';
+import { type Answer, answerJson, type Call, Refusal, type Reply } from './wire.ts';
 
 const lifetimeMs = 15 * 60 * 1000;
 const signedArea = '/storage/upload';
@@ -25,15 +25,11 @@ export const completeBody: BodySchema = {
   },
 };
 
-/**
- * Handles the first of three steps: reserves a place for the bytes, and a URL for uploading them that is valid for 15
- * minutes.
- */
+/** First of three steps: reserves a place for the bytes, and returns a URL for them that is valid for 15 minutes. */
 export function handleSignedUrl(context: Context, call: Call): Promise<Reply> {
   return handleUploadCall(context, call, ({ user, body }): Handled => {
-    const checked = checkBody(body, signedUrlBody);
-    if (checked.type === 'refused') return { answer: checked.answer };
-    const { blobName } = context.library.promise(user, String(checked.body.fileName), context.now());
+    const { fileName } = checkBody(body, signedUrlBody);
+    const { blobName } = context.library.promise(user, String(fileName), context.now());
     const token = signBlob(context, blobName, context.now() + lifetimeMs);
     const uploadUrl = `${call.origin}${signedArea}/${blobName}?token=${token}`;
     const publicUrl = `${call.origin}${uploadArea}/${blobName}`;
@@ -41,72 +37,66 @@ export function handleSignedUrl(context: Context, call: Call): Promise<Reply> {
   });
 }
 
-/** Handles the second step: streams the bytes, of any number, into the store. The URL alone permits the upload. */
+/** Second step: stores the bytes. The URL alone permits the upload. */
 export async function handlePut(context: Context, call: Call, blobName: string): Promise<Reply> {
   const action = context.faults.next('put', { kind: 'upload', text: blobName });
   return applyFault(action, async () => ({ answer: await takeBytes(context, call, blobName) }));
 }
 
-/** Handles the third step: registers the bytes in the library. Repeating the request returns the same record. */
+/** Third step: registers the bytes in the library. A repeated request returns the same record. */
 export function handleComplete(context: Context, call: Call): Promise<Reply> {
   return handleUploadCall(context, call, ({ user, body }): Handled => {
-    const checked = checkBody(body, completeBody);
-    if (checked.type === 'refused') return { answer: checked.answer };
-    const { blobName, fileName } = checked.body;
+    const { blobName, fileName } = checkBody(body, completeBody);
     const blob = context.library.findBlob(String(blobName));
-    if (blob === undefined || blob.user !== user) return { answer: answerNoBlob('There is no upload of this name.') };
+    if (blob === undefined || blob.user !== user) throw noBlob('There is no upload of this name.');
     const name = typeof fileName === 'string' ? fileName : blob.fileName;
     const asset = context.library.register(blob, name, context.now());
     if (asset !== undefined) return describeRegistered(asset, call.origin);
-    return { answer: answerNoBlob('No file has been sent to the signed URL yet.') };
+    throw noBlob('No file has been sent to the signed URL yet.');
   });
 }
 
 async function takeBytes(context: Context, call: Call, blobName: string): Promise<Answer> {
-  const refusal = findRefusal(context, call, blobName);
-  if (refusal !== undefined) return refusal;
+  checkSignature(context, call, blobName);
   const blob = context.library.findBlob(blobName);
-  if (blob === undefined) return answerNoBlob('There is no upload of this name.');
-  if (blob.assetId !== undefined) return answerTaken();
+  if (blob === undefined) throw noBlob('There is no upload of this name.');
+  if (blob.assetId !== undefined) throw taken();
   if (call.body.type !== 'stream') throw new Error('internal error: the body of a PUT was read before its time');
   const given = call.header('content-type') ?? '';
   if (given === '') {
     const message = 'The request needs the Content-Type of the file, which the URL is signed for.';
-    return answerProblem({ status: 400, code: 'content_type_required', message });
+    throw new Refusal({ status: 400, code: 'content_type_required', message });
   }
   const mediaType = isMediaType(given) ? given : guessMediaType(blob.fileName);
   const options = { mediaType, limitBytes: Number.POSITIVE_INFINITY, now: context.now() };
   const filled = await context.library.fill(blob, call.body.chunks, options);
-  if (filled?.stored === undefined) return answerTaken();
+  if (filled?.stored === undefined) throw taken();
   const { etag, size } = filled.stored;
   return answerJson(200, { success: true, data: { blobName, fileSize: size } }, { etag });
 }
 
-function findRefusal(context: Context, call: Call, blobName: string): Answer | undefined {
+function checkSignature(context: Context, call: Call, blobName: string): void {
   const token = call.query.get('token') ?? '';
   const expiresAtMs = Number(token.split('.')[0]);
   if (token !== signBlob(context, blobName, expiresAtMs)) {
-    return answerProblem({
-      status: 403,
-      code: 'invalid_signature',
-      message: 'The URL was not signed for this upload.',
-    });
+    const message = 'The URL was not signed for this upload.';
+    throw new Refusal({ status: 403, code: 'invalid_signature', message });
   }
-  if (context.now() < expiresAtMs) return undefined;
+  if (context.now() < expiresAtMs) return;
   const message = 'The signed URL has expired; ask for another one.';
-  return answerProblem({ status: 403, code: 'upload_url_expired', message });
+  throw new Refusal({ status: 403, code: 'upload_url_expired', message });
 }
 
-/** Signs an upload URL. Only a holder of the API key can do that, and no signature has to be stored. */
+/** Signs an upload URL with the API key, so that no signature has to be stored. */
 function signBlob({ apiKey }: Context, blobName: string, expiresAtMs: number): string {
   return `${expiresAtMs}.${digest('put', apiKey, blobName, String(expiresAtMs)).slice(0, 40)}`;
 }
 
-function answerNoBlob(message: string): Answer {
-  return answerProblem({ status: 404, code: 'not_found', message });
+function noBlob(message: string): Refusal {
+  return new Refusal({ status: 404, code: 'not_found', message });
 }
 
-function answerTaken(): Answer {
+function taken(): Refusal {
   const message = 'This upload is in the library already; sign another URL for another file.';
-  return answerProblem({ status: 409, code: 'upload_completed', message });
+  return new Refusal({ status: 409, code: 'upload_completed', message });
 }

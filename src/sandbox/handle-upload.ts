@@ -8,9 +8,9 @@ import type { Asset } from './library.ts';
 import { findOwnFile } from './own-files.ts';
 import { isLoopbackUrl, uploadArea } from './own-url.ts';
 import { readPieces } from './pieces.ts';
-import { answerInvalid, answerTooLarge, checkBody, readJson } from './read-body.ts';
+import { checkBody, invalid, readJson, tooLarge } from './read-body.ts';
 import type { BodySchema } from './schema.ts';
-import { answerJson, answerProblem, type Call, type Json, type JsonObject, type Reply } from './wire.ts';
+import { answerJson, type Call, type Json, type JsonObject, Refusal, type Reply } from './wire.ts';
 
 const mostBase64Bytes = 7 * 1024 * 1024;
 
@@ -47,10 +47,9 @@ interface Import {
 export async function handleUpload(context: Context, call: Call): Promise<Reply> {
   return handleUploadCall(context, call, async ({ user, body }) => {
     const checked = checkBody(body, uploadBody);
-    if (checked.type === 'refused') return { answer: checked.answer };
-    const problem = findUploadProblem(checked.body);
-    if (problem !== undefined) return { answer: answerInvalid(problem) };
-    return importFile(context, { user, body: checked.body, origin: call.origin });
+    const problem = findUploadProblem(checked);
+    if (problem !== undefined) throw invalid(problem);
+    return importFile(context, { user, body: checked, origin: call.origin });
   });
 }
 
@@ -59,12 +58,10 @@ export async function handleUploadCall(
   call: Call,
   handle: (request: { user: string; body: Json }) => Handled | Promise<Handled>,
 ): Promise<Reply> {
-  const authenticated = authenticate(context, call);
-  if (authenticated.type === 'refused') return authenticated.answer;
-  const read = readJson(call);
-  if (read.type === 'refused') return read.answer;
-  const action = context.faults.next('upload', { kind: 'upload', text: `${call.path} ${read.text}` });
-  return applyFault(action, () => handle({ user: authenticated.caller.user, body: read.body }));
+  const { user } = authenticate(context, call);
+  const { body, text } = readJson(call);
+  const action = context.faults.next('upload', { kind: 'upload', text: `${call.path} ${text}` });
+  return applyFault(action, () => handle({ user, body }));
 }
 
 export function handleUploadList(context: Context, call: Call): Promise<Reply> | Reply {
@@ -79,7 +76,6 @@ async function importFile(context: Context, { user, body, origin }: Import): Pro
   const limitBytes = typeof url === 'string' ? mostUrlBytes : mostBase64Bytes;
   const name = typeof fileName === 'string' ? fileName : nameOf(String(url));
   const source = typeof url === 'string' ? await openUrl(context, url, name) : decodeBase64(String(base64));
-  if (source.type === 'refused') return { answer: answerProblem({ status: 400, ...source }) };
   const named = typeof base64 === 'string' && typeof contentType === 'string' ? contentType : source.mediaType;
   const mediaType = named ?? guessMediaType(name);
   const { library, now } = context;
@@ -91,13 +87,10 @@ async function importFile(context: Context, { user, body, origin }: Import): Pro
     if (asset === undefined) throw new Error('internal error: a file was stored and is not there');
     return describeRegistered(asset, origin);
   } catch (error) {
-    if (error instanceof BrokenSourceError) {
-      return { answer: answerProblem({ status: 400, ...refuseUrl(error.message) }) };
-    }
     if (!(error instanceof TooLargeError)) throw error;
     const limit =
       typeof url === 'string' ? '200 MB' : 'about 7 MB of data; larger files go through /uploads/signed-url';
-    return { answer: answerTooLarge(`The file is too large; the limit is ${limit}.`) };
+    throw tooLarge(`The file is too large; the limit is ${limit}.`);
   }
 }
 
@@ -137,69 +130,53 @@ export function describeUpload({ id, name, createdAt, blob }: Asset, origin: str
   };
 }
 
-type UploadSource =
-  | {
-      readonly type: 'bytes';
-      readonly chunks: AsyncIterable<Uint8Array>;
-      readonly mediaType: string | undefined;
-      /** Whether the bytes are a stand-in for a file that was not fetched. */
-      readonly isStandIn?: true;
-    }
-  | { readonly type: 'refused'; readonly code: string; readonly message: string };
+interface UploadSource {
+  readonly chunks: AsyncIterable<Uint8Array>;
+  readonly mediaType: string | undefined;
+  /** True if the sandbox did not fetch the file. */
+  readonly isStandIn?: true;
+}
 
 const patienceMs = 60_000;
 
-/**
- * Opens a file of this sandbox or of this machine. Other URLs are never fetched; they get a stand-in, so that a
- * campaign that imports such files can be rehearsed.
- */
+/** Opens a file of this sandbox or of this machine. Other URLs get a stand-in, so that imports can be rehearsed. */
 async function openUrl(context: Context, url: string, name: string): Promise<UploadSource> {
   const own = findOwnFile(context, url);
   if (own !== undefined) {
     const file = await own.open();
-    if (file === undefined) return refuseUrl('There is no file under this url yet.');
-    return { type: 'bytes', chunks: readPieces(file.content), mediaType: file.mediaType };
+    if (file === undefined) throw notFetched('There is no file under this url yet.');
+    return { chunks: readPieces(file.content), mediaType: file.mediaType };
   }
   if (isLoopbackUrl(url)) return fetchLocal(url);
   if (findUrlProblem('url', url, { isOwnFile: () => false }) !== undefined) {
     const message =
       'The sandbox never leaves this machine: url must be one of its own files, a loopback address as in http://127.0.0.1:8080/logo.png, or a public https URL, which gets a stand-in.';
-    return { type: 'refused', code: 'url_not_local', message };
+    throw new Refusal({ status: 400, code: 'url_not_local', message });
   }
   const { bytes, mediaType } = await makeStandIn(url, name);
-  return {
-    type: 'bytes',
-    chunks: readPieces({ type: 'bytes', bytes: Buffer.from(bytes) }),
-    mediaType,
-    isStandIn: true,
-  };
+  const chunks = readPieces({ type: 'bytes', bytes: Buffer.from(bytes) });
+  return { chunks, mediaType, isStandIn: true };
 }
 
-/** Fetches a file from this machine. Redirects are not followed, because they may lead to other machines. */
+/** Follows no redirects, because they may lead to other machines. */
 async function fetchLocal(url: string): Promise<UploadSource> {
-  try {
-    const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(patienceMs) });
-    if (!response.ok || response.body === null) {
-      await response.body?.cancel();
-      return refuseUrl(`The url answered ${response.status}; a file is expected.`);
-    }
-    const given = response.headers.get('content-type') ?? '';
-    const mediaType = isMediaType(given) && given !== unknownMediaType ? given : undefined;
-    return { type: 'bytes', chunks: markFailures(response.body), mediaType };
-  } catch (error) {
-    return refuseUrl(describeFailure(error));
+  const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(patienceMs) }).catch(
+    refuseFailed,
+  );
+  if (!response.ok || response.body === null) {
+    await response.body?.cancel();
+    throw notFetched(`The url answered ${response.status}; a file is expected.`);
   }
+  const given = response.headers.get('content-type') ?? '';
+  const mediaType = isMediaType(given) && given !== unknownMediaType ? given : undefined;
+  return { chunks: refuseWhenBroken(response.body), mediaType };
 }
 
-class BrokenSourceError extends Error {}
-
-async function* markFailures(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* refuseWhenBroken(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const iterator = chunks[Symbol.asyncIterator]();
   try {
     for (;;) {
-      const { done, value } = await iterator.next().catch((error: unknown) => {
-        throw new BrokenSourceError(describeFailure(error));
-      });
+      const { done, value } = await iterator.next().catch(refuseFailed);
       if (done) return;
       yield value;
     }
@@ -208,40 +185,32 @@ async function* markFailures(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<
   }
 }
 
-function describeFailure(error: unknown): string {
+function refuseFailed(error: unknown): never {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return `The url could not be fetched: ${cause instanceof Error ? cause.message : String(cause)}.`;
+  throw notFetched(`The url could not be fetched: ${cause instanceof Error ? cause.message : String(cause)}.`);
 }
 
-/** Decodes raw base64 or a `data:` URL. The URL's media type counts only if the request has none. */
+/** Decodes raw base64 or a `data:` URL. */
 function decodeBase64(text: string): UploadSource {
   const comma = /^data:/i.test(text) ? text.indexOf(',') : -1;
   const header = comma < 0 ? undefined : text.slice('data:'.length, comma);
   if (header !== undefined && !/;base64$/i.test(header)) {
-    return { type: 'refused', code: 'validation_error', message: 'base64 holds a data: URL that is not in base64.' };
+    throw invalid('base64 holds a data: URL that is not in base64.');
   }
   const digits = text.slice(comma + 1).replace(/\s+/g, '');
   const unpadded = digits.replace(/={1,2}$/, '');
-  // A pattern for a single invalid character: one that matches all valid ones needs too much memory for megabytes of
-  // text.
+  // A pattern of all valid characters would need too much memory for megabytes of text.
   if (unpadded === '' || /[^A-Za-z0-9+/_-]/.test(unpadded)) {
-    return {
-      type: 'refused',
-      code: 'validation_error',
-      message: 'The base64 value is empty, or contains characters that are not base64.',
-    };
+    throw invalid('The base64 value is empty, or contains characters that are not base64.');
   }
   const bytes = Buffer.from(digits, 'base64');
   const mediaType = header?.replace(/;base64$/i, '') ?? '';
-  return {
-    type: 'bytes',
-    chunks: readPieces({ type: 'bytes', bytes }),
-    mediaType: isMediaType(mediaType) ? mediaType : undefined,
-  };
+  const chunks = readPieces({ type: 'bytes', bytes });
+  return { chunks, mediaType: isMediaType(mediaType) ? mediaType : undefined };
 }
 
-function refuseUrl(message: string): UploadSource & { readonly type: 'refused' } {
-  return { type: 'refused', code: 'url_not_fetched', message };
+function notFetched(message: string): Refusal {
+  return new Refusal({ status: 400, code: 'url_not_fetched', message });
 }
 
 interface StandIn {
@@ -251,7 +220,7 @@ interface StandIn {
 
 const formats = { 'image/jpeg': 'jpeg', 'image/webp': 'webp' } as const;
 
-/** Makes a picture for an image URL, otherwise a text file with the media type of the file's name. */
+/** Makes a picture for the name of an image, otherwise a text file. */
 async function makeStandIn(url: string, name: string): Promise<StandIn> {
   const guessed = guessMediaType(name);
   if (assetType(guessed) !== 'IMAGE') {

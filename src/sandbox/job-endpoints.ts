@@ -69,7 +69,7 @@ function statusEndpoints(context: Context): Endpoint[] {
         answer: answerWith({ data: schemas.length === 1 ? data : { anyOf: schemas.map(refer) } }),
         errors: [401, 404, 500],
       }),
-      run: (call, parameters) => handleStatus(context, { call, id: firstOf(parameters), kinds: sharing }),
+      run: (call, parameters) => showJob(context, { call, id: firstOf(parameters), kinds: sharing }, syncLife),
     };
   });
 }
@@ -113,7 +113,7 @@ function recordEndpoints(context: Context, kind: SandboxKind): Endpoint[] {
         answer: answerWith({ data: refer(status.schemaName) }),
         errors: [401, 404, 500],
       }),
-      run: (call, parameters) => handleRecord(context, { call, id: firstOf(parameters), kinds: [kind] }),
+      run: (call, parameters) => showJob(context, { call, id: firstOf(parameters), kinds: [kind] }, shownLife),
     });
   }
   if (remove !== undefined) {
@@ -175,22 +175,11 @@ interface JobRequest {
   readonly kinds: readonly SandboxKind[];
 }
 
-function handleStatus(context: Context, request: JobRequest): Promise<Reply> | Reply {
-  return showJob(context, request, syncLife);
-}
-
-/** Returns the record with the status of its last update, which may be outdated. */
-function handleRecord(context: Context, request: JobRequest): Promise<Reply> | Reply {
-  return showJob(context, request, shownLife);
-}
-
 function showJob(context: Context, { call, id, kinds }: JobRequest, lifeOf: typeof syncLife): Promise<Reply> | Reply {
-  const authenticated = authenticate(context, call);
-  if (authenticated.type === 'refused') return authenticated.answer;
+  const { user } = authenticate(context, call);
   const refusesBlank = kinds.some((kind) => kind.status.blankId === 'refused');
   if (refusesBlank && id.trim() === '')
     return answerProblem({ status: 400, code: 'missing_id', message: 'The id is missing.' });
-  const { user } = authenticated.caller;
   // Accepts each id from an answer to a create request; for thumbnails, that includes the record's id.
   const job =
     context.books.find(user, kinds, { id, by: 'job' }) ?? context.books.find(user, kinds, { id, by: 'record' });
@@ -202,14 +191,10 @@ function showJob(context: Context, { call, id, kinds }: JobRequest, lifeOf: type
   });
 }
 
-/**
- * Deletes the record and its files permanently, without a refund. `by`: whether the path has the job's id or the
- * record's.
- */
+/** Deletes a record with its files. `by`: type of the id in the path. */
 function handleDelete(context: Context, { call, id, kinds }: JobRequest, by: 'job' | 'record'): Promise<Reply> | Reply {
-  const authenticated = authenticate(context, call);
-  if (authenticated.type === 'refused') return authenticated.answer;
-  const job = context.books.find(authenticated.caller.user, kinds, { id, by });
+  const { user } = authenticate(context, call);
+  const job = context.books.find(user, kinds, { id, by });
   if (job === undefined) return answerUnknown(kinds);
   const about = { kind: job.kind.name, text: JSON.stringify(job.body) };
   return applyFault(context.faults.next('delete', about), (): Handled => {

@@ -1,38 +1,30 @@
 import { type BodySchema, findSchemaProblem } from './schema.ts';
-import { type Answer, answerProblem, type Call, isObject, type Json, type JsonObject } from './wire.ts';
+import { type Call, isObject, type Json, type JsonObject, Refusal } from './wire.ts';
 
-type Read<Value> = ({ readonly type: 'body' } & Value) | { readonly type: 'refused'; readonly answer: Answer };
-
-export function readJson(call: Call): Read<{ readonly body: Json; readonly text: string }> {
-  if (call.body.type !== 'whole') {
-    return { type: 'refused', answer: answerTooLarge('The body is larger than 10 MB.') };
-  }
+export function readJson(call: Call): { body: Json; text: string } {
+  if (call.body.type !== 'whole') throw tooLarge('The body is larger than 10 MB.');
   if (!/^application\/json\s*(;|$)/i.test(call.header('content-type') ?? '')) {
-    return refuse('invalid_content_type', 'The header Content-Type must be application/json.');
+    const message = 'The header Content-Type must be application/json.';
+    throw new Refusal({ status: 400, code: 'invalid_content_type', message });
   }
   const text = call.body.bytes.toString('utf8');
   try {
-    const body: Json = JSON.parse(text);
-    return { type: 'body', body, text };
+    return { body: JSON.parse(text) as Json, text };
   } catch {
-    return refuse('invalid_json', 'The body is not valid JSON.');
+    throw new Refusal({ status: 400, code: 'invalid_json', message: 'The body is not valid JSON.' });
   }
 }
 
-export function checkBody(body: Json, schema: BodySchema): Read<{ readonly body: JsonObject }> {
+export function checkBody(body: Json, schema: BodySchema): JsonObject {
   const problem = findSchemaProblem(body, schema);
-  if (problem === undefined && isObject(body)) return { type: 'body', body };
-  return { type: 'refused', answer: answerInvalid(problem ?? 'The body must be a JSON object.') };
+  if (problem === undefined && isObject(body)) return body;
+  throw invalid(problem ?? 'The body must be a JSON object.');
 }
 
-export function answerInvalid(message: string): Answer {
-  return answerProblem({ status: 400, code: 'validation_error', message });
+export function invalid(message: string): Refusal {
+  return new Refusal({ status: 400, code: 'validation_error', message });
 }
 
-export function answerTooLarge(message: string): Answer {
-  return answerProblem({ status: 413, code: 'body_too_large', message });
-}
-
-function refuse(code: string, message: string): { readonly type: 'refused'; readonly answer: Answer } {
-  return { type: 'refused', answer: answerProblem({ status: 400, code, message }) };
+export function tooLarge(message: string): Refusal {
+  return new Refusal({ status: 413, code: 'body_too_large', message });
 }

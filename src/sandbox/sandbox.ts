@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { createDiskStore, createMemoryStore } from './blob-store.ts';
 import { Books, type LedgerEntry, type PriceOf } from './books.ts';
 import { mainUser } from './caller.ts';
-import { CreatesLimit } from './context.ts';
+import { CreatesLimit, type CreatesRule } from './context.ts';
 import { type Fault, FaultScript } from './faults.ts';
 import { type Journal, openJournal } from './journal.ts';
 import { Library } from './library.ts';
@@ -10,37 +10,36 @@ import { OutputFiles } from './output-files.ts';
 import { cutPieces, pacePieces, readPieces } from './pieces.ts';
 import { createRenderer, type Renderer } from './renderer.ts';
 import { type Listener, listenHttp } from './serve-http.ts';
-import { createService } from './service.ts';
+import { createService, type Service } from './service.ts';
 import { type Answer, answerProblem, type Body, type Call, largestBodyBytes, type Reply } from './wire.ts';
 
 export interface SandboxOptions {
-  /** Initial balance of every user. Default 1000. Balances in the ledger of a `dataDir` take precedence. */
+  /** Initial balance of every user. Defaults to 1000. Balances in `dataDir` take precedence. */
   credits?: number;
-  /** Divisor for the durations of jobs. `Infinity`: jobs are completed at once. Default 1. */
+  /** Divisor for the durations of jobs; `Infinity` completes jobs at once. Defaults to 1. */
   speed?: number;
-  /** Folder for ledger, uploads and rendered files, used by one sandbox at a time. Default: everything is in memory. */
-  dataDir?: string;
-  /**
-   * Folder for rendered files instead of the one in `dataDir`. Several sandboxes may share it at the same time, because
-   * the same request gives the same bytes.
-   */
-  filesDir?: string;
-  /** Wraps or replaces the sandbox's own renderer, which it receives. */
-  renderer?: (own: Renderer) => Renderer;
-  /** The accepted API key. Default `sandbox_live_local`. */
+  files?: SandboxFiles;
+  /** Accepted API key. Defaults to `sandbox_live_local`. */
   apiKey?: string;
-  /** Returns the current time in ms. Default `Date.now`. */
+  /** Returns the current time in ms. Defaults to `Date.now`. */
   now?: () => number;
   faults?: Fault[];
-  /** Share of jobs, 0 to 1, that end FAILED; the choice depends on their bodies. Default 0. */
+  /** Share of jobs, 0 to 1, that end FAILED. Their bodies determine which ones. Defaults to 0. */
   failRate?: number;
   /**
-   * Simulates another service for a caller that has checked its requests: every body is accepted, and costs what
-   * `priceOf` returns, or the sandbox's own price if that is undefined.
+   * Simulates another service for a caller that has checked its requests: the sandbox accepts every body. If `priceOf`
+   * returns undefined, the sandbox's own price applies.
    */
   rehearsal?: { priceOf?: PriceOf };
-  /** Maximum number of create requests and posts per user within `perMs`; further ones get 429. Default: no limit. */
-  rateLimit?: { creates: number; perMs: number };
+}
+
+interface SandboxFiles {
+  /** Folder for ledger, uploads and rendered files, used by one sandbox at a time. Defaults to memory. */
+  dataDir?: string;
+  /** Folder for rendered files. Several sandboxes may share it at the same time. Defaults to a folder in `dataDir`. */
+  filesDir?: string | undefined;
+  /** Wraps or replaces the sandbox's own renderer. */
+  renderer?: (own: Renderer) => Renderer;
 }
 
 export interface SandboxRequest {
@@ -50,58 +49,81 @@ export interface SandboxRequest {
   readonly status: number;
 }
 
-export interface Sandbox {
+interface Server {
   /** Handles a request without a socket. */
   fetch(request: Request): Promise<Response>;
   /** Listens on loopback and a free port by default. Closing the last listener closes the sandbox. */
   listen(options?: { port?: number; host?: string }): Promise<Listener>;
-  /** All accepted create requests, including posts, in order. */
-  ledger(): LedgerEntry[];
   /** All received requests, in order of arrival. */
   requests(): SandboxRequest[];
-  /** Balance of the API key's user, in credits. */
-  balance(): number;
-  setBalance(credits: number): void;
-  /** Whether this is the id of a job, post or uploaded file that the sandbox has made, even if it was deleted. */
-  knows(id: string): boolean;
-  addFaults(faults: Fault[]): void;
-  clearFaults(): void;
   /** Closes the listeners and the renderer, and releases `dataDir` for another sandbox. Later requests get 503. */
   close(): Promise<void>;
 }
 
+export interface Sandbox extends Server {
+  /** All accepted create requests, including posts, in order. */
+  ledger(): LedgerEntry[];
+  /** Balance of the API key's user, in credits. */
+  balance(): number;
+  setBalance(credits: number): void;
+  /** Whether this is the id of a job, post or uploaded file of the sandbox, even if it was deleted. */
+  knows(id: string): boolean;
+  addFaults(faults: Fault[]): void;
+  clearFaults(): void;
+  /** Answers further create requests and posts of a user with 429 after `creates` requests within `perMs`. */
+  limitCreates(rule: CreatesRule): void;
+}
+
 /** Creates a sandbox. Throws if `dataDir` is in use or its files are damaged. */
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
-  const { dataDir } = options;
-  const filesDir = options.filesDir ?? (dataDir === undefined ? undefined : join(dataDir, 'files'));
-  const now = options.now ?? Date.now;
+  const { credits = 1000, now = Date.now, rehearsal, files = {} } = options;
+  const { dataDir, filesDir = dataDir && join(dataDir, 'files') } = files;
   const journal = dataDir === undefined ? undefined : openJournal(dataDir);
   const ownRenderer = createRenderer();
-  const renderer = options.renderer?.(ownRenderer) ?? ownRenderer;
+  const renderer = files.renderer?.(ownRenderer) ?? ownRenderer;
   const faults = new FaultScript();
   faults.add(options.faults ?? []);
-  const startingCredits = options.credits ?? 1000;
+  const limit = new CreatesLimit();
   const blobs = dataDir === undefined ? createMemoryStore() : createDiskStore(join(dataDir, 'uploads'));
   const { books, library } = openRecords(journal, () => ({
-    books: new Books(startingCredits, journal, options.rehearsal?.priceOf),
+    books: new Books(credits, journal, rehearsal?.priceOf),
     library: new Library(blobs, journal?.uploads),
   }));
   const service = createService({
-    books,
-    library,
-    blobs,
-    faults,
-    limit: new CreatesLimit(options.rateLimit),
+    ...{ books, library, blobs, faults, limit, now },
     files: new OutputFiles(renderer, filesDir),
     keysInHand: new Set(),
     apiKey: options.apiKey ?? 'sandbox_live_local',
-    startingCredits,
+    startingCredits: credits,
     speed: options.speed ?? 1,
     failRate: options.failRate ?? 0,
-    rehearses: options.rehearsal !== undefined,
-    now,
+    rehearses: rehearsal !== undefined,
   });
+  return {
+    ...createServer(service, async () => {
+      journal?.close();
+      await renderer.close();
+    }),
+    ledger: () => [...books.entries],
+    balance: () => books.balance(mainUser),
+    setBalance: (balance) => books.setBalance(mainUser, { credits: balance, now: now() }),
+    knows: (id) => books.knows(id) || library.has(id),
+    addFaults: (more) => faults.add(more),
+    clearFaults: () => faults.clear(),
+    limitCreates: (rule) => limit.set(rule),
+  };
+}
 
+function openRecords<Records>(journal: Journal | undefined, open: () => Records): Records {
+  try {
+    return open();
+  } catch (error) {
+    journal?.close();
+    throw error;
+  }
+}
+
+function createServer(service: Service, onClose: () => Promise<void>): Server {
   const requests: { method: string; path: string; status: number }[] = [];
   const listeners = new Set<Listener>();
   let closed = false;
@@ -109,7 +131,9 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   async function serve(call: Call): Promise<Reply> {
     const request = { method: call.method, path: call.path, status: 0 };
     requests.push(request);
-    const reply = closed ? answerClosed() : await service(call);
+    const reply = closed
+      ? answerProblem({ status: 503, code: 'closed', message: 'The sandbox is closed.' })
+      : await service(call);
     if (reply.type === 'answer') request.status = reply.status;
     return reply;
   }
@@ -118,8 +142,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     if (closed) return;
     closed = true;
     await Promise.all([...listeners].map((listener) => listener.close()));
-    journal?.close();
-    await renderer.close();
+    await onClose();
   }
 
   return {
@@ -137,28 +160,9 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
         },
       };
     },
-    ledger: () => [...books.entries],
     requests: () => requests.map((request) => ({ ...request })),
-    balance: () => books.balance(mainUser),
-    setBalance: (credits) => books.setBalance(mainUser, { credits, now: now() }),
-    knows: (id) => books.knows(id) || library.has(id),
-    addFaults: (more) => faults.add(more),
-    clearFaults: () => faults.clear(),
     close,
   };
-}
-
-function openRecords<Records>(journal: Journal | undefined, open: () => Records): Records {
-  try {
-    return open();
-  } catch (error) {
-    journal?.close();
-    throw error;
-  }
-}
-
-function answerClosed(): Reply {
-  return answerProblem({ status: 503, code: 'closed', message: 'The sandbox is closed.' });
 }
 
 /** Rejects on a reset. A hang does not settle until the request is aborted. */

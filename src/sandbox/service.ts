@@ -10,7 +10,16 @@ import { fileEndpoints, libraryEndpoints } from './library-endpoints.ts';
 import { lifeOf, viewJob } from './life.ts';
 import { describeErrors, describeOperation, describeService } from './openapi.ts';
 import { isLoopbackUrl } from './own-url.ts';
-import { type Answer, answerBytes, answerJson, answerProblem, type Call, type JsonObject, type Reply } from './wire.ts';
+import {
+  type Answer,
+  answerBytes,
+  answerJson,
+  answerProblem,
+  type Call,
+  type JsonObject,
+  Refusal,
+  type Reply,
+} from './wire.ts';
 
 export type Service = (call: Call) => Promise<Reply>;
 
@@ -96,6 +105,7 @@ async function answer(endpoints: readonly Endpoint[], call: Call): Promise<Reply
       try {
         return await match.endpoint.run(call, match.parameters);
       } catch (error) {
+        if (error instanceof Refusal) return error.answer;
         const message = error instanceof Error ? error.message : String(error);
         return answerProblem({ status: 500, code: 'server_error', message });
       }
@@ -109,7 +119,7 @@ const mostOthers = 50;
 const longestPrompt = 120;
 
 async function handlePage(call: Call): Promise<Answer> {
-  if (!isAtHome(call)) return answerForeign();
+  requireLocal(call);
   const { pageHtml } = await import('./page.ts');
   const headers = {
     'content-type': 'text/html; charset=utf-8',
@@ -131,7 +141,7 @@ async function handlePage(call: Call): Promise<Answer> {
  * - `uploads` and `posts`, the newest 50 of each, as in the API
  */
 function handleState(context: Context, call: Call): Answer {
-  if (!isAtHome(call)) return answerForeign();
+  requireLocal(call);
   const { books, library, speed, startingCredits } = context;
   const now = context.now();
   return answerJson(
@@ -179,15 +189,9 @@ function describeJob(context: Context, job: Job, origin: string): JsonObject {
   };
 }
 
-/**
- * Whether the caller is on this machine and used a loopback name. Replaces an API key, which these pages do not
- * require.
- */
-function isAtHome(call: Call): boolean {
-  return call.isLocal && isLoopbackUrl(call.origin);
-}
-
-function answerForeign(): Answer {
+/** Refuses a caller on another machine, or with another name than a loopback name: the page requires no API key. */
+function requireLocal(call: Call): void {
+  if (call.isLocal && isLoopbackUrl(call.origin)) return;
   const message = 'This is served to this machine only, as in http://127.0.0.1:4010/.';
-  return answerProblem({ status: 403, code: 'not_local', message });
+  throw new Refusal({ status: 403, code: 'not_local', message });
 }

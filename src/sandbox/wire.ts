@@ -110,6 +110,16 @@ export function answerProblem(problem: Problem): Answer {
   );
 }
 
+/** Thrown by a handler that refuses its request. */
+export class Refusal extends Error {
+  readonly answer: Answer;
+
+  constructor(problem: Problem) {
+    super(problem.message);
+    this.answer = answerProblem(problem);
+  }
+}
+
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

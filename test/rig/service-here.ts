@@ -39,17 +39,16 @@ export async function firstAccount({ env }: { env: Record<string, string> }): Pr
   return data[0]?.id ?? '';
 }
 
-export async function serviceHere({ files = 'alike', ...options }: ServiceOptions = {}): Promise<ServiceHere> {
+export async function serviceHere({ files = 'alike', dataDir, ...options }: ServiceOptions = {}): Promise<ServiceHere> {
   // The built one renders in a thread of its own.
   const built = pathToFileURL(join(root, 'dist/sandbox/index.js')).href;
   const { createSandbox } = (await import(built)) as typeof import('../../src/sandbox/index.ts');
-  const filesDir = options.filesDir ?? process.env.MEDIABATCH_TEST_FILES;
+  const { filesDir = process.env.MEDIABATCH_TEST_FILES, ...more } = options;
   const sandbox = createSandbox({
     speed: Number.POSITIVE_INFINITY,
     apiKey: sandboxKey,
-    ...options,
-    ...(filesDir !== undefined && { filesDir }),
-    ...(files === 'alike' && { renderer: alikeFiles }),
+    ...more,
+    files: { filesDir, ...(dataDir && { dataDir }), ...(files === 'alike' && { renderer: alikeFiles }) },
   });
   const { url } = await sandbox.listen();
   return {

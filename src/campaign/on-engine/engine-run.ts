@@ -5,9 +5,10 @@ import { isGone, showEngine } from '../../cluster/database/server-errors.ts';
 import { readEngineState, type Shown } from '../../cluster/engine-state.ts';
 import { readLimit } from '../../cluster/head/account-spending.ts';
 import { readAllLines } from '../../cluster/head/rows.ts';
-import { type EngineToSee, openToSee } from '../../cluster/open-engine.ts';
+import type { Engine } from '../../cluster/open-engine.ts';
 import type { RunRecord } from '../../cluster/runs/run-record.ts';
 import { actOn, findOpenRun, giveUp, readRun } from '../../cluster/runs/runs.ts';
+import { accountOf } from '../../cluster/seal.ts';
 import { type StartWorkerOptions, startWorker } from '../../cluster/worker/start-worker.ts';
 import { systemClock } from '../../contract/clock.ts';
 import type { EngineState } from '../../contract/engine-state.ts';
@@ -57,21 +58,23 @@ async function withRun<Answer>(
   url: string,
   { environment, paths, tell }: OpenCampaign,
   name: string,
-  act: (run: RunRecord, engine: EngineToSee) => Promise<Answer>,
+  act: (run: RunRecord, engine: Pick<Engine, 'database' | 'account' | 'shown'>) => Promise<Answer>,
 ): Promise<Answer | undefined> {
-  const engine = await openToSee(url, requireAccess(environment), {
+  const account = accountOf(requireAccess(environment));
+  const database = await openDatabase(url, {
+    ...{ name: 'mediabatch', most: 1 },
     onAway: ({ message }) => tell({ is: 'notice', text: `the engine is away: ${message}` }),
     onBack: () => tell({ is: 'notice', text: 'the engine answers again' }),
   });
-  if (engine === undefined) return undefined;
   try {
+    if (!(await hasTables(database))) return undefined;
     const note = readEngineNote(paths.lock);
-    const noted = note && (await readRun(engine.database, note.run));
+    const noted = note && (await readRun(database, note.run));
     // The run that was submitted here may have ended, and another clone may have submitted one since.
-    const run = noted?.state === 'open' ? noted : ((await findOpenRun(engine.database, engine.account, name)) ?? noted);
-    return run && (await act(run, engine));
+    const run = noted?.state === 'open' ? noted : ((await findOpenRun(database, account, name)) ?? noted);
+    return run && (await act(run, { database, account, shown: showEngine(url) }));
   } finally {
-    await engine.close();
+    await database.close();
   }
 }
 

@@ -3,7 +3,7 @@ import type { Engine } from '../../cluster/open-engine.ts';
 import { makeSeal } from '../../cluster/seal.ts';
 import { openStore } from '../../cluster/store/store.ts';
 import { type Store, type StoreFiles, StoreMissingError } from '../../cluster/store/store-marker.ts';
-import { placeOf, serveFiles } from '../../cluster/worker/serve-files.ts';
+import { fetchNamed, placeOf, serveFiles } from '../../cluster/worker/serve-files.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { OutputError } from '../../contract/errors.ts';
 import { CampaignError } from '../../contract/failure.ts';
@@ -68,16 +68,16 @@ export async function serveOwnFiles(
 ): Promise<void> {
   const { baseUrl, token } = access;
   const downloads = createDownloader({ baseUrl, redact: makeRedact(token), requestTimeoutMs });
-  const files = outputFilesOf(campaign);
+  const outputs = fetchNamed(downloads, outputFilesOf(campaign));
   try {
     await serveFiles({
-      ...{ db, boss, account, signal, downloads },
+      ...{ db, boss, account, signal },
       clock: systemClock,
       place: placeOf({ store: null, campaign: name }),
       seal: makeSeal(token),
       worker: 'apply',
       slots: new Places(filesAtOnce),
-      filesOf: () => files,
+      outputsOf: () => outputs,
     });
   } finally {
     await downloads.close();

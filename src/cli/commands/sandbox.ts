@@ -43,8 +43,9 @@ async function start(options: SandboxOptions): Promise<RunningSandbox> {
   const faults = options.faults === undefined ? undefined : await requireFaults(options.faults);
   try {
     return await startSandbox({
-      ...{ dataDir: resolve(data), port, speed, failRate },
-      ...defined({ credits, faults, filesDir: files && resolve(files) }),
+      ...{ port, speed, failRate },
+      ...defined({ credits, faults }),
+      files: { dataDir: resolve(data), filesDir: files && resolve(files) },
     });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;

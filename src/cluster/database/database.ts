@@ -19,18 +19,18 @@ export interface Sql {
 }
 
 /**
- * PostgreSQL connection pool that survives outages: each call waits for the server and is repeated, so statements must
- * be idempotent or guarded. Rejects with permanent errors, and when the database is closed or `signal` aborts.
+ * PostgreSQL connection pool that survives outages. Each call is repeated until the server answers, so statements must be
+ * idempotent or guarded. Calls reject with permanent errors, and when the database is closed or `signal` aborts.
  */
 export interface Database extends Sql {
-  /** Runs `work` in a transaction. It may run again, even after a commit: the server's answer to COMMIT may be lost. */
+  /** Runs `work` in a transaction; again if the answer to COMMIT was lost. */
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
-  /** Repeats `act` until the server answers. For calls of the job queue. */
+  /** Repeats `act` until the server answers. */
   persist<T>(act: () => Promise<T>): Promise<T>;
   ask(text: string, values?: unknown[]): Promise<unknown>;
   /**
-   * `on` receives each notification; and `undefined` after each connect, when some may have been missed. Returns a
-   * function that ends it.
+   * Calls `on` with the payload of each notification, and with `undefined` after each connect, because notifications may
+   * have been missed. Returns a function that stops the calls.
    */
   listen(channel: string, on: (payload: string | undefined) => void): () => void;
   /** Start of the current outage, by `performance.now()`; `undefined` while the server answers. */
@@ -39,7 +39,7 @@ export interface Database extends Sql {
 }
 
 interface DatabaseOptions {
-  /** `application_name` of the connections, shown in `pg_stat_activity`. */
+  /** `application_name` of the connections. */
   name: string;
   signal?: AbortSignal;
   most?: number;
@@ -49,19 +49,17 @@ interface DatabaseOptions {
 
 const statementMs = 60_000;
 /**
- * Settings of each connection, which override those of the user or database. Calls resolve only after a durable commit.
- * A transaction that waited for a row lock sees what was committed meanwhile. Statements time out with their callers,
- * so those of abandoned connections do not pile up behind a lock. A process that freezes inside a transaction loses its
- * locks, because another head would wait for them for ever. These are statements because poolers accept few startup
- * parameters.
+ * Settings of each connection, which override those of the user or database. Commits are durable. A transaction that
+ * waited for a row lock sees new commits. Statements time out with their callers, and a process that freezes inside a
+ * transaction loses its locks, so that no leader waits for ever. Poolers accept few of these as startup parameters.
  */
 const ownSettings = `SELECT set_config('default_transaction_isolation', 'read committed', false);
   SELECT set_config('statement_timeout', '${statementMs}', false);
   SELECT set_config('idle_in_transaction_session_timeout', '10000', false);
   SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`;
-/** Time in which the first statement waits for a free connection of the server, in ms. */
+/** Time in ms for which the first statement waits for a free connection of the server. */
 const roomMs = 2000;
-/** Timeout of closing, in ms, because a frozen server does not answer. */
+/** Timeout of closing in ms. A frozen server does not answer. */
 const closingMs = 3000;
 const pauses = [50, 100, 250, 500, 1000, 2000];
 
@@ -98,7 +96,7 @@ class PostgresDatabase implements Database {
       max: options.most ?? 8,
       connectionTimeoutMillis: 10_000,
       keepAlive: true,
-      // Without it, a statement waits for ever on a connection that was lost without a reset.
+      // A connection that was lost without a reset does not answer.
       query_timeout: statementMs,
       onConnect: async (client) => void (await client.query(ownSettings)),
     };
@@ -121,7 +119,7 @@ class PostgresDatabase implements Database {
     return this.#awaySince;
   }
 
-  /** Executes the first statement. Reports a wrong address at once, and does not wait for a server that is away. */
+  /** Executes the first statement. Throws at once if the server does not answer. */
   async reach(): Promise<void> {
     const since = performance.now();
     for (let tries = 0; ; tries += 1) {
@@ -246,21 +244,18 @@ class PostgresDatabase implements Database {
   }
 }
 
-/** Time in ms that a pooler has to find a server connection for a second session; after it, sharing is not proven. */
+/** Time in ms in which a pooler that shares server connections answers a second session. */
 const patienceMs = 3000;
-/** Number of queries from each session. A pooler reuses the server connection that was used last. */
+/** Number of queries from each session. */
 const looks = 4;
 
-/**
- * Throws MB3702 when a pooler shares server connections between transactions of different sessions, because LISTEN
- * and session settings such as timeouts would apply to another session.
- */
+/** Throws MB3702 for a pooler that shares server connections between sessions, because it breaks LISTEN and settings. */
 async function refuseSharedSessions(
   client: pg.ClientBase,
   { url, open }: { url: string; open(): Promise<pg.Client> },
 ): Promise<void> {
   const own = await serverOf(client);
-  // Poolers give sessions process ids of their own; equal ids mean that there is no pooler.
+  // A pooler gives a session another process id than that of the server.
   if ('processID' in client && client.processID === own) return;
   const other = await open();
   try {
@@ -280,7 +275,7 @@ async function areShared(one: pg.ClientBase, other: pg.ClientBase): Promise<bool
   const own = await serverOf(one);
   for (let look = 0; look < looks; look += 1) {
     const theirs = await withinMs(serverOf(other), patienceMs);
-    // The pooler has no connection for the second session as long as the first one keeps its own.
+    // No server connection is free while the first session keeps its own.
     if (theirs === undefined) return false;
     if (theirs === own || (await serverOf(one)) !== own) return true;
   }
@@ -292,7 +287,7 @@ async function serverOf(client: pg.ClientBase): Promise<number | undefined> {
   return rows[0]?.pid;
 }
 
-/** Returns the result of the work, or `undefined` after `ms`; the work then continues in the background. */
+/** Resolves like `work`, or with `undefined` after `ms`. */
 async function withinMs<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {

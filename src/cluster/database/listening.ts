@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { Condition } from '../../ground/condition.ts';
 
-/** Listener of a channel. A payload of `undefined` means that notifications may have been missed. */
-type Ear = (payload: string | undefined) => void;
+/** `undefined`: notifications may have been missed. */
+type Listener = (payload: string | undefined) => void;
 
 interface ListeningOptions {
   open(): Promise<pg.Client>;
@@ -11,13 +11,10 @@ interface ListeningOptions {
   signal: AbortSignal;
 }
 
-/**
- * LISTEN for all channels of a process, over one shared connection. Notifications only shorten the polls of their
- * listeners, so nobody waits for the connection, and its errors are not reported.
- */
+/** LISTEN for all channels of a process, over one connection. Does not report errors: listeners also poll. */
 export class Listening {
   readonly #options: ListeningOptions;
-  readonly #ears = new Map<string, Set<Ear>>();
+  readonly #listeners = new Map<string, Set<Listener>>();
   readonly #news = new Condition();
   #going: Promise<void> | undefined;
 
@@ -26,29 +23,28 @@ export class Listening {
     options.signal.addEventListener('abort', () => this.#news.notify(), { once: true });
   }
 
-  /** Calls `ear` with `undefined` whenever the channel is listened to on a new connection. Returns how to stop that. */
-  listen(channel: string, ear: Ear): () => void {
-    const ears = this.#ears.get(channel) ?? new Set();
-    this.#ears.set(channel, ears.add(ear));
+  /** Returns a function that ends the listening. */
+  listen(channel: string, listener: Listener): () => void {
+    const listeners = this.#listeners.get(channel) ?? new Set();
+    this.#listeners.set(channel, listeners.add(listener));
     this.#going ??= this.#keep();
     this.#news.notify();
     return () => {
-      ears.delete(ear);
-      if (ears.size === 0) this.#ears.delete(channel);
+      listeners.delete(listener);
+      if (listeners.size === 0) this.#listeners.delete(channel);
       this.#news.notify();
     };
   }
 
-  /** Resolves when the connection is closed, after the signal of the options has aborted. */
+  /** Resolves when the connection is closed, after `signal` has aborted. */
   async closed(): Promise<void> {
     await this.#going;
   }
 
   get #isWanted(): boolean {
-    return this.#ears.size > 0 && !this.#options.signal.aborted;
+    return this.#listeners.size > 0 && !this.#options.signal.aborted;
   }
 
-  /** Opens the connection again whenever it ends, until no channel is listened to. */
   async #keep(): Promise<void> {
     for (let tries = 0; this.#isWanted; tries += 1) {
       let client: pg.Client | undefined;
@@ -64,7 +60,7 @@ export class Listening {
     this.#going = undefined;
   }
 
-  /** Listens to all channels, also to later ones, until the connection ends or no channel is left. */
+  /** Resolves when the connection ends, or when no channel has a listener. */
   async #listenOn(client: pg.Client): Promise<void> {
     const listened = new Set<string>();
     let hasEnded = false;
@@ -73,16 +69,16 @@ export class Listening {
       this.#news.notify();
     });
     client.on('notification', ({ channel, payload }) => {
-      for (const ear of this.#ears.get(channel) ?? []) ear(payload);
+      for (const listener of this.#listeners.get(channel) ?? []) listener(payload);
     });
     while (!hasEnded && this.#isWanted) {
-      const channel = [...this.#ears.keys()].find((one) => !listened.has(one));
+      const channel = [...this.#listeners.keys()].find((one) => !listened.has(one));
       if (channel === undefined) {
         await this.#news.changed();
       } else {
         await client.query(`LISTEN ${this.#options.quote(channel)}`);
         listened.add(channel);
-        for (const ear of [...(this.#ears.get(channel) ?? [])]) ear(undefined);
+        for (const listener of [...(this.#listeners.get(channel) ?? [])]) listener(undefined);
       }
     }
   }

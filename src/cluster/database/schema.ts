@@ -2,7 +2,7 @@ import { CampaignError } from '../../contract/failure.ts';
 import { call, way } from '../../ground/advice.ts';
 import type { Database, Sql } from './database.ts';
 
-/** Schema migrations, in order. A schema's version is the number of applied ones. A released one never changes. */
+/** Migrations, in order. Their number is the version of the schema. A released migration never changes. */
 const migrations = [
   `
   CREATE TABLE mediabatch.account (
@@ -111,10 +111,7 @@ const migrations = [
 
 const migrationLock = 7_268_911_430_215;
 
-/**
- * Creates or migrates the tables, and returns the schema versions before and after. Throws MB3703 for a schema of a
- * newer version, because its columns may mean something else.
- */
+/** Creates or migrates the tables. Returns the schema versions before and after. Throws MB3703 for a newer version. */
 export function migrate(database: Database): Promise<{ before: number; now: number }> {
   return database.transaction(async (sql) => {
     await sql.query('SELECT pg_advisory_xact_lock($1)', [migrationLock]);
@@ -133,10 +130,7 @@ export function migrate(database: Database): Promise<{ before: number; now: numb
   });
 }
 
-/**
- * Whether the engine's tables exist; throws MB3703 if they have another version. Readers never migrate, because that
- * would lock out workers of the previous version.
- */
+/** Returns whether the tables exist. Throws MB3703 if they have another version: readers never migrate. */
 export async function hasTables(sql: Sql): Promise<boolean> {
   const known = await versionOf(sql);
   if (known > migrations.length) throw newer(known);
@@ -145,7 +139,7 @@ export async function hasTables(sql: Sql): Promise<boolean> {
   return true;
 }
 
-/** Grants a role what it needs to submit, execute, inspect and dump runs (`pg_dump` reads sequences). */
+/** Lets a role submit, execute, inspect and dump runs. `pg_dump` reads sequences. */
 export async function grant(database: Database, role: string): Promise<void> {
   const [row] = await database.query<{ role: string }>('SELECT quote_ident($1) AS role', [role]);
   const schemas = 'SCHEMA mediabatch, mediabatch_queue';
@@ -155,7 +149,7 @@ export async function grant(database: Database, role: string): Promise<void> {
 }
 
 async function versionOf(sql: Sql): Promise<number> {
-  // A lookup by name may use the connection's catalog cache from before the lock; this query does not.
+  // A lookup by name may use a catalog cache from before the lock.
   const found = await sql.query("SELECT FROM pg_tables WHERE schemaname = 'mediabatch' AND tablename = 'meta'");
   if (found.length === 0) return 0;
   const [meta] = await sql.query<{ version: number }>('SELECT version FROM mediabatch.meta');

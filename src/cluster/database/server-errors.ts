@@ -3,10 +3,7 @@ import { CampaignError } from '../../contract/failure.ts';
 import { type Advice, call, way } from '../../ground/advice.ts';
 import { messageOf } from '../../ground/values.ts';
 
-/**
- * Transient errors: the server starts, stops, fails over or lacks a resource, or the connection broke. The statement
- * may or may not have been executed.
- */
+/** Codes of transient errors. The server may have executed the statement. */
 const passing = new Set([
   // The statement was cancelled by an administrator, or by a timeout that is set for this user.
   ...['57014', '57P05', '25P04'],
@@ -28,12 +25,12 @@ const passing = new Set([
   ],
 ]);
 
-/** Conflicts of two concurrent transactions: one of them has to be repeated. */
+/** Codes of conflicts between concurrent transactions. */
 const clashes = new Set(['40001', '40P01', '55P03']);
 
 const noRoom = '53300';
 
-/** Error codes of a CREATE whose object exists, because another process has created it at the same moment. */
+/** Codes of a CREATE whose object another process has created at the same moment. */
 const made = new Set(['23505', '42P06', '42P07', '42710', '42723']);
 
 const gone = new Set(['3D000', '3F000', '42P01']);
@@ -55,12 +52,12 @@ export function isMadeAlready(error: unknown): boolean {
   return made.has(codeOf(error) ?? '');
 }
 
-/** Whether the engine's database, schema or tables are missing, for example after the database was created again. */
+/** Whether the engine's database, schema or tables are missing. */
 export function isGone(error: unknown): boolean {
   return gone.has(codeOf((error as Error | undefined)?.cause ?? error) ?? '');
 }
 
-/** Whether the error says that this server does not have a function, or that the role may not call it. */
+/** Whether the server lacks a function, or the role may not call it. */
 export function isNotOffered(error: unknown): boolean {
   return ['42501', '42883', '0A000', '55000'].includes(codeOf((error as Error | undefined)?.cause ?? error) ?? '');
 }
@@ -69,7 +66,7 @@ export function hasNoRoom(error: unknown): boolean {
   return codeOf(error) === noRoom;
 }
 
-/** Returns the failure for a server error that only a user can fix; undefined for other errors. */
+/** Returns the failure for a server error that only a user can fix. */
 export function refusalOf(error: unknown, url: string): CampaignError | undefined {
   const shown = showEngine(url);
   const said = messageOf(error);
@@ -90,7 +87,7 @@ export function refusalOf(error: unknown, url: string): CampaignError | undefine
   }
 }
 
-/** Returns the failure for an error of the first statement. Unlike in `refusalOf`, every error is one for the user. */
+/** Returns the failure for an error of the first statement. */
 export function unusable(error: unknown, url: string): CampaignError {
   const known = error instanceof CampaignError ? error : refusalOf(error, url);
   if (known !== undefined) return known;
@@ -116,10 +113,6 @@ function entryHint(said: string): string {
   return 'its pg_hba.conf has no line for this user, database and machine, or the role may not log in';
 }
 
-/**
- * Returns the advice for a message like `permission denied for database media`; the name in it is an SQL identifier
- * or quoted.
- */
 function grantHint(said: string, url: string): Advice {
   const role = quoted(userOf(url));
   const [, database] = /permission denied for database "?(.+?)"?$/.exec(said) ?? [];
@@ -157,7 +150,7 @@ function hintFor(error: unknown): Advice {
   }
 }
 
-/** Throws MB3705 for a text that is not the URL of a PostgreSQL database. */
+/** Throws MB3705 unless the text is the URL of a PostgreSQL database. */
 export function checkEngineUrl(text: string): void {
   let url: URL | undefined;
   try {
@@ -180,12 +173,10 @@ export function checkEngineUrl(text: string): void {
   }
 }
 
-/** Values of `sslmode` that the driver treats as `verify-full`, with a deprecation warning of its own. */
+/** Values of `sslmode` that the driver treats as `verify-full`, after a deprecation warning. */
 const asVerified = new Set(['prefer', 'require', 'verify-ca']);
 
-/**
- * Returns the URL for the driver: each TLS mode of `asVerified` becomes `verify-full`, so the certificate is checked.
- */
+/** Returns the URL for the driver, without the values of `sslmode` that cause a warning. */
 export function connectionString(text: string): string {
   const { searchParams } = new URL(text);
   const mode = searchParams.get('sslmode');

@@ -26,10 +26,10 @@ const insertLines = `${held},
 
 const gatherMs = 250;
 
-/** Time after the last heartbeat when a worker's row is ignored, and deleted by other workers. */
+/** Time after the last heartbeat at which other workers delete a worker's row. */
 export const forgottenAfter = '1 hour';
 
-/** Credits spent and held by an account on the day and in the month of `at`, a time of the server. */
+/** Credits that an account spent and holds on the day and in the month of `at`, by the server's clock. */
 export interface SpentSums {
   at: string;
   day: number;
@@ -44,9 +44,8 @@ interface SpendingOptions extends Term {
 }
 
 /**
- * Spending of an account, for all campaigns together. The account has only one head, so the head checks each hold
- * itself. Lines are stored before a request is sent, so the next head computes the same sums. Days and months follow
- * the server's clock, because the clocks of heads differ.
+ * Spending of an account. Its only leader checks each hold, and stores lines before it sends a request, so the next
+ * leader computes the same sums. Days and months follow the server's clock, because the clocks of leaders differ.
  */
 export class AccountSpending implements SpendingHome {
   readonly named = 'worker --limit';
@@ -62,7 +61,6 @@ export class AccountSpending implements SpendingHome {
     this.#month = this.#openMonth(month);
   }
 
-  /** Reads the records of earlier leaders, which can no longer write. */
   static async open(options: SpendingOptions): Promise<AccountSpending> {
     const { db, account } = options;
     const [known] = await db.query<{ now: number; last: string | null }>(
@@ -80,9 +78,7 @@ export class AccountSpending implements SpendingHome {
     return spending;
   }
 
-  /**
-   * The lowest limits of all registered workers of the account. A worker without limits does not lift those of others.
-   */
+  /** The lowest limits of all registered workers of the account. */
   get limits(): SpendingLimits {
     return this.#limits;
   }
@@ -98,9 +94,8 @@ export class AccountSpending implements SpendingHome {
   }
 
   /**
-   * Returns the purchase journal of a run. An account has at most one open run per campaign (`one_open_run`), so that
-   * run owns its idempotency keys. The run's own lines are the journal; they are not written twice. `earlier`: records
-   * of earlier runs of the campaign.
+   * Returns the purchase journal of a run. The lines of the run are the journal: no other open run of the account has its
+   * idempotency keys (`one_open_run`). `earlier`: records of earlier runs of the campaign.
    */
   of({ id, campaign }: RunRecord, earlier: Lock): PurchaseJournal {
     const { clock } = this.#options;
@@ -128,7 +123,7 @@ export class AccountSpending implements SpendingHome {
       await written; // I49
       return verdict;
     }
-    // Lines that hold no credits are not awaited: a crash of the head loses only their part of the sums.
+    // Without a limit, a crash of the leader may lose a part of the sums.
     written.catch((error: unknown) => {
       this.#failure ??= { error };
     });
@@ -139,10 +134,7 @@ export class AccountSpending implements SpendingHome {
     return typeof finder !== 'string' || !this.#options.drives(finder);
   }
 
-  /**
-   * Settles a campaign's holds that a crashed leader left open, by the campaign's lock: it records what was bought, and
-   * what may still be.
-   */
+  /** Settles holds of a crashed leader by the campaign's lock, which records jobs and unresolved creates. */
   takeUp({ campaign }: RunRecord, lock: Lock): void {
     const open = this.#monthNow().sums.openOf(campaign);
     if (open.length === 0) return;
@@ -170,10 +162,7 @@ export class AccountSpending implements SpendingHome {
     return this.#serverAheadMs + performance.now();
   }
 
-  /**
-   * Returns the server's current month, or a later one that has begun. After the clock was set back, no earlier month
-   * reopens.
-   */
+  /** Returns the server's month. After the clock was set back, no earlier month reopens. */
   #monthNow(): Month {
     const name = laterOf(monthOf(this.#now()), this.#month.name);
     if (name !== this.#month.name) this.#month = this.#openMonth(name);
@@ -199,12 +188,12 @@ interface Month {
   lines: RowWriter;
 }
 
-/** Returns undefined for an account without limits. */
+/** Returns `undefined` for an account without limits. */
 export async function readLimit(sql: Sql, account: string): Promise<SpendingLeft | undefined> {
   return (await readSpendingLeft(sql, [account])).get(account);
 }
 
-/** Leaves out accounts without limits. */
+/** Omits accounts without limits. */
 export async function readSpendingLeft(sql: Sql, accounts: readonly string[]): Promise<Map<string, SpendingLeft>> {
   const rows = await sql.query<{ account: string; now: string; spent: SpentSums | null; limits: SpendingLimits[] }>(
     `SELECT worker.account, to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS now, spent, jsonb_agg(doing->'limits') AS limits

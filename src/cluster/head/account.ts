@@ -3,23 +3,24 @@ import { HeadLostError } from '../../contract/errors.ts';
 import type { Service } from '../../contract/ports.ts';
 import { Condition } from '../../ground/condition.ts';
 import { type Boss, headQueue, headQueueOptions, ofBoss, workChannel } from '../database/boss.ts';
-import type { Database, Sql } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
 import type { SpentSums } from './account-spending.ts';
 import { raisedEpoch } from './rows.ts';
 
-/** Time in ms after which a leader hands over to the first candidate; a job of the queue may take a day at most. */
+/** Time in ms after which a leader hands over to another worker. The queue limits a job to one day. */
 export const longestSittingMs = 23 * 3_600_000;
 
 export type HeadBoss = Pick<Boss, 'createQueue' | 'send' | 'fetch' | 'touch' | 'complete' | 'fail'>;
 
-interface Seats {
+interface SeatOptions {
   db: Database;
   boss: HeadBoss;
   account: string;
+  worker: string;
 }
 
-/** Queues the head's job again if it was lost. Does nothing if a head is working or its job is queued. */
-export async function offerHead({ db, boss, account }: Seats): Promise<void> {
+/** Queues the leader's job again if it was lost. Does nothing if a worker leads or the job is queued. */
+export async function offerHead({ db, boss, account }: Omit<SeatOptions, 'worker'>): Promise<void> {
   await db.persist(() => boss.createQueue(headQueue(account), headQueueOptions));
   await db.persist(() => boss.send(headQueue(account), { account }));
 }
@@ -27,22 +28,6 @@ export async function offerHead({ db, boss, account }: Seats): Promise<void> {
 /** Whether the job was still assigned to this attempt. The queue's declared return type lacks the field. */
 function isDone(answer: object): boolean {
   return 'affected' in answer && answer.affected === 1;
-}
-
-interface SeatOptions extends Seats {
-  worker: string;
-}
-
-/**
- * Takes leadership of the account if it is free. Returns undefined if another worker leads, or if no head is needed.
- */
-export async function takeSeat(options: SeatOptions): Promise<Seat | undefined> {
-  const { db, boss, account } = options;
-  // Jobs of heads have no start time. Without this option, a job would wait after the server's clock was set back.
-  const [job] = await db.persist(() => boss.fetch(headQueue(account), { ignoreStartAfter: true }));
-  if (job === undefined) return undefined;
-  const { id, retryCount } = job;
-  return openSeat({ ...options, job: { id, retryCount } });
 }
 
 type Job = { id: string; retryCount: number };
@@ -56,15 +41,20 @@ interface Raised {
 }
 
 /**
- * Raises the epoch, so that all later statements of an earlier head are rejected. The same transaction sends the job's
- * heartbeat, because this call may have waited for the server until another worker got the job.
+ * Acquires the leadership of the account if it is free. Raises the epoch, so that the database rejects all later
+ * statements of an earlier leader. Returns undefined if another worker leads, or if the account needs no leader.
  */
-async function openSeat(options: SeatOptions & { job: Job }): Promise<Seat | undefined> {
-  const { db, boss, account, worker, job } = options;
+export async function takeSeat(options: SeatOptions): Promise<Seat | undefined> {
+  const { db, boss, account, worker } = options;
+  // Jobs of leaders have no start time. Without this option, a job would wait after the server's clock was set back.
+  const [fetched] = await db.persist(() => boss.fetch(headQueue(account), { ignoreStartAfter: true }));
+  if (fetched === undefined) return undefined;
+  const job = { id: fetched.id, retryCount: fetched.retryCount };
   const lease = new Lease();
   let raised = undefined as Raised | undefined;
   await lease.confirm(async () => {
     raised = await db.transaction(async (tx) => {
+      // Another worker may have got the job while this call waited for the server.
       const touched = await boss.touch(headQueue(account), job, { db: ofBoss(tx) });
       if (!isDone(touched)) return undefined;
       const [row] = await tx.query<Raised>(
@@ -83,45 +73,35 @@ async function openSeat(options: SeatOptions & { job: Job }): Promise<Seat | und
     return raised !== undefined;
   });
   if (raised === undefined) return undefined;
-  return new Seat({ ...options, ...raised, lease, epoch: Number(raised.epoch) });
+  return new Seat({ ...options, job }, raised, lease);
 }
 
-/**
- * The leadership of an account while this process has it. A leader that leaves without requests in flight removes its
- * name from the account, so that the next leader does not have to wait.
- */
+/** Leadership of an account by this process. */
 export class Seat {
   readonly epoch: number;
   readonly lease: Lease;
   readonly #options: SeatOptions & { job: Job };
-  readonly #waitMs: number;
+  readonly #waitUntil: number;
   #createTimeoutMs: number;
   #spent: () => SpentSums | undefined = () => undefined;
-  readonly #takenAt = performance.now();
 
-  constructor(
-    options: SeatOptions & { job: Job; lease: Lease; epoch: number; waitMs: number; createTimeoutMs: number },
-  ) {
-    this.epoch = options.epoch;
-    this.lease = options.lease;
+  constructor(options: SeatOptions & { job: Job }, { epoch, waitMs, createTimeoutMs }: Raised, lease: Lease) {
+    this.epoch = Number(epoch);
+    this.lease = lease;
     this.#options = options;
-    this.#waitMs = options.waitMs;
-    this.#createTimeoutMs = options.createTimeoutMs;
+    this.#waitUntil = performance.now() + waitMs;
+    this.#createTimeoutMs = createTimeoutMs;
   }
 
   /**
-   * Returns the time in ms in which create requests of earlier heads must not yet be looked up or repeated. After it,
-   * a head that froze during a create request has lost its lease, and the service has answered, or has closed the
-   * idle connection.
+   * Returns the time in ms for which the leader must not search for or resend create requests of earlier leaders. After
+   * this time, an earlier leader that froze during a create request has lost its lease, and its request has ended.
    */
   waitMs(): number {
-    return Math.max(0, this.#waitMs - (performance.now() - this.#takenAt));
+    return Math.max(0, this.#waitUntil - performance.now());
   }
 
-  /**
-   * Stores a longer create timeout, in ms. Call it before create requests may take that long: the next leader waits for
-   * it.
-   */
+  /** Stores the create timeout in ms if it is longer than before. The next leader waits for this time. */
   async allowCreates(timeoutMs: number): Promise<void> {
     if (timeoutMs <= this.#createTimeoutMs) return;
     const { db, account } = this.#options;
@@ -134,7 +114,7 @@ export class Seat {
     this.#createTimeoutMs = timeoutMs;
   }
 
-  /** Sets the function whose sums each heartbeat and the end of leadership store in the account. */
+  /** Sets the source of the sums that heartbeats store in the account. */
   tellSpent(spent: () => SpentSums | undefined): void {
     this.#spent = spent;
   }
@@ -151,30 +131,25 @@ export class Seat {
   }
 
   /**
-   * Ends the leadership. The job is completed if no run is open, and otherwise free for the next leader at once.
-   * Because a submit locks the account as well, either its run is seen here, or it finds the job completed and sends
-   * another one. `isClean`: no request of this head is in flight, so the next leader only waits for the rest of this
-   * one's wait. `error`: reason for leaving, shown until a head leaves without one.
+   * Ends the leadership. If a run is open, the job is free for the next leader at once. `error`: why the leader failed;
+   * undefined if none of its requests is in flight, so that the next leader need not wait for their answers.
    */
-  async leave({
-    isClean,
-    error,
-  }: {
-    isClean: boolean;
-    error?: string;
-  }): Promise<'no run is open' | 'handed over' | 'taken over'> {
+  async leave(error?: string): Promise<'no run is open' | 'handed over' | 'taken over'> {
     const { db, boss, account, job } = this.#options;
     const waitMs = this.waitMs();
     const how = await db.transaction(async (tx) => {
-      if (!(await this.#lock(tx))) return 'taken over';
+      // A submit locks the account as well. Either this query finds its run, or the submit finds the job completed.
+      const lock = 'SELECT FROM mediabatch.account WHERE id = $1 AND epoch = $2 FOR UPDATE';
+      if ((await tx.query(lock, [account, this.epoch])).length === 0) return 'taken over';
       await tx.query(
         `UPDATE mediabatch.account SET error = $2, head = CASE WHEN $3 AND $5::float8 = 0 THEN NULL ELSE head END, spent = coalesce($4, spent),
            create_timeout_ms = CASE WHEN $3 THEN greatest(0, $5::float8 - ${leaseMs}) ELSE create_timeout_ms END
          WHERE id = $1`,
-        [account, error ?? null, isClean, this.#spentJson(), waitMs],
+        [account, error ?? null, error === undefined, this.#spentJson(), waitMs],
       );
       const queue = headQueue(account);
-      if (!(await hasOpenRun(tx, account))) {
+      const open = `SELECT FROM mediabatch.run WHERE account = $1 AND state = 'open' LIMIT 1`;
+      if ((await tx.query(open, [account])).length === 0) {
         await boss.complete(queue, job, null, { db: ofBoss(tx) });
         return 'no run is open';
       }
@@ -190,31 +165,15 @@ export class Seat {
     const spent = this.#spent();
     return spent === undefined ? null : JSON.stringify(spent);
   }
-
-  async #lock(tx: Sql): Promise<boolean> {
-    const { account } = this.#options;
-    const held = await tx.query<{ id: string }>(
-      'SELECT id FROM mediabatch.account WHERE id = $1 AND epoch = $2 FOR UPDATE',
-      [account, this.epoch],
-    );
-    return held.length === 1;
-  }
 }
 
-async function hasOpenRun(tx: Sql, account: string): Promise<boolean> {
-  const text = `SELECT id FROM mediabatch.run WHERE account = $1 AND state = 'open' LIMIT 1`;
-  return (await tx.query(text, [account])).length > 0;
-}
-
-/**
- * Time in ms, by the clock of the database, after which a leader without heartbeat is replaced. The minimum of pg-boss.
- */
+/** Time in ms, by the database's clock, after which a leader without heartbeat is replaced. The minimum of pg-boss. */
 export const leaseMs = 10_000;
 const beatEveryMs = 2000;
-/** Maximum difference of the two clocks over half a lease, in ms; a larger one means that a clock has jumped. */
+/** Maximum difference in ms of the two clocks over half a lease. A larger difference means that a clock has jumped. */
 const toleranceMs = 1000;
 
-/** Two clocks in ms, with arbitrary origins. Both are needed, because on Linux the monotonic one stops during sleep. */
+/** Two clocks in ms, with arbitrary origins. Linux stops the monotonic clock while the machine sleeps. */
 interface LeaseClocks {
   monotonic(): number;
   wall(): number;
@@ -228,9 +187,8 @@ interface Moment {
 }
 
 /**
- * Permission to send create requests for an account, as far as a process can know without asking. It is fresh while the
- * last confirmed heartbeat was sent less than half a lease ago. The other half is the time for a request to reach the
- * service before another worker may have taken over.
+ * Permission to send create requests for an account. It is fresh while the last confirmed heartbeat was sent less than
+ * half a lease ago. In the other half, a request can reach the service before another worker takes over.
  */
 export class Lease {
   readonly #clocks: LeaseClocks;
@@ -240,16 +198,16 @@ export class Lease {
 
   constructor(clocks: LeaseClocks = systemClocks) {
     this.#clocks = clocks;
-    // Each part of a head adds a listener.
+    // Each part of a leader adds a listener.
     setMaxListeners(0, this.#lost.signal);
   }
 
-  /** Aborted when another worker has the account, or may have it. */
+  /** Aborted when another worker leads the account, or may lead it. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }
 
-  /** Returns false also after a jump of either clock, until the next heartbeat. */
+  /** After a jump of either clock, returns false until the next heartbeat. */
   isFresh(): boolean {
     if (this.#confirmed === undefined || this.#lost.signal.aborted) return false;
     const { monotonic, wall } = this.#now();
@@ -269,10 +227,7 @@ export class Lease {
     return true;
   }
 
-  /**
-   * Sends heartbeats until the signal aborts or the lease is lost. `beat` resolves with true when the database confirms
-   * that this process is still the head. The lease's age counts from the call of `beat`.
-   */
+  /** Sends heartbeats until the signal aborts or the lease is lost. `beat` resolves with false when another worker leads. */
   async keep(
     beat: () => Promise<boolean>,
     { signal, sleep }: { signal: AbortSignal; sleep(ms: number, signal: AbortSignal): Promise<void> },
@@ -284,7 +239,7 @@ export class Lease {
     }
   }
 
-  /** Sends one heartbeat. The lease is lost if it is not confirmed. */
+  /** Sends one heartbeat. If the database does not confirm it, the lease is lost. The lease counts from the call. */
   async confirm(beat: () => Promise<boolean>): Promise<boolean> {
     const asked = this.#now();
     let isHeld = false;
@@ -311,9 +266,8 @@ export class Lease {
 }
 
 /**
- * Wraps the service of a head: a create request waits until the lease is fresh, so that an outage of the database does
- * not use up its attempts. Pass `lease.isFresh` to the service as `mayCreate` as well, because connecting may take
- * long.
+ * Makes create requests of a service wait until the lease is fresh, so that an outage of the database does not use up
+ * their attempts. The service must also check `lease.isFresh`, because connecting may take long.
  */
 export function guardCreates<Guarded extends Service>(
   service: Guarded,

@@ -1,29 +1,19 @@
 import { hash } from 'node:crypto';
 import type { FetchAnswer } from '../../contract/answer.ts';
 import { HeadLostError, OutputError } from '../../contract/errors.ts';
-import type { Downloads, OutputFiles, Outputs } from '../../contract/ports.ts';
+import type { Outputs } from '../../contract/ports.ts';
 import { Batches } from '../../ground/batches.ts';
 import type { Places } from '../../ground/places.ts';
 import { type Boss, filesQueue, filesQueueOptions, ofBoss } from '../database/boss.ts';
 import type { Database, Sql } from '../database/database.ts';
 import type { RunRecord } from '../runs/run-record.ts';
 import type { Seal } from '../seal.ts';
-import {
-  type FileReport,
-  type FileTask,
-  fetchNamed,
-  fileChannel,
-  filesChannel,
-  placeOf,
-} from '../worker/serve-files.ts';
+import { type FileReport, type FileTask, fileChannel, filesChannel, placeOf } from '../worker/serve-files.ts';
 import { held, type Term } from './rows.ts';
 
 const lookMs = 1000;
 const mostWritten = 200;
-/**
- * Time in ms that a file waits for a slot of this process. Worth it, because another fetch worker costs two
- * transactions.
- */
+/** Time in ms that a file waits for a slot of this process. Another fetch worker costs two transactions. */
 const patienceMs = 1000;
 
 interface FileDispatcherOptions extends Term {
@@ -32,11 +22,11 @@ interface FileDispatcherOptions extends Term {
   seal: Seal;
 }
 
-export interface OwnHand {
+/** Fetch worker of the leader's process. */
+export interface OwnFetchWorker {
   store: string;
   slots: Places;
-  downloads: Downloads;
-  filesOf(campaign: string): OutputFiles;
+  outputsOf(campaign: string): Outputs;
 }
 
 interface Order {
@@ -52,7 +42,7 @@ export class FileDispatcher {
   readonly #queues = new Map<string, Promise<unknown>>();
   readonly #new = new Batches<Order>({ write: (orders) => this.#write(orders), mostSize: mostWritten });
   readonly #waiting = new Map<string, Order>();
-  /** Reads of results. What is reported during a read is read after it, in one statement. */
+  /** Ids of files whose results are to be read. */
   readonly #reads = new Batches<string>({ write: (ids) => this.#read([...new Set(ids)]) });
   #leaveChannel: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -61,15 +51,12 @@ export class FileDispatcher {
     this.#options = options;
   }
 
-  /**
-   * Returns the outputs of a run. With `own`, this process fetches files of its own store; those that get no slot soon
-   * are queued for other workers.
-   */
-  outputsOf(run: Pick<RunRecord, 'id' | 'campaign' | 'store'>, own?: OwnHand): Outputs {
+  /** Returns the outputs of a run. `own` fetches files of its store, except those that get no slot soon. */
+  outputsOf(run: Pick<RunRecord, 'id' | 'campaign' | 'store'>, own?: OwnFetchWorker): Outputs {
     const queue = filesQueue(this.#options.account, placeOf(run));
     const order = (id: string, task: FileTask, signal?: AbortSignal) =>
       this.#order({ id, run: run.id, queue, task }, signal);
-    const byHands: Outputs = {
+    const byQueue: Outputs = {
       async fetch({ notice, ...target }, { jobId, index, url }, { signal }) {
         const id = fileId(run.id, target.address, index, jobId);
         const report = await order(id, { do: 'fetch', target, url }, signal);
@@ -77,7 +64,7 @@ export class FileDispatcher {
         for (const text of report.notices) notice(text);
         return answerOf(report);
       },
-      // Only a process that has the store can move a file; undefined makes the caller fetch it again.
+      // Only a process with the store can move a file. The caller fetches the file again.
       relocate: async () => undefined,
       async measure(output, aspects) {
         const id = fileId(run.id, 'measure', output.path, output.sha256, ...aspects);
@@ -85,12 +72,12 @@ export class FileDispatcher {
         return report?.result.is === 'measured' ? report.result.facts : undefined;
       },
     };
-    if (own === undefined || own.store !== run.store) return byHands;
-    const { slots, downloads } = own;
-    const here = fetchNamed(downloads, own.filesOf(run.campaign));
+    if (own === undefined || own.store !== run.store) return byQueue;
+    const { slots } = own;
+    const here = own.outputsOf(run.campaign);
     return {
       fetch: async (target, file, options) =>
-        (await useSoon(slots, () => here.fetch(target, file, options))) ?? byHands.fetch(target, file, options),
+        (await useSoon(slots, () => here.fetch(target, file, options))) ?? byQueue.fetch(target, file, options),
       relocate: (target, from, choices) => here.relocate(target, from, choices),
       measure: (output, aspects) => here.measure(output, aspects),
     };
@@ -101,10 +88,7 @@ export class FileDispatcher {
     this.#leaveChannel?.();
   }
 
-  /**
-   * Queues a file for the fetch workers. Resolves to undefined if aborted first; the next leader then collects the
-   * result.
-   */
+  /** Queues a file for the fetch workers. Resolves with undefined if aborted; the next leader collects the result. */
   async #order(
     { id, run, queue, task }: Pick<Order, 'id' | 'run' | 'queue' | 'task'>,
     signal?: AbortSignal,
@@ -158,7 +142,7 @@ export class FileDispatcher {
     for (const queue of new Set(orders.map((order) => order.queue))) {
       const jobs = orders.flatMap(({ id, queue: its }) => {
         const tries = its === queue ? wanted.get(id) : undefined;
-        // A repeated file gets a higher priority, so that it does not wait behind all others again.
+        // A repeated file does not wait behind all others again.
         return tries === undefined ? [] : [{ id: jobIdOf(id, tries), data: { file: id }, priority: tries }];
       });
       if (jobs.length === 0) continue;
@@ -169,7 +153,7 @@ export class FileDispatcher {
   }
 
   #look(ids: Iterable<string>): void {
-    // A read fails when the database is closed or refuses. The leader's own statements report that.
+    // The leader's other statements report a closed or refusing database.
     for (const id of ids) if (this.#waiting.has(id)) this.#reads.add(id).catch(() => {});
   }
 
@@ -186,7 +170,7 @@ export class FileDispatcher {
   }
 }
 
-/** SQL that stores files: saved ones stay, failed ones get one more attempt, and waiting ones get the newest link. */
+/** Leaves saved files, gives failed files one more attempt, and gives waiting files the newest link. */
 const putFiles = `${held} INSERT INTO mediabatch.file AS file (id, run, state, task, tries)
   SELECT one.id, one.run, 'wanted', one.task, 1 FROM held, unnest($3::text[], $4::text[], $5::bytea[]) AS one (id, run, task)
   ON CONFLICT (id) DO UPDATE SET
@@ -201,7 +185,7 @@ function answerOf({ result }: FileReport): FetchAnswer {
   return result;
 }
 
-/** Runs the work in a slot; resolves with `undefined` if none becomes free within `patienceMs`. */
+/** Runs the work in a slot. Resolves with `undefined` if no slot becomes free within `patienceMs`. */
 async function useSoon<T>(slots: Places, work: () => Promise<T>): Promise<T | undefined> {
   const patience = new AbortController();
   const timer = setTimeout(() => patience.abort(), patienceMs);
@@ -215,15 +199,12 @@ async function useSoon<T>(slots: Places, work: () => Promise<T>): Promise<T | un
   });
 }
 
-/** Returns the id of a file. The next leader computes the same one and finds earlier results by it. */
+/** Returns the id of a file. The next leader computes an equal id, and finds earlier results. */
 function fileId(...facts: (string | number)[]): string {
   return hash('sha256', JSON.stringify(facts));
 }
 
-/**
- * Returns the job id, in UUID form, for the n-th attempt at a file. Being deterministic, it prevents queueing an
- * attempt twice.
- */
+/** Returns the job id (UUID) of an attempt at a file, so that the queue accepts each attempt once. */
 function jobIdOf(file: string, tries: number): string {
   const hex = hash('sha256', `${file} ${tries}`);
   return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(

@@ -22,8 +22,8 @@ import type { Seal } from '../seal.ts';
 import { keepMark, type Marks, refusePutBack } from '../store/run-mark.ts';
 import type { Seat } from './account.ts';
 import type { AccountSpending } from './account-spending.ts';
-import type { FileDispatcher, OwnHand } from './file-dispatcher.ts';
-import { isLettingGo, newsOf, type ReportedEvents, readReportedEvents, unreportedEnds } from './reported-events.ts';
+import type { FileDispatcher, OwnFetchWorker } from './file-dispatcher.ts';
+import { eventsOfLeaving, ReportedEvents, unreportedEnds, workerEventOf } from './reported-events.ts';
 import {
   held,
   insertEvents,
@@ -32,6 +32,7 @@ import {
   type RunTerm,
   readAllLines,
   readEarlierLines,
+  readEvents,
   writeAsHead,
 } from './rows.ts';
 
@@ -41,16 +42,16 @@ export interface HeadRunGround {
   seat: Seat;
   seal: Seal;
   dispatcher: FileDispatcher;
-  own: (OwnHand & { marks: Marks }) | undefined;
-  /** Receives the number of steps of a run before they are read from the database. */
+  own: (OwnFetchWorker & { marks: Marks }) | undefined;
+  /** Called before the steps of a run are read from the database. */
   onSize(known: { steps: number }): void;
   tell(news: WorkerEvent): void;
-  /** Returns the digest of a create request's id and the credential. */
+  /** Returns a digest of the credential, salted with the id of a create request. */
   accountOf(send: string): string | undefined;
   /** Whether the service replays the same job for the same idempotency key, with this credential. */
   replays: 'yes' | 'no';
   clock: Clock;
-  /** When aborted, nothing new is bought. Open requests are awaited and recorded, and the next leader continues. */
+  /** When aborted, the leader sends no creates. It awaits and records open requests, and the next leader continues. */
   signal: AbortSignal;
   service: Service & Downloads;
   shared: SharedAccount;
@@ -63,7 +64,7 @@ const gatherMs = 100;
 interface Found {
   header: RunHeader;
   lock: Lock;
-  /** Purchases that earlier runs of the campaign recorded under this run's idempotency keys. */
+  /** Purchases of earlier runs under this run's idempotency keys. */
   earlier: Lock;
   lines: number;
   resumed: ResumedPlan;
@@ -74,13 +75,12 @@ export class HeadRun {
   readonly #record: RunRecord;
   readonly #ground: HeadRunGround;
   readonly #term: RunTerm;
-  /** Written without being awaited, so events may be lost when a leader crashes. */
+  /** Not awaited, so a crash of the leader may lose events. */
   readonly #events: RowWriter;
   readonly #ends: Batches<{ id: string; end: StepEnd }>;
   #failure: { error: unknown } | undefined;
   #carried: CarriedOut | undefined;
   #isCancelled = false;
-  /** A paused run is released when its running jobs are collected, as if this leader left. */
   #isPaused: boolean;
 
   constructor(record: RunRecord, ground: HeadRunGround) {
@@ -109,10 +109,7 @@ export class HeadRun {
     this.#carried?.gate.stop('signal', 'cancelled');
   }
 
-  /**
-   * Pauses the run: nothing new is sent, and running jobs are collected. After it is resumed, a new `HeadRun` continues
-   * it.
-   */
+  /** Stops creates, and ends after running jobs are collected. A new `HeadRun` continues the run when it is resumed. */
   pause(): void {
     this.#isPaused = true;
     this.#carried?.gate.stop('signal', 'paused'); // I51
@@ -122,7 +119,7 @@ export class HeadRun {
     return this.#isPaused;
   }
 
-  /** Whether steps that end now may end only because this leader releases the run. */
+  /** Whether a step may now end only because this leader releases the run. */
   get #isLeaving(): boolean {
     return this.#ground.signal.aborted || this.#failure !== undefined || this.#isPaused;
   }
@@ -146,9 +143,7 @@ export class HeadRun {
     try {
       const ends = await carried.driven.ends;
       await this.#ends.idle();
-      if (!this.#isLeaving) {
-        await this.#end(found, carried, ends);
-      }
+      if (!this.#isLeaving) await this.#end(found, carried, ends);
     } finally {
       carried.gate.close();
       await this.#events.idle();
@@ -166,14 +161,14 @@ export class HeadRun {
     const orders = new Map<string, StepOrder>();
     for await (const order of readOrders(db, { ...this.#record, seal })) orders.set(orderId(order), order);
     if (orders.size !== header.orders) throw changedPlan(this.#record); // I50 (missing)
-    const reported = await readReportedEvents(db, id);
+    const reported = new ReportedEvents();
+    for await (const { events } of readEvents(db, id)) for (const event of events) reported.note(event);
     const rows = header.plan.rows.map((row) => withOrder(row, orders));
     const lines = await readAllLines(db, id);
     const lock = this.#fold(lines);
     await refusePutBack(db, this.#marks(), { run: id, server, lines: lines.length, lock });
     const all = [...orders.values()];
-    const earlierLines = await readEarlierLines(db, {
-      ...this.#record,
+    const earlierLines = await readEarlierLines(db, this.#record, {
       keys: new Set(all.map(({ key }) => key)),
       fingerprints: new Set(all.map(({ fingerprint }) => fingerprint)),
     });
@@ -231,10 +226,7 @@ export class HeadRun {
     });
   }
 
-  /**
-   * Stores the end of a step, and reports it afterwards: then no other leader can store a different end. Ignores an end
-   * whose only cause is that this leader releases the run.
-   */
+  /** Stores the end of a step, and then reports it: no other leader can store a different end. */
   #noteEnd(order: StepOrder, end: StepEnd, reported: ReportedEvents): void {
     if (this.#failure !== undefined || (this.#isLeaving && end.outcome !== 'done')) return;
     this.#store(orderId(order), end, () => this.#tellEnd(order, end, reported));
@@ -249,9 +241,8 @@ export class HeadRun {
     this.#tell(stepFinished(order, end, this.#ground.clock.now()), reported);
   }
 
-  /** Reports an event. Ignores one whose only cause is that this leader releases the run for the next leader. */
   #emit(fact: RunFact, reported: ReportedEvents): void {
-    if (!this.#isLeaving || !isLettingGo(fact)) this.#tell(fact, reported);
+    if (!this.#isLeaving || !eventsOfLeaving.includes(fact.event)) this.#tell(fact, reported);
   }
 
   #tell(fact: RunFact, reported: ReportedEvents): void {
@@ -264,7 +255,6 @@ export class HeadRun {
     this.#events.append(`${JSON.stringify(event)}\n`).catch((error: unknown) => this.#fail(error));
   }
 
-  /** Stores the end of a step. Ends that the next leader can derive from the lock are not awaited. */
   #store(id: string, end: StepEnd, then: () => void = () => {}): void {
     this.#ends
       .add({ id, end })
@@ -273,11 +263,10 @@ export class HeadRun {
   }
 
   #log(fact: RunFact): void {
-    const news = newsOf(fact, { campaign: this.#record.campaign, run: this.#record.id });
-    if (news !== undefined) this.#ground.tell(news);
+    const event = workerEventOf(fact, { campaign: this.#record.campaign, run: this.#record.id });
+    if (event !== undefined) this.#ground.tell(event);
   }
 
-  /** Reports the start of the run, then the recorded ends of steps that the last leader did not report. */
   #tellBefore({ header, lock, resumed: { plan, ends }, reported }: Found): void {
     this.#tell(
       {
@@ -325,7 +314,7 @@ export class HeadRun {
     this.#log(found.end);
   }
 
-  /** Fails the run here: running steps end without a record, and the next leader finds their results. */
+  /** Stops the run in this process. The next leader finds the results of running steps. */
   #fail(error: unknown): void {
     if (this.#failure !== undefined) return;
     this.#failure = { error };
@@ -333,7 +322,7 @@ export class HeadRun {
   }
 }
 
-/** Adds the charges of earlier leaders to an event, so that the run reports one sum. */
+/** Adds the charges that earlier leaders of the run reported. */
 function withBefore(
   fact: RunFact,
   { spentBefore, reported }: Pick<ResumedPlan, 'spentBefore'> & { reported: ReportedEvents },
@@ -357,10 +346,7 @@ function withOrder(row: PlanRow, orders: ReadonlyMap<string, StepOrder>): PlanRo
   return order === undefined || !isWork(row) ? row : { ...row, order };
 }
 
-/**
- * Stores request bodies of create requests in flight, encrypted because they contain signed links. Each is deleted when
- * its answer arrives.
- */
+/** Stores the bodies of create requests until their answers arrive, encrypted because they contain signed links. */
 export function openBodies(database: Database, term: RunTerm, seal: Seal): RequestBodies {
   const { run } = term;
   const drop = (key: string) => {

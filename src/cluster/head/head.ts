@@ -31,7 +31,7 @@ interface HeadOptions extends Omit<HeadRunGround, 'service' | 'shared' | 'routes
   redact(text: string): string;
 }
 
-interface PutAside {
+interface Deferred {
   run: HeadRun;
   error: unknown;
   againAt: number;
@@ -39,21 +39,19 @@ interface PutAside {
 
 const lookMs = 1000;
 const againAfterMs = 60_000;
-/** Maximum number of the account's create requests in flight. */
-const places = 64;
+const mostCreatesInFlight = 64;
 
 /**
- * Drives all open runs of an account. They share one service with its poller, one gate, and one search for lost create
- * requests. Budget, lock lines and step ends are per run, in `HeadRun`. A run that cannot be driven is deferred, and
- * the others continue.
+ * Executes all open runs of an account. They share one service client with its poller, one create gate, and one search
+ * for lost create requests. Each run has its own budget, lock lines and step ends (`HeadRun`).
  */
 export class Head implements HeadOfRuns {
   readonly #options: HeadOptions;
   readonly #runs = new Map<string, HeadRun>();
-  readonly #aside = new Map<string, PutAside>();
+  readonly #deferred = new Map<string, Deferred>();
   /** Ids of paused runs whose running jobs are all collected. */
   readonly #resting = new Set<string>();
-  /** Timeouts of the service that the runs share: the longest ones of all runs so far. They never shrink. */
+  /** Timeouts of the shared service client: the longest ones of all runs so far. */
   readonly #limits = { createTimeoutMs: 0, requestTimeoutMs: 0, patienceMs: 0 };
   readonly #dispatcher: FileDispatcher;
   #gate: AccountGate | undefined;
@@ -67,16 +65,12 @@ export class Head implements HeadOfRuns {
     return this.#gate?.onWire ?? 0;
   }
 
-  /** Counts of the runs and of the jobs that are waited for, for tests. */
+  /** Counts for tests. `inFlight`: jobs that are waited for. */
   facts(): { runs: number; paused: number; inFlight: number } {
     const paused = [...this.#runs.values()].filter(({ isPaused }) => isPaused).length + this.#resting.size;
     return { runs: this.#runs.size, paused, inFlight: this.#gate?.slots.taken ?? 0 };
   }
 
-  /**
-   * Drives the runs until none is open, or until all requests are answered after an abort. Rejects with the first
-   * failure.
-   */
   async run(): Promise<void> {
     const { db, account, seat, clock, signal } = this.#options;
     const wakeUp = makeWakeUp({ clock, isFor: (payload) => payload === account });
@@ -84,7 +78,6 @@ export class Head implements HeadOfRuns {
     const leaving = AbortSignal.any([signal, seat.lease.lost, failing.signal]);
     // Each part of each run adds a listener.
     setMaxListeners(0, leaving);
-    // Only the account's channel: this head itself writes what the channel of a run announces.
     const leaveChannel = db.listen(workChannel, wakeUp.onNotification);
     try {
       await this.#driveAll(wakeUp, { leaving, fail: () => failing.abort() });
@@ -128,7 +121,7 @@ export class Head implements HeadOfRuns {
         const isOver = leaving.aborted || open.length === 0;
         if (isOver && this.#runs.size === 0) break;
         // A run that has begun needs a new leader, which reads all records again.
-        const due = [...this.#aside.values()].find(({ run, againAt }) => run.hasBegun && clock.now() >= againAt);
+        const due = [...this.#deferred.values()].find(({ run, againAt }) => run.hasBegun && clock.now() >= againAt);
         if (due !== undefined && this.#runs.size === 0) leaveFor(due.error);
         else await wakeUp.within(lookMs);
         while (leaving.aborted && this.#runs.size > 0) await wakeUp.within(lookMs);
@@ -156,17 +149,17 @@ export class Head implements HeadOfRuns {
     return spending;
   }
 
-  /** Whether a run may begin. After a failure it waits; if it may have sent requests, it needs a new leader. */
+  /** A deferred run may begin after a pause. If it may have sent requests, it needs a new leader. */
   #mayBegin({ id, paused }: RunRecord): boolean {
     if (paused === null) this.#resting.delete(id);
     else if (this.#resting.has(id)) return false;
-    const aside = this.#aside.get(id);
-    if (aside === undefined) return true;
-    if (aside.run.hasBegun || this.#options.clock.now() < aside.againAt) return false;
-    return this.#aside.delete(id);
+    const deferred = this.#deferred.get(id);
+    if (deferred === undefined) return true;
+    if (deferred.run.hasBegun || this.#options.clock.now() < deferred.againAt) return false;
+    return this.#deferred.delete(id);
   }
 
-  /** Rejects only with errors that concern all runs. */
+  /** Rejects with errors that concern all runs. After any other error, the run is deferred. */
   async #drive(record: RunRecord, run: HeadRun, leaving: AbortSignal): Promise<void> {
     const { db, account, seat, clock, redact, tell } = this.#options;
     const term = { account, epoch: seat.epoch, run: record.id };
@@ -178,7 +171,7 @@ export class Head implements HeadOfRuns {
     } catch (error) {
       if (error instanceof HeadLostError || leaving.aborted) throw error;
       const text = redact(messageOf(error));
-      this.#aside.set(record.id, { run, error, againAt: clock.now() + againAfterMs });
+      this.#deferred.set(record.id, { run, error, againAt: clock.now() + againAfterMs });
       await noteRunError(db, term, text);
       tell({ event: 'run-deferred', campaign: record.campaign, run: record.id, error: text, againAfterMs });
     }
@@ -193,7 +186,7 @@ export class Head implements HeadOfRuns {
     for (const record of first) this.#share(record);
     const routes: { [kind: string]: CreateRoutes[string] } = {};
     const pollIntervalMs = first.find(({ settings }) => settings.pollIntervalMs !== undefined)?.settings.pollIntervalMs;
-    // One object with the limits, because the service reads them at each call, and later runs raise them.
+    // The service reads the limits at each call, and later runs raise them.
     const service = createService(
       Object.assign(limits, {
         ...access,
@@ -205,9 +198,10 @@ export class Head implements HeadOfRuns {
       }),
     );
     const creditWaitMs = Math.max(0, ...first.map(({ settings }) => settings.creditWaitMs));
-    const gate = new AccountGate({ clock, places, creditWaitMs });
+    const gate = new AccountGate({ clock, places: mostCreatesInFlight, creditWaitMs });
     this.#gate = gate;
     const lost = new ListLookUp({
+      // Those of all runs: the job of one run must not be adopted by another.
       records: () => this.#records(),
       service,
       clock,
@@ -234,9 +228,8 @@ export class Head implements HeadOfRuns {
     return { ground, close };
   }
 
-  /** Returns the records of all runs, so that jobs of one run are not taken for unknown jobs by another. */
   *#records() {
     for (const run of this.#runs.values()) yield* run.records();
-    for (const { run } of this.#aside.values()) yield* run.records();
+    for (const { run } of this.#deferred.values()) yield* run.records();
   }
 }

@@ -1,29 +1,23 @@
 import type { WorkerEvent } from '../../contract/engine-state.ts';
-import type { RunEvent, RunFact, StopReason } from '../../contract/event.ts';
+import type { RunFact, StopReason } from '../../contract/event.ts';
 import type { Lock } from '../../lock/record.ts';
 import { orderId, type Plan, type StepOrder } from '../../plan/plan.ts';
 import type { StepEnd } from '../../run/step-end.ts';
-import type { Sql } from '../database/database.ts';
-import { readPages } from './rows.ts';
 
 type Stop = Extract<RunFact, { event: 'spending-stopped' }>;
 
 /** Stop reasons that end only a part of the buying. */
 const partial: readonly StopReason[] = ['budget', 'limit', 'price', 'alike'];
-/** Stop reasons that concern individual steps, so each further stop is reported as well. */
+/** Stop reasons that concern individual steps: each new detail is reported. */
 const ofSome: readonly StopReason[] = ['price', 'alike'];
 
-/**
- * Events that the leaders of a run have reported. A reader of the event stream sees each step begin and end once, even
- * if several leaders began it.
- */
+/** Events that the leaders of a run have reported, so that the event stream contains each start and end of a step once. */
 export class ReportedEvents {
   readonly begun = new Set<string>();
   readonly ended = new Set<string>();
   readonly saved = new Set<string>();
   readonly stops = new Map<StopReason, Set<string>>();
   isStarted = false;
-  /** `null` if no leader received one. */
   balance: number | null = null;
 
   /** Reason why a leader stopped all spending; undefined if none did. */
@@ -58,7 +52,6 @@ export class ReportedEvents {
     }
   }
 
-  /** Returns whether to report the stop: each new detail for the reasons in `ofSome`, otherwise only the first stop. */
   #noteStop({ because, detail }: Stop): boolean {
     const details = this.stops.get(because) ?? new Set();
     this.stops.set(because, details);
@@ -68,21 +61,13 @@ export class ReportedEvents {
   }
 }
 
-export async function readReportedEvents(sql: Sql, run: string): Promise<ReportedEvents> {
-  const reported = new ReportedEvents();
-  for await (const { lines } of readPages(sql, 'event', { where: 'run = $1', values: [run] })) {
-    for (const line of lines) reported.note(JSON.parse(line) as RunEvent);
-  }
-  return reported;
-}
-
 function add(names: Set<string>, name: string): boolean {
   const isNews = !names.has(name);
   names.add(name);
   return isNews;
 }
 
-export function newsOf(fact: RunFact, of: { campaign: string; run: string }): WorkerEvent | undefined {
+export function workerEventOf(fact: RunFact, of: { campaign: string; run: string }): WorkerEvent | undefined {
   switch (fact.event) {
     case 'run-started':
       return { event: 'run-started', ...of, steps: fact.steps };
@@ -95,19 +80,10 @@ export function newsOf(fact: RunFact, of: { campaign: string; run: string }): Wo
   }
 }
 
-/** Whether an event only says that a leader leaves. */
-export function isLettingGo(fact: RunFact): boolean {
-  switch (fact.event) {
-    case 'step-started':
-    case 'step-left':
-    case 'spending-stopped':
-      return true;
-    default:
-      return false;
-  }
-}
+/** Events that a leader also causes by leaving. */
+export const eventsOfLeaving: readonly RunFact['event'][] = ['step-started', 'step-left', 'spending-stopped'];
 
-/** Yields the steps whose recorded end no earlier leader has reported, with the events that precede the end. */
+/** Yields the steps whose recorded end no leader has reported, with the events that precede the end. */
 export function* unreportedEnds(
   plan: Pick<Plan, 'rows'>,
   ends: ReadonlyMap<string, StepEnd>,

@@ -7,7 +7,7 @@ import { requireOneLine } from '../../lock/split-lines.ts';
 import { runChannel } from '../database/boss.ts';
 import type { Database, Sql } from '../database/database.ts';
 
-/** Leadership term of a head. Its writes are rejected once another leader of the account has a higher epoch. */
+/** Term of a leader. The database rejects its writes once the account has a higher epoch. */
 export interface Term {
   account: string;
   epoch: number;
@@ -16,15 +16,14 @@ export interface Term {
 export type RunTerm = Term & { run: string };
 
 /**
- * SQL prefix that guards a write of a head: `held` has a row only while the term's epoch is the account's current one,
- * and locks it until the transaction ends. The guarded statement selects from it (`INSERT … SELECT … FROM held`). Uses
- * $1 (account) and $2 (epoch).
+ * SQL prefix that guards a write of a leader. `held` has a row only while $2 is the current epoch of the account $1, and
+ * locks that row until the transaction ends. The guarded statement selects from it: `INSERT … SELECT … FROM held`.
  */
 export const held = 'WITH held AS (SELECT id, epoch FROM mediabatch.account WHERE id = $1 AND epoch = $2 FOR SHARE)';
 
 /**
- * Executes a statement that begins with `held` and returns `SELECT count(*) AS held … FROM held`. Throws
- * `HeadLostError` if the epoch is outdated; nothing was written then.
+ * Executes a statement that begins with `held` and ends with `SELECT count(*) AS held FROM held`. If the epoch is
+ * outdated, the statement writes nothing, and the function throws `HeadLostError`.
  */
 export async function writeAsHead(
   sql: Database | Sql,
@@ -36,10 +35,7 @@ export async function writeAsHead(
   if (Number(row?.held ?? 0) === 0) throw new HeadLostError();
 }
 
-/**
- * SQL expression for the next epoch of an account. It is at least the server's time in seconds, so that no epoch is
- * issued a second time after the database was restored from an older copy.
- */
+/** SQL of an account's next epoch. At least the time in seconds, so that a restored database issues no epoch twice. */
 export const raisedEpoch = 'greatest(epoch + 1, extract(epoch FROM clock_timestamp())::bigint)';
 
 const insertLine = `${held},
@@ -57,21 +53,20 @@ export const insertEvents = `${held},
 const mostCharacters = 1 << 20;
 
 /**
- * Appends texts to a table in order. Waiting texts share a row and a statement. The writer numbers the rows, so that a
- * row whose answer was lost is not written twice. After a failure every append fails, because order is no longer
- * certain.
+ * Appends texts to a table in order. Waiting texts share a row. The writer numbers the rows, so that a repeated statement
+ * does not write a row twice. After a failure every append fails, because the order is no longer certain.
  */
 export class RowWriter {
   readonly #batches: Batches<string>;
   #failure: { error: unknown } | undefined;
 
-  /** `statement`: a guarded INSERT with account, epoch, run, number and text as parameters. `gather`: see `Batches`. */
+  /** `statement`: a guarded INSERT with account, epoch, run, number and text as parameters. */
   constructor(
     database: Database,
     { run, ...term }: RunTerm,
     { statement, gather }: { statement: string; gather?(): Promise<void> },
   ) {
-    // A random start, so that rows of two writers with the same run and epoch do not get the same number.
+    // Random, so that two writers with the same run and epoch do not use the same numbers.
     let no = Math.floor(Math.random() * 2 ** 32) * 2 ** 20;
     const write = async (texts: readonly string[]) => {
       if (this.#failure !== undefined) throw this.#failure.error;
@@ -102,7 +97,7 @@ export class RowWriter {
   }
 }
 
-/** Opens the lock of a run that is stored in the database. Writes reject with `HeadLostError` after a takeover. */
+/** Opens the lock of a run in the database. Writes reject with `HeadLostError` after a takeover. */
 export function openLines(database: Database, term: RunTerm): LockFile {
   const writer = new RowWriter(database, term, { statement: insertLine });
   const { run, account, epoch } = term;
@@ -128,17 +123,17 @@ export function openLines(database: Database, term: RunTerm): LockFile {
   };
 }
 
-/** Copies an iterator's items into an array, because a transaction that is repeated has to read them again. */
+/** Returns the items as an array, because a repeated transaction has to read them again. */
 export function repeatable<T>(items: Iterable<T>): readonly T[] {
   return Array.isArray(items) ? items : [...items];
 }
 
-/** Inserts lines that no leader writes, in few rows: initial lines, with ascending numbers, and restored lines. */
+/** Inserts lines that no leader wrote, in few rows. Initial lines have positive numbers, restored lines negative ones. */
 export async function insertRows(
   sql: Sql,
   run: string,
   lines: Iterable<string>,
-  { epoch, no: first }: { epoch: string; no: number } = { epoch: '0', no: 1 },
+  { epoch, no: first }: { epoch: number; no: 1 | -1 } = { epoch: 0, no: 1 },
 ): Promise<void> {
   let [text, no] = ['', first];
   const write = async () => {
@@ -166,7 +161,7 @@ interface Page {
   epoch: string;
 }
 
-/** Reads the lines of a table in order, page by page. `where`: its condition with `values`, beginning at $1. */
+/** Reads the lines of a table in order, page by page. `where` refers to `values` as $1, $2, … */
 export async function* readPages(
   sql: Sql,
   table: 'line' | 'event' | 'spent',
@@ -194,28 +189,25 @@ export async function readAllLines(sql: Sql, run: string, which: 'all' | 'submit
   return pages.flat();
 }
 
-/** Reads events of a run in order, after the row `after`. Returns `next`, the last row that was read. */
-export async function readEvents(
+/** Reads the events of a run in order, page by page. `last`: the row to continue after. */
+export async function* readEvents(
   sql: Sql,
   run: string,
-  after: string = '0',
-): Promise<{ events: RunEvent[]; next: string }> {
-  const events: RunEvent[] = [];
-  let next = after;
+  after = '0',
+): AsyncGenerator<{ events: RunEvent[]; last: string }> {
   for await (const { lines, last } of readPages(sql, 'event', { where: 'run = $1', values: [run], after })) {
-    for (const line of lines) events.push(JSON.parse(line) as RunEvent);
-    next = last;
+    yield { events: lines.map((line) => JSON.parse(line) as RunEvent), last };
   }
-  return { events, next };
 }
 
 /**
- * Reads lines that heads wrote in other runs of the campaign with one of these idempotency keys or fingerprints, as far
- * as the engine still has them. A retry has its own idempotency key, so the fingerprint finds it.
+ * Reads the lines that leaders wrote in other runs of the campaign with one of these idempotency keys or fingerprints.
+ * The fingerprint finds a retry, which has its own key.
  */
 export async function readEarlierLines(
   sql: Sql,
-  { id, account, campaign, keys, fingerprints }: EarlierLines,
+  { id, account, campaign }: { id: string; account: string; campaign: string },
+  { keys, fingerprints }: { keys: ReadonlySet<string>; fingerprints: ReadonlySet<string> },
 ): Promise<string[]> {
   const rows = await sql.query<{ text: string }>(
     `SELECT text FROM mediabatch.line JOIN mediabatch.run ON run.id = line.run
@@ -226,14 +218,6 @@ export async function readEarlierLines(
     keys.has(/"key":"([^"]+)"/.exec(line)?.[1] ?? '') ||
     fingerprints.has(/"fingerprint":"([^"]+)"/.exec(line)?.[1] ?? '');
   return rows.flatMap(({ text }) => text.split(/(?<=\n)/).filter(isWanted));
-}
-
-interface EarlierLines {
-  id: string;
-  account: string;
-  campaign: string;
-  keys: ReadonlySet<string>;
-  fingerprints: ReadonlySet<string>;
 }
 
 /** Counts the lines written up to an epoch, including submitted ones. The count never decreases. */

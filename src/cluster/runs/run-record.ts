@@ -22,7 +22,7 @@ interface ClusterSettings {
   pollIntervalMs?: number;
 }
 
-/** Facts of a plan for events and settling. Orders are stored separately, because they are large. */
+/** Everything of a submitted plan except its orders, which are stored in parts. */
 export interface RunHeader {
   plan: Plan;
   orders: number;
@@ -37,7 +37,6 @@ interface RunOrigin {
   manifest: string;
   version: string;
   cancelledBy?: string;
-  /** User who paused the run, while it is paused. */
   pausedBy?: string;
 }
 
@@ -57,26 +56,25 @@ export interface RunRecord {
   totals: PlanTotals;
   origin: RunOrigin;
   store: string | null;
-  /** Identity of the database in which this record was last known to be complete; `null` if that is uncertain. */
+  /** Identity of the database in which this record was last complete; `null` if unknown. */
   server: string | null;
   cancelled: Date | null;
   paused: Date | null;
   submitted: Date;
   ended: Date | null;
   result: RunResultRecord | null;
-  /** Why the leader put an open run aside, or who ended the run with `unlock --force`; otherwise `null`. */
+  /** Why the leader deferred an open run, or who ended the run with `unlock --force`. */
   error: string | null;
 }
 
 export interface Submission {
-  /** Id made by the submitter, so that repeating a submit whose answer was lost does not create a second run. */
+  /** Made by the submitter, so that a repeated submit does not create a second run. */
   id: string;
   account: string;
   campaign: string;
   settings: ClusterSettings;
   totals: PlanTotals;
   header: RunHeader;
-  /** Encrypts with a key derived from the account's API key: others can neither read nor change the purchases. */
   seal: Seal;
   origin: RunOrigin;
   store: string | null;
@@ -84,14 +82,14 @@ export interface Submission {
   lines: Iterable<string>;
 }
 
-/** Unencrypted columns of a run. Its encrypted header can be decrypted only while their values are unchanged. */
+/** Unencrypted columns of a run. Its header can be decrypted only while their values are unchanged. */
 type BoundFacts = Pick<RunRecord, 'id' | 'campaign' | 'store' | 'settings' | 'totals'>;
 
 export function sealHeader(seal: Seal, header: RunHeader, facts: BoundFacts): Buffer {
   return seal.seal(JSON.stringify(header), contextOf(facts));
 }
 
-/** Reads and decrypts the header of a run. Throws MB3704 if the header or a bound fact was changed since the submit. */
+/** Throws MB3704 if the header or a bound fact was changed since the submit. */
 export async function readHeader(sql: Sql, seal: Seal, run: BoundFacts): Promise<RunHeader> {
   const [row] = await sql.query<{ header: Buffer }>('SELECT header FROM mediabatch.run WHERE id = $1', [run.id]);
   if (row === undefined) throw new Error(`internal error: no run ${run.id}`);
@@ -123,7 +121,6 @@ interface Run {
   seal: Seal;
 }
 
-/** Inserts the orders of a run, encrypted, in batches. Purchases are stored as digests only. */
 export async function insertOrders(sql: Sql, { id, seal }: Run, orders: readonly StepOrder[]): Promise<void> {
   for (let no = 0; no * ordersPerPart < orders.length; no += 1) {
     const part = orders.slice(no * ordersPerPart, (no + 1) * ordersPerPart);
@@ -135,7 +132,7 @@ export async function insertOrders(sql: Sql, { id, seal }: Run, orders: readonly
   }
 }
 
-/** Reads the orders in the order of the plan. Throws MB3704 if one was changed since the submit. */
+/** Throws MB3704 if an order was changed since the submit. */
 export async function* readOrders(sql: Sql, { id, campaign, seal }: Run): AsyncGenerator<StepOrder> {
   for (let no = 0; ; no += 1) {
     const text = 'SELECT orders FROM mediabatch.part WHERE run = $1 AND no = $2';
@@ -147,7 +144,7 @@ export async function* readOrders(sql: Sql, { id, campaign, seal }: Run): AsyncG
   }
 }
 
-/** Returns a digest of the order's purchase, the same for every API key; an empty list if the order buys nothing. */
+/** Returns a digest of the order's purchase, equal for every API key; an empty list if the order buys nothing. */
 export function purchaseOf({ action, address, fingerprint }: StepOrder): string[] {
   return isSpending(action) ? [hash('sha256', `${address}\n${fingerprint}`)] : [];
 }

@@ -13,8 +13,8 @@ const columns = `id, account, protocol, campaign, state, settings, totals, origi
   ended, result, error`;
 
 /**
- * Stores a run and queues the job of its head, in one transaction. Idempotency keys are made from the campaign's name,
- * so an account has one open run per campaign: if there is one, nothing is submitted and `attached` is true.
+ * Stores a run and queues the job of its leader, in one transaction. An account has one open run per campaign, because
+ * the campaign's name is part of idempotency keys. If there is an open run, stores nothing; `attached` is then true.
  */
 export async function submitRun(
   database: Database,
@@ -28,7 +28,7 @@ export async function submitRun(
   const server = await whichServer(database);
   return database.transaction(async (sql) => {
     await sql.query('INSERT INTO mediabatch.account (id) VALUES ($1) ON CONFLICT DO NOTHING', [account]);
-    // A head that is about to leave waits for this lock, and then finds the new run.
+    // A leader that is about to leave waits for this lock, and then finds the new run.
     await sql.query('SELECT FROM mediabatch.account WHERE id = $1 FOR UPDATE', [account]);
     const open = await sql.query<Pick<RunRecord, 'id' | 'campaign' | 'protocol' | 'origin'>>(
       "SELECT id, campaign, protocol, origin FROM mediabatch.run WHERE account = $1 AND (state = 'open' OR id = $2)",
@@ -115,34 +115,35 @@ export function writeEnds(
 }
 
 const updateRun = `${held}, written AS (
-    UPDATE mediabatch.run SET state = 'ended', ended = now(), result = $4, error = NULL WHERE id = $3 AND state = 'open' AND EXISTS (SELECT FROM held)) -- I34
+    UPDATE mediabatch.run SET state = 'ended', ended = now(), result = $4, error = $5::text WHERE id = $3 AND state = 'open' AND EXISTS (SELECT FROM held)) -- I34
   , answered AS (DELETE FROM mediabatch.body WHERE run = $3 AND EXISTS (SELECT FROM held))
   , fetched AS (UPDATE mediabatch.file SET task = NULL WHERE run = $3 AND task IS NOT NULL AND EXISTS (SELECT FROM held))
   SELECT count(*) AS held, pg_notify('${runChannel}', $3) FROM held`;
 
-/** Ends a run, and deletes its request bodies, links and unfetched files. */
+/** Ends a run, and deletes its request bodies and the links of its unfetched files. */
 export async function endRun(
-  database: Database,
+  sql: Sql,
   { run, ...term }: RunTerm,
   result: NonNullable<RunRecord['result']>,
+  error: string | null = null,
 ): Promise<void> {
-  await writeAsHead(database, term, updateRun, [run, JSON.stringify(result)]);
+  await writeAsHead(sql, term, updateRun, [run, JSON.stringify(result), error]);
 }
 
-/** Ends the current leader's term by raising the epoch. Returns the run's account; undefined if the run is not open. */
-async function takeFromHead(sql: Sql, id: string): Promise<{ account: string; epoch: string } | undefined> {
+/** Ends the current leader's term by raising the epoch. Returns the new term; undefined if the run is not open. */
+async function takeFromHead(sql: Sql, id: string): Promise<RunTerm | undefined> {
   const [open] = await sql.query<{ account: string; epoch: string }>(
     `UPDATE mediabatch.account SET epoch = ${raisedEpoch} -- I45
      FROM mediabatch.run WHERE run.id = $1 AND run.state = 'open' AND account.id = run.account
      RETURNING account.id AS account, account.epoch`,
     [id],
   );
-  return open;
+  return open && { account: open.account, epoch: Number(open.epoch), run: id };
 }
 
 /**
- * Restores lost lines of an open run. The next leader reads all records again, and continues a run that was deferred.
- * `server`: identity of the database in which the record is complete; null when unknown.
+ * Restores lost lines of an open run. The next leader reads all records again, and continues a deferred run. `server`:
+ * identity of the database in which the record is complete; `null` if unknown.
  */
 export function giveBack(
   database: Database,
@@ -152,26 +153,19 @@ export function giveBack(
   return database.transaction(async (sql) => {
     const open = await takeFromHead(sql, id);
     if (open === undefined) return;
-    // Restored lines are numbered downwards.
     await insertRows(sql, id, lines, { epoch: open.epoch, no: -1 });
     await sql.query('UPDATE mediabatch.run SET error = NULL, server = $2 WHERE id = $1', [id, server]);
     await sql.query('SELECT pg_notify($1, $2), pg_notify($3, $4)', [runChannel, id, workChannel, open.account]);
   });
 }
 
-/** Ends an open run at once. The epoch rises, so later writes of the previous leader are rejected. */
+/** Ends an open run at once. The database rejects later writes of its leader, because the epoch rises. */
 export function giveUp(database: Database, id: string, because: string): Promise<void> {
-  const result: NonNullable<RunRecord['result']> = { exit: exitCodes.interrupted, outcomes: {} };
   return database.transaction(async (sql) => {
     const open = await takeFromHead(sql, id);
     if (open === undefined) return;
-    await sql.query(
-      "UPDATE mediabatch.run SET state = 'ended', ended = now(), result = $2, error = $3 WHERE id = $1 AND state = 'open'",
-      [id, JSON.stringify(result), because],
-    );
-    await sql.query('DELETE FROM mediabatch.body WHERE run = $1', [id]);
-    await sql.query('UPDATE mediabatch.file SET task = NULL WHERE run = $1 AND task IS NOT NULL', [id]);
-    await sql.query('SELECT pg_notify($1, $2), pg_notify($3, $4)', [runChannel, id, workChannel, open.account]);
+    await endRun(sql, open, { exit: exitCodes.interrupted, outcomes: {} }, because);
+    await sql.query('SELECT pg_notify($1, $2)', [workChannel, open.account]);
   });
 }
 
@@ -179,7 +173,7 @@ const updateError = `${held}, written AS (
     UPDATE mediabatch.run SET error = $4::text WHERE id = $3 AND state = 'open' AND EXISTS (SELECT FROM held))
   SELECT count(*) AS held, pg_notify('${runChannel}', $3) FROM held`;
 
-/** Stores why a leader does not continue an open run; `null` when it continues. */
+/** Stores why a leader defers an open run; `null` when the leader continues it. */
 export async function noteRunError(database: Database, { run, ...term }: RunTerm, error: string | null): Promise<void> {
   await writeAsHead(database, term, updateError, [run, error]);
 }
@@ -193,10 +187,7 @@ const acts = {
   resume: `paused = NULL, origin = origin - 'pausedBy' WHERE paused IS NOT NULL AND $2::text IS NOT NULL`,
 };
 
-/**
- * Cancels a run (create requests stop, running jobs are collected), pauses it, or resumes it. `by`: the user, for
- * display; the first one is kept. Resolves with `false` if there was nothing to do.
- */
+/** Cancels, pauses or resumes a run. `by`: the user, for display. Resolves with `false` if there was nothing to do. */
 export async function actOn(
   sql: Sql,
   id: string,
@@ -208,11 +199,11 @@ export async function actOn(
 }
 
 /**
- * Throws MB3704 if another account has an open run with one of the same purchases. Two API keys, or two names of one
- * host, may belong to the same account of the service, and two leaders would buy everything twice. A lock on the
- * campaign's name, kept until the transaction ends, ensures that the second of two concurrent submits sees the first.
+ * Throws MB3704 if another account has an open run with one of these purchases. Two API keys, or two names of one host,
+ * may belong to the same account of the service, so two leaders would buy everything twice.
  */
 async function refuseTwin(sql: Sql, { account, campaign, orders }: Submission): Promise<void> {
+  // The second of two concurrent submits waits here until the transaction of the first one ends.
   await sql.query("SELECT pg_advisory_xact_lock(hashtext('mediabatch campaign'), hashtext($1))", [campaign]);
   const mine = new Map([...orders].flatMap((order) => purchaseOf(order).map((digest) => [digest, order])));
   const others = await sql.query<{ origin: RunRecord['origin']; purchases: string[] }>(

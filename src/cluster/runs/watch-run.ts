@@ -12,22 +12,18 @@ const lookEveryMs = 1000;
 
 interface RunWatcher {
   /**
-   * Receives all lines of the lock in order, each with its LF, including earlier ones, and all of them again at the
-   * end. Resolves with the number of lines that were new; the next batch is delivered after that. `read`: the number of
-   * lines so far, and the epoch of the last one.
+   * Receives all lines of the lock in order, each with its LF, and all of them again at the end. Resolves with the number
+   * of new lines; only then the next batch is delivered. `read`: number of lines so far, and epoch of the last line.
    */
   onLines(lines: readonly string[], read?: { epoch: string; lines: number }): Promise<number>;
   /** Receives each event once, after the lock lines that it refers to. */
   onEvents(events: readonly RunEvent[]): void;
-  /** Called with the user when the run is paused, and with undefined when it is resumed. */
+  /** Receives the user who paused the run, and undefined when the run is resumed. */
   onPaused?(by: string | undefined): void;
   signal: AbortSignal;
 }
 
-/**
- * Follows a run from its start. Resolves with its record when it ends or is deferred, with 'left' after an abort, and
- * with `undefined` for an unknown run.
- */
+/** Follows a run from its start until it ends or is deferred. Resolves with undefined if there is no such run. */
 export async function watchRun(
   database: Database,
   id: string,
@@ -52,8 +48,11 @@ export async function watchRun(
         onPaused?.(isPaused ? (record.origin.pausedBy ?? '') : undefined);
       }
       // Events are read before lines, so that the listener has the lines that an event refers to.
-      const { events, next } = await readEvents(database, id, seen.events);
-      seen.events = next;
+      const events: RunEvent[] = [];
+      for await (const page of readEvents(database, id, seen.events)) {
+        events.push(...page.events);
+        seen.events = page.last;
+      }
       const pages = readPages(database, 'line', { where: 'run = $1', values: [id], after: seen.lines });
       for await (const { lines, last, epoch } of pages) {
         count += lines.length;
@@ -64,7 +63,11 @@ export async function watchRun(
       if (record.state === 'ended' || record.error !== null) {
         // After the database was restored from a copy, new rows may have numbers that were already read.
         const missed = await onLines(await readAllLines(database, id)); // I46 (again)
-        if (missed > 0) tell((await readEvents(database, id)).events.filter((event) => isOfOthers(event, reported)));
+        if (missed === 0) return record;
+        const late: RunEvent[] = [];
+        const isLate = (event: RunEvent) => 'address' in event && !reported.ended.has(event.address);
+        for await (const page of readEvents(database, id)) late.push(...page.events.filter(isLate));
+        tell(late);
         return record;
       }
       await wakeUp.within(lookEveryMs, signal);
@@ -73,8 +76,4 @@ export async function watchRun(
   } finally {
     leaveChannel();
   }
-}
-
-function isOfOthers(event: RunEvent, reported: ReportedEvents): boolean {
-  return 'address' in event && !reported.ended.has(event.address);
 }

@@ -8,10 +8,7 @@ import type { Sql } from '../database/database.ts';
 import { isNotOffered } from '../database/server-errors.ts';
 import type { Store } from './store-marker.ts';
 
-/**
- * Minimum content of a run's record, stored next to its files. A database that was restored from a dump, a snapshot
- * or a lagging replica cannot detect by itself that records are missing.
- */
+/** Minimum content of a run's record, stored next to its files. A restored database cannot detect missing records. */
 interface RunMark {
   lines: number;
   jobs: number;
@@ -22,8 +19,8 @@ export type Marks = Pick<Store, 'readMark' | 'writeMark'>;
 const gatherMs = 200;
 
 /**
- * Wraps the lock file of a run: updates the mark soon after a line is durable. `lines`: number of existing lines.
- * `lock`: returns the lock that all lines form. `idle` resolves when the mark is up to date, or the store is unavailable.
+ * Wraps the lock file of a run so that the mark follows its lines. `lines`: number of existing lines. `lock`: returns the
+ * lock of all lines. `idle` resolves when the mark is up to date, or when the store is unavailable.
  */
 export function keepMark(
   file: LockFile,
@@ -32,7 +29,7 @@ export function keepMark(
 ): LockFile & { idle(): Promise<void> } {
   let count = lines;
   let writing: Promise<void> | undefined;
-  /** Writes the mark until it counts every line. Ignores errors: the next appended line causes a new attempt. */
+  // After an error, the next appended line causes a new attempt.
   const write = async () => {
     for (let marked = -1; marked < count; ) {
       await wait(gatherMs);
@@ -54,8 +51,8 @@ export function keepMark(
 }
 
 /**
- * Throws when a run's record has fewer lines or jobs than its mark, because missing purchases would be bought again. If
- * this process can read no mark, the database must be the one in which the record was last known to be complete.
+ * Throws when a run's record has fewer lines or jobs than its mark, because missing purchases would be bought again.
+ * Without a mark, throws unless the database is the one in which the record was last complete (`server`).
  */
 export async function refusePutBack(
   sql: Sql,
@@ -69,7 +66,7 @@ export async function refusePutBack(
     throw new Error(anotherServerText);
   }
   const jobs = countJobs(lock);
-  // Lines that were restored from a local lock may differ in number, but cover the same jobs.
+  // Lines restored from a local lock may differ in number.
   const isWhole = lines >= mark.lines || (jobs >= mark.jobs && (await hasGivenBack(sql, run)));
   if (isWhole) return; // I46 (mark)
   throw new Error(
@@ -99,12 +96,12 @@ function readMark(text: string): RunMark {
 }
 
 /**
- * Returns the identity of a database, which changes when a copy replaces it: a restored dump has new table ids, another
- * server has another system id, and a promoted replica or restored archive has a new timeline. A volume snapshot is not
- * detected. Parts that the role may not read, or that the server does not have, are left out.
+ * Returns the identity of a database: a restored dump has new table ids, another server has another system id, and a
+ * promoted replica or restored archive has a new timeline. Does not detect a volume snapshot. Omits parts that the role
+ * may not read or the server lacks.
  */
 export async function whichServer(sql: Sql): Promise<string> {
-  // The timeline of the current WAL file: the control file shows a new timeline only after the next checkpoint.
+  // The control file contains a new timeline only after the next checkpoint.
   const [timeline, system, tables] = await Promise.all([
     askFor(sql, 'left(pg_walfile_name(pg_current_wal_lsn()), 8)'),
     askFor(sql, '(SELECT system_identifier::text FROM pg_control_system())'),
@@ -123,7 +120,7 @@ async function askFor(sql: Sql, fact: string): Promise<string | undefined> {
   }
 }
 
-/** Whether the parts that both identities have are equal. False for `null` (unconfirmed). */
+/** Compares the parts that both identities have. Returns false for `null` (unknown). */
 export function isSameServer(one: string | null, other: string): boolean {
   const [known, now] = [parseJson(one ?? 'null'), parseJson(other)];
   if (!isMap(known) || !isMap(now)) return false;

@@ -25,7 +25,7 @@ const mostTries = 8;
 const longestPauseMs = 20_000;
 const digestHeader = 'x-amz-meta-sha256';
 
-/** An unsuccessful answer of the storage, or no answer. `status` is 0 without an answer. */
+/** An unsuccessful answer of the storage; `status` is 0 if there was no answer. */
 export class BucketError extends Error {
   readonly status: number;
   constructor(status: number, message: string, options?: ErrorOptions) {
@@ -38,23 +38,19 @@ export class BucketError extends Error {
 interface ObjectFacts {
   bytes: number;
   sha256: string | undefined;
-  /** Entity tag, which changes when the content changes. */
+  /** Entity tag (ETag). */
   tag: string;
 }
 
 interface Request {
   headers?: Record<string, string>;
   body?: Uint8Array | Blob;
-  /** Digest of the body, which the storage checks. */
   sha256?: string;
 }
 
 const nothing = hash('sha256', '');
 
-/**
- * Objects of one bucket of an S3-compatible storage. Calls are retried while the storage is unavailable. After the last
- * attempt they throw `BucketError`.
- */
+/** Bucket of an S3-compatible storage. Calls are retried while the storage is unavailable, and then throw `BucketError`. */
 export class Bucket {
   readonly #given: { name: string; endpoint: string; client: AwsClient; clock: Clock };
 
@@ -62,7 +58,7 @@ export class Bucket {
     this.#given = given;
   }
 
-  /** Opens a bucket with the standard AWS environment variables (AWS_*) for endpoint and credentials. */
+  /** `env`: endpoint and credentials, as standard AWS environment variables. */
   static async open(name: string, { env, clock }: { env: NodeJS.Dict<string>; clock: Clock }): Promise<Bucket> {
     const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '' } = env;
     const sessionToken = env.AWS_SESSION_TOKEN || undefined;
@@ -89,17 +85,14 @@ export class Bucket {
     return undefined;
   }
 
-  /**
-   * Uploads bytes; the storage checks them against the digest in the signature. `isNew`: rejects with 412 if the object
-   * exists.
-   */
+  /** `isNew`: rejects with 412 if the object exists. */
   async putBytes(key: string, body: Uint8Array, { type, isNew }: { type: string; isNew?: boolean }): Promise<void> {
     const sha256 = hash('sha256', body);
     const headers = { 'content-type': type, [digestHeader]: sha256, ...(isNew && { 'if-none-match': '*' }) };
     await this.#done('PUT', key, { headers, body, sha256 });
   }
 
-  /** Uploads a file. Each attempt reads it from the disk again while sending it. */
+  /** Each attempt streams the file from the disk. */
   async putFile(key: string, { path, sha256, type }: { path: string; sha256: string; type: string }): Promise<void> {
     const headers = { 'content-type': type, [digestHeader]: sha256 };
     await this.#done('PUT', key, { headers, body: await openAsBlob(path), sha256 });
@@ -112,7 +105,7 @@ export class Bucket {
   async #done(method: string, key: string, request: Request): Promise<void> {
     const answer = await this.#ask(method, key, request);
     const text = await answer.text();
-    // A long operation is answered with 200 before it ends, so the error is in the body.
+    // The storage answers a long operation with 200 before its end, and writes a later error into the body.
     if (answer.status === 404 || text.includes('<Error>')) throw asError(answer.status, text);
   }
 
@@ -166,7 +159,7 @@ async function textOf(answer: Response): Promise<string> {
   return answer.text().catch(() => '');
 }
 
-/** Uses only code and message of the response, because other parts repeat the request. */
+/** Omits other parts of the answer, because they repeat the request. */
 function asError(status: number, text: string): BucketError {
   const [code, message] = ['Code', 'Message'].map((name) => new RegExp(`<${name}>([^<]*)</${name}>`).exec(text)?.[1]);
   const said = [code, message].filter((word) => word !== undefined && word !== '').join(': ');
@@ -231,10 +224,7 @@ async function createObject(bucket: Bucket, key: string, content: Buffer, type: 
   }
 }
 
-/**
- * Files of a store in a bucket. They are received and checked in a local folder; only complete ones are uploaded, under
- * their final names.
- */
+/** Files of a store in a bucket. Downloads and checks each file in a local folder before it uploads the file. */
 class BucketFiles implements StoreFiles {
   readonly #bucket: Bucket;
   readonly #prefix: string;
@@ -257,7 +247,7 @@ class BucketFiles implements StoreFiles {
     );
   }
 
-  /** Copies an output to a new name. The old object stays, because other runs may use it. */
+  /** Keeps the old object, because other runs may use it. */
   async relocate(target: OutputTarget, from: Output): Promise<Output | undefined> {
     const path = `${target.save}${extname(from.path)}`;
     const [source, to] = [this.#keyOf(from.path), this.#keyOf(path)];
@@ -292,10 +282,7 @@ class BucketFiles implements StoreFiles {
     });
   }
 
-  /**
-   * Copies the existing object to another name before the output overwrites it. Reports a notice if the object is not a
-   * recorded output of this step. Resolves with `false` if the object already has the same bytes.
-   */
+  /** Copies an existing object to another name. Resolves with `false` if the object already has these bytes. */
   async #makeRoom(target: OutputTarget, { path, bytes, sha256 }: Output): Promise<boolean> {
     const old = await this.#bucket.head(this.#keyOf(path));
     if (old === undefined) return true;
@@ -315,10 +302,7 @@ class BucketFiles implements StoreFiles {
     return `${this.#prefix}${path}`;
   }
 
-  /**
-   * Runs the work in a temporary folder. `onNone`: called when the folder cannot be created, so the work does not
-   * begin.
-   */
+  /** Runs the work in a temporary folder. `onNone`: called instead if the folder cannot be created. */
   async #inFolder<T>(work: (folder: string) => Promise<T>, onNone?: () => Promise<void>): Promise<T> {
     let folder: string | undefined;
     try {
@@ -330,7 +314,7 @@ class BucketFiles implements StoreFiles {
     }
   }
 
-  /** Converts an error of the storage into a disk error, so that nothing is bought whose files could not be saved. */
+  /** Converts an error of the storage into a disk error, which stops creates. */
   async #orOutputError<T>(path: string, work: () => Promise<T>): Promise<T> {
     try {
       return await work();

@@ -7,32 +7,32 @@ import { mapOf } from '../../ground/values.ts';
 import type { Output } from '../../lock/record.ts';
 
 export interface Store {
-  /** Identifies the store, independent of its path or name on a machine. */
+  /** Independent of the path of the store on a machine. */
   id: string;
   name: string;
   filesOf(campaign: string): StoreFiles;
-  /** Resolves with `undefined` if there is no mark. Rejects when the store is away. */
+  /** Resolves with `undefined` if there is no mark. Rejects when the store is unavailable. */
   readMark(run: string): Promise<string | undefined>;
   writeMark(run: string, text: string): Promise<void>;
 }
 
 export interface StoreFiles extends OutputFiles {
   /**
-   * Bytes of a saved file, without verification; `undefined` if there is no such file. Read them to the end, or close
-   * them. Rejects when the store is away, also during iteration.
+   * Resolves with the bytes of a saved file, which are not verified; with `undefined` if there is no such file. The caller
+   * reads the iterator to its end or closes it. Rejects when the store is unavailable, also during iteration.
    */
   read(output: Output): Promise<AsyncIterable<Uint8Array> | undefined>;
 }
 
-/** Place of a store: a folder, or a prefix in a bucket. Paths are relative to it. */
+/** A folder, or a prefix in a bucket, to which paths are relative. */
 export interface StorePlace {
   name: string;
   /** Resolves with `undefined` if there is no such file. */
   read(path: string): Promise<Buffer | undefined>;
   write(path: string, content: Buffer): Promise<void>;
-  /** Writes a file unless it exists: of several processes, the first one succeeds. */
+  /** Writes a file unless it exists. */
   create(path: string, content: Buffer): Promise<void>;
-  /** Throws while the store with this id is away: files written to an unmounted mount point are hidden later. */
+  /** Throws unless the store with this id is mounted. */
   requireThere(id: string): void;
   filesOf(campaign: string, requireThere: () => void): StoreFiles;
 }
@@ -40,8 +40,8 @@ export interface StorePlace {
 export const marker = '.mediabatch/store.json';
 
 /**
- * Opens the store of a place. The marker in it identifies it, and `makes` creates the marker. A place without one may be
- * an unmounted volume, so it is refused (MB3705). Throws MB3705 as well if the marker is damaged.
+ * Opens the store of a place, which its marker identifies. `makes`: creates a missing marker. Throws MB3705 if the marker
+ * is damaged or missing: a place without a marker may be an unmounted volume.
  */
 export async function openPlace(place: StorePlace, { makes }: { makes: boolean }): Promise<Store> {
   let bytes = await place.read(marker);
@@ -67,7 +67,7 @@ export async function openPlace(place: StorePlace, { makes }: { makes: boolean }
   };
 }
 
-/** Returns the path of a run's mark. Throws for a malformed id, because it comes from the database. */
+/** Throws for a malformed id, because ids come from the database. */
 function placeOfMark(run: string): string {
   if (!/^[\w-]{1,64}$/.test(run)) throw new Error(`${JSON.stringify(run)} is not a run id`);
   return `.mediabatch/runs/${run}.json`;
@@ -97,9 +97,9 @@ function unusableFailure(name: string, why: string) {
   };
 }
 
-/** Converts a stream into the body of a download. The iterator's `return` closes it, even if iteration never began. */
+/** Returns an iterable whose `return` closes the stream, even if iteration never began. */
 export function bodyOf(stream: Readable): AsyncIterable<Uint8Array> {
-  // Prevents an unhandled error event; the consumer of the iterator receives the error.
+  // The consumer of the iterator receives the error.
   stream.on('error', () => {});
   return {
     [Symbol.asyncIterator]() {

@@ -55,7 +55,7 @@ async function folderPlace(name: string): Promise<StorePlace> {
   };
 }
 
-/** Wraps the files of a store so that each call first runs `check`, which throws for an unsafe path. */
+/** Runs `check` before each call. */
 function guarded(files: StoreFiles, check: () => void): StoreFiles {
   const checked =
     <Given extends unknown[], Result>(act: (...given: Given) => Promise<Result>) =>
@@ -71,7 +71,7 @@ function guarded(files: StoreFiles, check: () => void): StoreFiles {
   };
 }
 
-/** Throws for a campaign name that would lead out of the store: it comes from the database, which others can write. */
+/** Throws for a campaign name that leads out of the store. Names come from the database, which others can write. */
 function refuseName(campaign: string): void {
   const isName = /^[a-z0-9][a-z0-9\-_.]{0,63}$/.test(campaign); // I48 (name)
   if (!isName)
@@ -81,15 +81,14 @@ function refuseName(campaign: string): void {
     );
 }
 
-/** Throws if the folder is a symbolic link: in a shared store it could redirect files to any place. */
+/** Throws for a symbolic link, which could redirect files of a shared store to any place. */
 function refuseLink(folder: string): void {
   const isLink = lstatOrAbsent(folder)?.isSymbolicLink() === true; // I48
   if (isLink) throw new OutputError('path', `${folder} is a symbolic link, which a store does not follow`);
 }
 
-/** Returns the files of a store, which are saved only while it is available. */
 function filesBelow(root: string, { name, requireThere }: { name: string; requireThere(): void }): StoreFiles {
-  // An existing file may come from another worker, or from this one before a restart, and is kept in both cases.
+  // An existing file may come from another worker.
   const files = createOutputs(root, { kept: 'beside' });
   const placed = (target: OutputTarget) => ({
     ...target,
@@ -116,7 +115,7 @@ async function* readSmall(path: string): AsyncGenerator<Uint8Array> {
   yield readFileSync(path);
 }
 
-/** Returns the error for an empty store name: as a path, it would mean the working directory. */
+/** As a path, an empty name would be the working directory. */
 function unnamedStore(): CampaignError {
   return new CampaignError({
     code: 'MB3705',

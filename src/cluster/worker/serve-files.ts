@@ -17,16 +17,14 @@ import type { Database } from '../database/database.ts';
 import type { Seal } from '../seal.ts';
 import { makeWakeUp, spread } from '../wake-up.ts';
 
-/** Channel with a queue's name as payload, notified when a file is added to that queue. */
+/** Channel of queue names, notified when a file is added to the queue. */
 export const filesChannel = 'mediabatch_files';
-/** Channel with a file's id as payload, notified when its result is known. */
+/** Channel of file ids, notified when the result of the file is stored. */
 export const fileChannel = 'mediabatch_file';
 
 const lookMs = 1000;
 const quietLookMs = 30_000;
-/**
- * Heartbeat interval of files in progress, in ms. After ten seconds without one, another fetch worker gets the file.
- */
+/** Heartbeat interval in ms. Ten seconds without a heartbeat, another fetch worker gets the file. */
 const touchMs = 3000;
 const gatherMs = 20;
 
@@ -34,16 +32,15 @@ interface ServeFilesOptions {
   db: Database;
   boss: Pick<Boss, 'createQueue' | 'fetch' | 'touch' | 'complete' | 'fail'>;
   account: string;
-  /** Returns the destination of the files, as returned by `placeOf`. */
+  /** Destination of the files, from `placeOf`. */
   place: string;
   seal: Seal;
   clock: Clock;
   worker: string;
   slots: Places;
-  downloads: Downloads;
-  filesOf(campaign: string): OutputFiles;
+  outputsOf(campaign: string): Outputs;
   isQuiet?(): boolean;
-  /** When aborted, files in progress are returned to the queue at once. */
+  /** When aborted, the queue gets files in progress back at once. */
   signal: AbortSignal;
 }
 
@@ -63,16 +60,14 @@ interface Attempt {
 }
 
 export async function serveFiles(options: ServeFilesOptions): Promise<void> {
-  const hand = new Hand(options);
-  await hand.serve();
+  await new FetchWorker(options).serve();
 }
 
-class Hand {
+class FetchWorker {
   readonly #options: ServeFilesOptions;
   readonly #queue: string;
   readonly #underWay = new Map<string, Attempt>();
   readonly #ends = new Set<Promise<void>>();
-  readonly #outputs = new Map<string, Outputs>();
   readonly #reports = new Batches<Ended>({ write: (ended) => this.#write(ended), gather: () => wait(gatherMs) });
   #failure: { error: unknown } | undefined;
 
@@ -152,7 +147,7 @@ class Hand {
       task === undefined
         ? { is: 'expired', message: 'its link was sealed with another key' }
         : await this.#do(JSON.parse(task) as FileTask, {
-            outputs: this.#outputsOf(order.campaign),
+            outputs: this.#options.outputsOf(order.campaign),
             notice: (message) => notices.push(message),
             signal: lost.signal,
           });
@@ -177,13 +172,6 @@ class Hand {
       const { why, message } = error;
       return why === 'bad-bytes' ? { is: why, message } : { is: 'error', why, message };
     }
-  }
-
-  #outputsOf(campaign: string): Outputs {
-    const { downloads, filesOf } = this.#options;
-    const outputs = this.#outputs.get(campaign) ?? fetchNamed(downloads, filesOf(campaign));
-    this.#outputs.set(campaign, outputs);
-    return outputs;
   }
 
   /** Records reports, except those of attempts that another fetch worker has taken over. */
@@ -230,15 +218,12 @@ function isDone({ is }: FileResult): boolean {
   return is === 'saved' || is === 'measured';
 }
 
-/**
- * Returns the ids of the jobs that were still assigned to these attempts. The queue's declared return type lacks the
- * field.
- */
+/** Returns the ids of jobs that were still assigned to their attempts. The queue's type lacks the field. */
 function settledOf(answer: object): Set<string> {
   return new Set('settled' in answer ? (answer.settled as string[]) : []);
 }
 
-/** Task of a fetch worker for one file. Stored encrypted, because a link is a secret. */
+/** Task of a fetch worker. Stored encrypted, because it contains a link. */
 export type FileTask =
   | { do: 'fetch'; target: Omit<OutputTarget, 'notice'>; url: string }
   | { do: 'measure'; output: Output; aspects: readonly Aspect[] };
@@ -247,7 +232,6 @@ export type FileTask =
 type FileResult =
   | FetchAnswer
   | { is: 'measured'; facts?: MediaFacts }
-  /** Storage failed, or the path in it is not allowed. */
   | { is: 'error'; why: 'disk' | 'path'; message: string };
 
 export interface FileReport {
@@ -255,7 +239,7 @@ export interface FileReport {
   notices: string[];
 }
 
-/** Fetches files in this process. Disk errors name this machine, because they are read on others. */
+/** Fetches files in this process. Disk errors name this machine, because users read them on other machines. */
 export function fetchNamed(downloads: Downloads, files: OutputFiles): Outputs {
   const outputs = fetchHere(downloads, files);
   return {
@@ -268,7 +252,7 @@ export function fetchNamed(downloads: Downloads, files: OutputFiles): Outputs {
   };
 }
 
-/** Returns the destination of the files of a run: a store, or the attached client. Part of the queue's name. */
+/** Returns the destination of a run's files, a part of the queue's name: a store, or the attached client. */
 export function placeOf({ store, campaign }: { store: string | null; campaign: string }): string {
   return store ?? `own-${hash('sha256', campaign).slice(0, 16)}`;
 }

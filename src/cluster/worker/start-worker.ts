@@ -5,9 +5,10 @@ import { hostname } from 'node:os';
 import type { Clock } from '../../contract/clock.ts';
 import type { WorkerEvent } from '../../contract/engine-state.ts';
 import { CampaignError } from '../../contract/failure.ts';
+import type { Downloads, Outputs } from '../../contract/ports.ts';
 import type { SpendingLimits } from '../../contract/spending.ts';
 import { Places } from '../../ground/places.ts';
-import { defined, messageOf } from '../../ground/values.ts';
+import { messageOf } from '../../ground/values.ts';
 import { createDownloader } from '../../service/download.ts';
 import { makeRedact, readCredential } from '../../service/secrets.ts';
 import { type Boss, openBoss } from '../database/boss.ts';
@@ -21,7 +22,7 @@ import { accountOf, makeSeal } from '../seal.ts';
 import { openStore } from '../store/store.ts';
 import { type Store, StoreMissingError } from '../store/store-marker.ts';
 import { spread } from '../wake-up.ts';
-import { serveFiles } from './serve-files.ts';
+import { fetchNamed, serveFiles } from './serve-files.ts';
 import { reasonOf, work } from './worker.ts';
 
 export interface StartWorkerOptions {
@@ -31,7 +32,7 @@ export interface StartWorkerOptions {
   clock: Clock;
   signal: AbortSignal;
   exitWhenIdle: boolean;
-  /** When aborted, the worker ends as soon as no run of the account is open. */
+  /** When aborted, the worker ends once no run of the account is open. */
   drain?: AbortSignal | undefined;
   tell(news: WorkerEvent): void;
   onSize(known: { steps: number }): void;
@@ -39,9 +40,8 @@ export interface StartWorkerOptions {
   store: string | undefined;
   files: number;
   port?: { port: number; host: string } | undefined;
-  /** Spending limits of this worker, for all campaigns together. */
   limits?: SpendingLimits | undefined;
-  /** Time after which ended runs of the account are deleted, in ms. Default: never. */
+  /** Age in ms at which ended runs of the account are deleted. Defaults to never. */
   keepMs?: number | undefined;
 }
 
@@ -79,41 +79,28 @@ async function workThere(options: StartWorkerOptions, port: OperatorPort | undef
     const seal = makeSeal(access.token);
     const server = showEngine(engine);
     const files = store === undefined ? 0 : options.files;
-    tell({
-      event: 'started',
-      worker: id,
-      account,
-      service: access.baseUrl,
-      server,
-      files,
-      ...defined({ store: store?.name }),
-    });
+    tell({ event: 'started', worker: id, account, service: access.baseUrl, server, store: store?.name, files });
     const downloads = createDownloader({ baseUrl: access.baseUrl, redact, requestTimeoutMs });
-    const slots = new Places(files);
-    const filesOf = store && keepEach(store.filesOf);
-    const own = store && filesOf && { store: store.id, slots, downloads, filesOf, marks: store };
-    const hand = { db, boss, account, seal, clock, worker: id };
+    const own = store && ownFetchWorker(store, { downloads, files });
+    const { exitWhenIdle, drain, limits, version, onSize, keepMs } = options;
     try {
       await work({
-        ...{ db, boss, clock, id, account, files, redact, signal, tell },
-        version: options.version,
+        ...{ db, boss, clock, id, account, files, redact, signal, tell, exitWhenIdle, drain, limits, version },
         store: store?.id,
-        exitWhenIdle: options.exitWhenIdle,
-        drain: options.drain,
-        limits: options.limits,
         makeHead: (seat, until) =>
           new Head({
-            ...{ db, boss, account, seat, access, seal, own, clock, redact, tell, signal: until },
-            onSize: options.onSize,
-            limits: options.limits,
+            ...{ db, boss, account, seat, access, seal, own, clock, redact, tell, onSize, limits, signal: until },
             accountOf: digestOf,
             replays: readCredential(access.token).is === 'api-key' ? 'yes' : 'no',
           }),
-        ...(own && {
-          serveFiles: (until, isQuiet) => serveFiles({ ...hand, ...own, place: own.store, isQuiet, signal: until }),
-        }),
-        keepHouse: (until, isQuiet) =>
-          keepHouse({ db, boss, clock, account, keepMs: options.keepMs, isQuiet, signal: until }),
+        parts: [
+          (until, isQuiet) => keepHouse({ db, boss, clock, account, keepMs, isQuiet, signal: until }),
+          async (until, isQuiet) => {
+            if (own === undefined) return;
+            const place = own.store;
+            await serveFiles({ ...own, db, boss, account, seal, clock, worker: id, place, isQuiet, signal: until });
+          },
+        ],
       });
     } finally {
       await downloads.close();
@@ -129,8 +116,8 @@ const requestTimeoutMs = 30_000;
 const storeLookMs = 3000;
 
 /**
- * Waits until the store exists: workers may start before the first submit creates it. An unmounted volume looks the
- * same, so nothing is written there. A worker with `--exit-when-idle` does not wait.
+ * Waits until the first submit creates the store. Writes nothing, because an unmounted volume looks like a missing
+ * store. A worker with `--exit-when-idle` does not wait.
  */
 async function waitForStore(
   name: string,
@@ -152,19 +139,20 @@ async function waitForStore(
   return 'left';
 }
 
-/** Memoizes `make` by name: files of one campaign may swap names, so a single object has to coordinate them. */
-function keepEach<T>(make: (name: string) => T): (name: string) => T {
-  const made = new Map<string, T>();
-  return (name) => {
-    const one = made.get(name) ?? make(name);
-    made.set(name, one);
-    return one;
+function ownFetchWorker(store: Store, { downloads, files }: { downloads: Downloads; files: number }) {
+  // Files of one campaign may swap names, so one object coordinates them.
+  const made = new Map<string, Outputs>();
+  const outputsOf = (campaign: string): Outputs => {
+    const outputs = made.get(campaign) ?? fetchNamed(downloads, store.filesOf(campaign));
+    made.set(campaign, outputs);
+    return outputs;
   };
+  return { store: store.id, slots: new Places(files), outputsOf, marks: store };
 }
 
 /** Interval between checks for dead workers while runs are open, in ms. */
 const stepMs = 1500;
-/** Number of steps between checks while no run is open, and between deletions of finished data. */
+/** Number of intervals between checks while no run is open, and between deletions of finished data. */
 const seldom = 80;
 
 interface HouseOptions {
@@ -178,8 +166,8 @@ interface HouseOptions {
 }
 
 /**
- * Makes the queue detect dead workers, so that their jobs become free, and deletes finished data. An idle worker checks
- * less often: each check loads the server, and there may be hundreds of workers.
+ * Lets the queue detect dead workers and release their jobs, and deletes finished data. An idle worker checks less often,
+ * because there may be hundreds of workers.
  */
 export async function keepHouse(options: HouseOptions): Promise<void> {
   const { db, boss, clock, isQuiet, signal } = options;
@@ -192,16 +180,13 @@ export async function keepHouse(options: HouseOptions): Promise<void> {
       }
       if (db.awaySince === undefined && isDue) await tidy(options);
     } catch {
-      // The server is away or refuses. Other calls report that.
+      // Other calls report a server that does not answer or refuses.
     }
     await clock.sleep(spread(clock, stepMs), signal);
   }
 }
 
-/**
- * Resets times that are in the future because the server's clock was set back. Otherwise a dead worker would be noticed
- * only when the clock reaches them again.
- */
+/** Resets times that are in the future after the server's clock was set back, so that dead workers are detected. */
 const endFuture = `WITH beats AS (
     UPDATE mediabatch_queue.job SET heartbeat_on = now() WHERE state = 'active' AND heartbeat_on > now())
   UPDATE mediabatch_queue.queue SET monitor_claim_on = least(monitor_claim_on, now()), monitor_on = least(monitor_on, now()),
@@ -230,7 +215,7 @@ async function tidy({ db, boss, account, keepMs }: HouseOptions): Promise<void> 
   }
 }
 
-/** Queues of accounts without open runs and without a worker that could still poll them. */
+/** Queues of accounts without an open run and without a live worker. */
 const idleQueues = `SELECT account.id, queue.name FROM mediabatch_queue.queue
   JOIN mediabatch.account ON account.id = split_part(queue.name, '-', 3)
   WHERE queue.created_on < now() - interval '5 minutes'
@@ -251,8 +236,8 @@ interface Watched {
 }
 
 /**
- * Serves `/healthz` (the process is alive) and `/readyz` (the database answers, and workers can execute all open runs
- * of the account). Throws MB3303 if the port is taken.
+ * Serves `/healthz` (the process runs) and `/readyz` (the database answers, and workers can execute all open runs of the
+ * account). Throws MB3303 if the port is in use.
  */
 export async function openOperatorPort({ port, host }: { port: number; host: string }): Promise<OperatorPort> {
   let watched: Watched | undefined;
@@ -293,7 +278,7 @@ function answer(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${text}\n`);
 }
 
-/** Returns why a worker is not ready after an event; undefined if it is ready. */
+/** Returns why a worker is not ready after an event; `undefined` if the worker is ready. */
 function readinessAfter(news: WorkerEvent, before: string | undefined): string | undefined {
   switch (news.event) {
     case 'started':
@@ -310,7 +295,7 @@ function readinessAfter(news: WorkerEvent, before: string | undefined): string |
   }
 }
 
-/** Describes an open run of the account for which a suitable worker is missing; undefined if there is none. */
+/** Describes an open run of the account that lacks a suitable worker; `undefined` if there is none. */
 async function lackOf(watched: Watched | undefined): Promise<string | undefined> {
   if (watched === undefined || watched.db.awaySince !== undefined) return undefined;
   const { account, db } = watched;

@@ -12,21 +12,25 @@ import { type HeadBoss, longestSittingMs, offerHead, type Seat, takeSeat } from 
 import { forgottenAfter } from '../head/account-spending.ts';
 import { makeWakeUp, spread } from '../wake-up.ts';
 
-/** Polling interval for free leadership while runs of the account are open, in ms; kept shorter than a takeover. */
+/** Polling interval for free leadership while a run of the account is open, in ms. */
 const lookMs = 1000;
-/** Polling interval while no run is open, in ms: a fallback for missed notifications. */
+/** Polling interval while no run is open, in ms. Notifications arrive earlier. */
 const idleLookMs = 20_000;
-/** Interval of checks whether a worker that has to end waits for a server that is away, in ms. */
+/** Interval in ms of checks whether an ending worker waits for a server that does not answer. */
 const leaveMs = 250;
-/** Number of checks after which the leader's queue job is sent again, in case it was lost. */
+/** Number of polls after which the leader's queue job is sent again, because it may be lost. */
 const offerEvery = 30;
 const failurePauses = [2000, 5000, 15_000, 60_000];
 
-/** The head of an account. `run` resolves when no run is open, or after an abort when open requests are answered. */
 export interface HeadOfRuns {
+  /** Resolves when no run is open; after an abort, when open requests are answered. */
   run(): Promise<void>;
+  /** Number of create requests in flight. */
   creates?(): number;
 }
+
+/** A task next to leadership, until the signal aborts. `isQuiet`: whether no run of the account is open. */
+type Part = (signal: AbortSignal, isQuiet: () => boolean) => Promise<void>;
 
 export interface WorkerOptions extends Registered {
   boss: HeadBoss;
@@ -36,30 +40,25 @@ export interface WorkerOptions extends Registered {
   redact(text: string): string;
   tell(news: WorkerEvent): void;
   makeHead(seat: Seat, signal: AbortSignal): HeadOfRuns;
-  serveFiles?: ((signal: AbortSignal, isQuiet: () => boolean) => Promise<void>) | undefined;
-  keepHouse?: ((signal: AbortSignal, isQuiet: () => boolean) => Promise<void>) | undefined;
+  /** If one of them fails, the worker ends. */
+  parts: readonly Part[];
 }
 
-/**
- * Works for the engine until its signal is aborted: fetches files, and leads the account whenever leadership is free.
- */
+/** Leads the account whenever leadership is free, and runs the other parts, until the signal is aborted. */
 export async function work(options: WorkerOptions): Promise<void> {
   const { db, signal, tell } = options;
   const ending = new AbortController();
   const either = AbortSignal.any([signal, ending.signal]);
   // Each part of a worker adds a listener.
   setMaxListeners(0, either);
-  // Notified of submitted runs and of accounts that a leader gives back.
   const wakeUp = makeWakeUp({ clock: options.clock, isFor: (payload) => payload === options.account });
   const leaveChannel = db.listen(workChannel, wakeUp.onNotification);
   const state: State = { runs: 1, creates: () => 0 };
   const isQuiet = () => state.runs === 0;
   // The worker stays listed as long as it has requests in flight.
   const registered = register(options, { signal: ending.signal, isQuiet });
-  const serving = options.serveFiles?.(either, isQuiet) ?? Promise.resolve();
-  const keeping = options.keepHouse?.(either, isQuiet) ?? Promise.resolve();
-  // A missing store or table has to be fixed by a person, so the worker ends.
-  for (const part of [registered, serving]) part.catch(() => ending.abort());
+  const running = [registered, ...options.parts.map((part) => part(either, isQuiet))];
+  for (const part of running) part.catch(() => ending.abort());
   const onSignal = () => {
     const creates = state.creates();
     if (creates > 0) tell({ event: 'leaving', because: reasonOf(signal), creates });
@@ -77,8 +76,7 @@ export async function work(options: WorkerOptions): Promise<void> {
     signal.removeEventListener('abort', onSignal);
     options.drain?.removeEventListener('abort', onDrain);
     ending.abort();
-    // While the server is away, the row of this worker cannot be removed.
-    await unlessAway(Promise.all([registered, serving, keeping]), { db, signal: ending.signal });
+    await unlessAway(Promise.all(running), { db, signal: ending.signal });
     leaveChannel();
   }
 }
@@ -129,10 +127,7 @@ async function lookForWork(options: WorkerOptions, { signal, wakeUp, state }: Wo
   }
 }
 
-/**
- * Returns the result of the work; undefined once the signal is aborted and the server is away, in any order, so that
- * the worker can end. Such work is repeated until the server answers, and nothing of it has to be recorded.
- */
+/** Resolves like `work`; with undefined once the signal is aborted and the server does not answer. */
 async function unlessAway<T>(
   work: Promise<T>,
   { db, signal }: { db: Database; signal: AbortSignal },
@@ -152,9 +147,7 @@ interface Sitting {
   state: State;
 }
 
-/**
- * Leads until no run is open, the worker has to end, or another worker leads. Resolves with the error that ended it.
- */
+/** Leads until no run is open, the signal aborts, or another worker leads. Resolves with the error that ended it. */
 async function sit(seat: Seat, { options, runs, signal, state }: Sitting): Promise<string | undefined> {
   const { clock, tell } = options;
   const { lease, epoch } = seat;
@@ -170,7 +163,7 @@ async function sit(seat: Seat, { options, runs, signal, state }: Sitting): Promi
     state.creates = () => head.creates?.() ?? 0;
     await head.run();
     if (lease.lost.aborted) throw new HeadLostError();
-    tell({ event: 'leader-left', why: await seat.leave({ isClean: true }) });
+    tell({ event: 'leader-left', why: await seat.leave() });
     return undefined;
   } catch (error) {
     if (error instanceof HeadLostError || lease.lost.aborted) {
@@ -179,7 +172,7 @@ async function sit(seat: Seat, { options, runs, signal, state }: Sitting): Promi
       return undefined;
     }
     const text = options.redact(messageOf(error));
-    tell({ event: 'leader-left', why: await seat.leave({ isClean: false, error: text }) });
+    tell({ event: 'leader-left', why: await seat.leave(text) });
     return text;
   } finally {
     clearTimeout(limit);
@@ -204,9 +197,7 @@ function whyNotFor(open: OpenRuns, { account, protocol = ownProtocol, store }: T
   return whyNot(open, { account, protocol, store: store ?? null });
 }
 
-/**
- * Makes a reporter of the reasons why this worker cannot execute open runs. It reports again when the reasons change.
- */
+/** Reports why this worker cannot execute open runs, again when the reasons change. */
 function makeTeller(taker: Taker & { tell(news: WorkerEvent): void }) {
   let reported = '';
   return (open: readonly OpenRuns[]) => {
@@ -231,14 +222,10 @@ interface Registered {
 }
 
 const beatMs = 5000;
-/**
- * Heartbeat interval while no run of the account is open, in ms. Longer because there may be hundreds of such workers.
- */
+/** Heartbeat interval while no run of the account is open, in ms. There may be hundreds of such workers. */
 const quietBeatMs = 10_000;
 
-/**
- * Sends heartbeats to this worker's row until the signal is aborted. Removes the row then if the server is available.
- */
+/** Keeps this worker's row up to date until the signal is aborted, and then removes it if the server answers. */
 async function register(
   options: Registered,
   { signal, isQuiet }: { signal: AbortSignal; isQuiet(): boolean },

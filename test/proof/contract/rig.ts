@@ -55,8 +55,8 @@ export async function openRig(): Promise<Rig> {
     credits: creditsOfEach,
     now: () => clock.now,
     failRate: 0.4,
-    rateLimit: { creates: createsPerMinute, perMs: 60_000 },
   });
+  sandbox.limitCreates({ creates: createsPerMinute, perMs: 60_000 });
   const contract = new ApiDocument(JSON.parse(readFileSync(documentPath, 'utf8')));
   const seen = new Set<string>();
 

@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type Boss, filesQueue } from '../../../src/cluster/database/boss.ts';
 import type { Database } from '../../../src/cluster/database/database.ts';
-import { FileDispatcher, type OwnHand } from '../../../src/cluster/head/file-dispatcher.ts';
+import { FileDispatcher, type OwnFetchWorker } from '../../../src/cluster/head/file-dispatcher.ts';
 import { endRun, submitRun } from '../../../src/cluster/runs/runs.ts';
 import { makeSeal } from '../../../src/cluster/seal.ts';
-import { placeOf, serveFiles } from '../../../src/cluster/worker/serve-files.ts';
+import { fetchNamed, placeOf, serveFiles } from '../../../src/cluster/worker/serve-files.ts';
 import type { DownloadAnswer } from '../../../src/contract/answer.ts';
 import { systemClock } from '../../../src/contract/clock.ts';
 import { HeadLostError, OutputError } from '../../../src/contract/errors.ts';
-import type { Downloads, OutputFiles } from '../../../src/contract/ports.ts';
+import type { Downloads } from '../../../src/contract/ports.ts';
 import { createOutputs } from '../../../src/disk/outputs/outputs.ts';
 import { Places } from '../../../src/ground/places.ts';
 import { makeFolder } from '../../rig/folder.ts';
@@ -53,15 +53,16 @@ describe('files that hands fetch', () => {
     onTestFinished(() => one.close());
     return one;
   };
-  const outputs = (epoch = 1, own?: OwnHand) =>
+  const outputs = (epoch = 1, own?: OwnFetchWorker) =>
     dispatcher(epoch).outputsOf({ id: run, campaign: 'spring', store }, own);
 
-  /** A hand until the test ends, or it is told to. */
+  const outputsOf = (campaign: string) => fetchNamed(downloads, createOutputs(join(root, campaign)));
+
+  /** A fetch worker, until the test ends or stops it. */
   function hand(facts: Partial<Parameters<typeof serveFiles>[0]> = {}) {
     const end = new AbortController();
-    const filesOf = (campaign: string) => createOutputs(join(root, campaign));
     const served = serveFiles({
-      ...{ db, boss, account, seal, downloads, filesOf, clock: systemClock, worker: 'w', signal: end.signal },
+      ...{ db, boss, account, seal, outputsOf, clock: systemClock, worker: 'w', signal: end.signal },
       ...{ place: store, slots: new Places(4), ...facts },
     });
     const stop = async () => {
@@ -80,7 +81,7 @@ describe('files that hands fetch', () => {
 
   test('come, are checked, and stand where the campaign has them', async () => {
     const facts = { width: 1, height: 1 };
-    hand({ filesOf: (campaign) => ({ ...createOutputs(join(root, campaign)), measure: async () => facts }) });
+    hand({ outputsOf: (campaign) => ({ ...outputsOf(campaign), measure: async () => facts }) });
     const saved = await outputs().fetch(target(), file, still);
     const output = { path: 'images/hero.png', sha256: sha256(png), bytes: png.length, type: 'image/png' };
     expect(saved).toEqual({ is: 'saved', output });
@@ -181,7 +182,7 @@ describe('files that hands fetch', () => {
     ['path', /^no space left$/],
   ] as const)('that cannot be saved (%s) end as they do on one machine, and a disk is named', async (why, text) => {
     const save = () => Promise.reject(new OutputError(why, 'no space left'));
-    hand({ filesOf: () => ({ ...createOutputs(root), save }) as OutputFiles });
+    hand({ outputsOf: () => fetchNamed(downloads, { ...createOutputs(root), save }) });
     await expect(outputs().fetch(target(), file, still)).rejects.toMatchObject({
       why,
       message: expect.stringMatching(text),
@@ -247,14 +248,17 @@ describe('files that hands fetch', () => {
     const stalled = new Promise<void>((resolve) => {
       goOn = resolve;
     });
-    const filesOf = (campaign: string) => createOutputs(join(root, campaign));
     const slow: Downloads = {
       open: async () => {
         await stalled;
         return { is: 'open', download: { body: chunks(png) } };
       },
     };
-    const one = outputs(1, { store, slots, downloads: slow, filesOf });
+    const one = outputs(1, {
+      store,
+      slots,
+      outputsOf: (campaign) => fetchNamed(slow, createOutputs(join(root, campaign))),
+    });
     const first = one.fetch(target(), file, still);
     const second = one.fetch(target({ save: 'images/two' }), { ...file, index: 1 }, still);
     hand();

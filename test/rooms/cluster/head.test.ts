@@ -183,7 +183,7 @@ describe('the seat of an account’s head', () => {
     expect(await seat.beat()).toBe(true);
     expect(await accountRow()).toEqual({ epoch: String(seat.epoch), head: 'first' });
     await endRun(db, { account, epoch: seat.epoch, run: id }, { exit: 0, outcomes: {} });
-    expect(await seat.leave({ isClean: true })).toBe('no run is open');
+    expect(await seat.leave()).toBe('no run is open');
     expect(await accountRow()).toEqual({ epoch: String(seat.epoch), head: null });
     expect(await take('second')).toBeUndefined();
   });
@@ -195,7 +195,7 @@ describe('the seat of an account’s head', () => {
     expect(await first.beat()).toBe(false);
     const second = await taken('second');
     expect(second.epoch).toBeGreaterThan(first.epoch);
-    expect(await first.leave({ isClean: true })).toBe('taken over');
+    expect(await first.leave()).toBe('taken over');
     expect(await accountRow()).toEqual({ epoch: String(second.epoch), head: 'second' });
     expect(await second.beat()).toBe(true);
   });
@@ -210,7 +210,7 @@ describe('the seat of an account’s head', () => {
     await setTimeout(1000);
     const second = await taken('second');
     expect(second.epoch).toBeGreaterThan(first.epoch);
-    expect(await first.leave({ isClean: true })).toBe('taken over');
+    expect(await first.leave()).toBe('taken over');
   });
 
   test('whoever takes it over from a silent head waits out the lease and the longest create', async () => {
@@ -224,7 +224,7 @@ describe('the seat of an account’s head', () => {
     // It leaves before that time is over, so the next one waits for what is left of it.
     await setTimeout(100);
     const left = second.waitMs();
-    expect(await second.leave({ isClean: true })).toBe('handed over');
+    expect(await second.leave()).toBe('handed over');
     const third = await taken('third');
     expect(third.waitMs()).toBeGreaterThan(leaseMs);
     expect(third.waitMs()).toBeLessThanOrEqual(left);
@@ -233,11 +233,11 @@ describe('the seat of an account’s head', () => {
   test('handed back it is free at once, and the next head has nothing to wait for', async () => {
     await submit();
     const first = await taken('first');
-    expect(await first.leave({ isClean: true })).toBe('handed over');
+    expect(await first.leave()).toBe('handed over');
     const second = await taken('second');
     expect(second.epoch).toBeGreaterThan(first.epoch);
     expect(second.waitMs()).toBe(0);
-    expect(await second.leave({ isClean: false })).toBe('handed over');
+    expect(await second.leave('it broke')).toBe('handed over');
     expect((await taken('third')).waitMs()).toBeGreaterThan(leaseMs);
   });
 
@@ -246,10 +246,10 @@ describe('the seat of an account’s head', () => {
       const { id } = await submit(`first ${round}`);
       const seat = await taken('first');
       await endRun(db, { account, epoch: seat.epoch, run: id }, { exit: 0, outcomes: {} });
-      const [, next] = await Promise.all([seat.leave({ isClean: true }), submit(`second ${round}`)]);
+      const [, next] = await Promise.all([seat.leave(), submit(`second ${round}`)]);
       const then = await taken('second');
       await endRun(db, { account, epoch: then.epoch, run: next.id }, { exit: 0, outcomes: {} });
-      expect(await then.leave({ isClean: true })).toBe('no run is open');
+      expect(await then.leave()).toBe('no run is open');
     }
   });
 

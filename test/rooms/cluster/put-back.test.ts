@@ -66,7 +66,7 @@ function clone(db: Database) {
 async function drive({ db, boss }: Awaited<ReturnType<typeof engineHere>>, marks: Marks): Promise<void> {
   // Whoever was the head before is not waited for.
   await db.query(`UPDATE mediabatch_queue.job SET state = 'retry' WHERE state = 'active'`);
-  const own = { store: 's', marks, filesOf: () => ({}) } as unknown as ConstructorParameters<typeof Head>[0]['own'];
+  const own = { store: 's', marks, outputsOf: () => ({}) } as unknown as ConstructorParameters<typeof Head>[0]['own'];
   await headHere({ db, boss }, { account, own });
 }
 

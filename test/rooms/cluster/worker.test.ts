@@ -34,6 +34,7 @@ function startWorker({ db, boss }: Engine, id: string, more: Partial<WorkerOptio
     files: 0,
     signal: end.signal,
     exitWhenIdle: false,
+    parts: [],
     redact: (text) => text.replaceAll('secret', '[key]'),
     tell(one) {
       news.push(one);

@@ -53,7 +53,8 @@ describe('the body', () => {
 
 describe('credits', () => {
   test('too many creates: 429 until the window has passed', async () => {
-    const rig = openRig({ rateLimit: { creates: 2, perMs: 10_000 } });
+    const rig = openRig();
+    rig.sandbox.limitCreates({ creates: 2, perMs: 10_000 });
     const create = async () => (await rig.createImage({ prompt: 'x' })).status;
     expect([await create(), await create()]).toEqual([200, 200]);
     rig.clock.now += 6_500;
@@ -101,7 +102,8 @@ describe('Idempotency-Key', () => {
   });
 
   test('only accepted creates are kept', async () => {
-    const rig = openRig({ credits: 3, rateLimit: { creates: 3, perMs: 1_000 } });
+    const rig = openRig({ credits: 3 });
+    rig.sandbox.limitCreates({ creates: 3, perMs: 1_000 });
     expect((await rig.createImage({ prompt: '' }, { key: 'k' })).status).toBe(400);
     expect((await rig.createImage({ prompt: 'a', resolution: '4k' }, { key: 'k' })).status).toBe(402);
     expect((await rig.createImage(body, { key: 'k' })).status).toBe(200);

@@ -66,7 +66,8 @@ describe('a job is refused', () => {
   });
 
   test.each(kindNames)('%s: when there are too many', async (kind) => {
-    const rig = openRig({ rateLimit: { creates: 1, perMs: 1_000 } });
+    const rig = openRig();
+    rig.sandbox.limitCreates({ creates: 1, perMs: 1_000 });
     expect((await rig.create(kind, good[kind])).status).toBe(200);
     expect((await rig.create(kind, good[kind])).status).toBe(429);
   });

@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 function start(clock?: { now: number }): Rig {
-  const rig = openRig({ dataDir, ...(clock ? { now: () => clock.now } : {}) });
+  const rig = openRig({ files: { dataDir }, ...(clock ? { now: () => clock.now } : {}) });
   open.push(rig.sandbox);
   return rig;
 }
@@ -118,7 +118,7 @@ describe('after a restart', () => {
       [promised, { ...stored, size: -1 }],
     ]) {
       write(...lines);
-      expect(() => createSandbox({ dataDir })).toThrow('the uploads hold an entry that is not one');
+      expect(() => createSandbox({ files: { dataDir } })).toThrow('the uploads hold an entry that is not one');
     }
     write(promised, stored);
     start();
@@ -144,9 +144,9 @@ describe('after a restart', () => {
     const path = join(dataDir, 'ledger.jsonl');
     const good = readFileSync(path, 'utf8');
     writeFileSync(path, `${good}{"half\n${good}`);
-    expect(() => createSandbox({ dataDir })).toThrow('ledger.jsonl:2: this line');
+    expect(() => createSandbox({ files: { dataDir } })).toThrow('ledger.jsonl:2: this line');
     writeFileSync(path, `${good}{}\n`);
-    expect(() => createSandbox({ dataDir })).toThrow('an entry that is not one');
+    expect(() => createSandbox({ files: { dataDir } })).toThrow('an entry that is not one');
     writeFileSync(path, good);
     expect(start().sandbox.ledger()).toHaveLength(1);
   });
@@ -155,8 +155,8 @@ describe('after a restart', () => {
 describe('one sandbox at a time', () => {
   test('a second one in the folder is refused', async () => {
     const first = start();
-    expect(() => createSandbox({ dataDir })).toThrow(`in use by the process ${process.pid}`);
-    expect(() => createSandbox({ dataDir: `${dataDir}/.` })).toThrow('in use');
+    expect(() => createSandbox({ files: { dataDir } })).toThrow(`in use by the process ${process.pid}`);
+    expect(() => createSandbox({ files: { dataDir: `${dataDir}/.` } })).toThrow('in use');
     await first.sandbox.close();
     start();
   });
@@ -186,7 +186,7 @@ describe('another process', () => {
 
   test('killed before it answered, it has booked; its folder is refused while it lives and taken over after', async () => {
     const { child, url } = await launch();
-    expect(() => createSandbox({ dataDir })).toThrow(`in use by the process ${child.pid}`);
+    expect(() => createSandbox({ files: { dataDir } })).toThrow(`in use by the process ${child.pid}`);
     const headers = {
       authorization: 'Bearer sandbox_live_local',
       'content-type': 'application/json',
@@ -203,7 +203,7 @@ describe('another process', () => {
     expect(await create).toBe('no answer');
 
     expect(existsSync(join(dataDir, 'sandbox.pid'))).toBe(true);
-    const sandbox = createSandbox({ dataDir });
+    const sandbox = createSandbox({ files: { dataDir } });
     open.push(sandbox);
     expect(sandbox.ledger()).toMatchObject([{ key: 'k', credits: 3, balance: 997 }]);
     const id = sandbox.ledger()[0]?.id;

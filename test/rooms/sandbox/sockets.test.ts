@@ -72,7 +72,7 @@ describe('over a socket', () => {
   test('a reset after booking: the money is gone, the same key brings the job', async () => {
     const dataDir = folder();
     const { sandbox, listener } = await listen({
-      dataDir,
+      files: { dataDir },
       faults: [{ on: 'create', do: { type: 'reset', booked: true } }],
     });
     const url = `${listener.url}/image-generations/create`;
