@@ -68,8 +68,7 @@ async function openAccess(
 ): Promise<Access> {
   const { sandbox, environment, tell } = campaign;
   if (sandbox) {
-    const { made, loaded } = held;
-    const embedded = await rehearse(made, campaign, { lock: loaded.lock, waits, ...options.rehearsal });
+    const embedded = await rehearse(held.made, campaign, { waits, ...options.rehearsal });
     scope.add(() => embedded.close());
     return { baseUrl: embedded.url, token: sandboxKey };
   }

@@ -163,13 +163,7 @@ async function readLockAt({ paths }: OpenCampaign, at: NamedCommit): Promise<Com
   const { lock, diagnostics } = readLock(`${shown} at ${ref}`, bytes);
   const error = diagnostics.find(({ severity }) => severity === 'error');
   if (error === undefined) return { ...at, lock, isAbsent: false };
-  const hint =
-    error.code === 'MB2002'
-      ? 'update mediabatch to the version that wrote it, or compare with an earlier commit'
-      : way(
-          'compare with a commit in which the file is valid; to see this version',
-          shell('git', 'show', `${commit.slice(0, 12)}:${path}`),
-        );
+  const hint = 'compare with a commit in which the lock is valid';
   throw new CampaignError({ code: 'MB3604', message: error.message, hint, file: shown, ref });
 }
 

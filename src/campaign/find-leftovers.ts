@@ -12,6 +12,7 @@ import { checkOutputPath, findOutputFile, findOutputFolder } from '../disk/outpu
 import type { SavedFiles } from '../disk/outputs/saved-files.ts';
 import { defined, groupBy } from '../ground/values.ts';
 import { kinds } from '../kinds/index.ts';
+import { isOutputPath } from '../lock/check-line.ts';
 import type { Job, Lock } from '../lock/record.ts';
 import { isJob } from '../lock/sends.ts';
 import { findOrphans } from '../plan/rows/orphans.ts';
@@ -38,16 +39,12 @@ export interface OtherLock {
 interface LeftoverFacts {
   situation: Situation;
   others: readonly OtherLock[];
-  /**
-   * Files that were saved on this machine. A line of the lock is no proof, because it can name any file of the tree.
-   */
+  /** Files that were saved on this machine. A line of the lock is no proof: it can name any file of the tree. */
   saved: Pick<SavedFiles, 'has'>;
   now: number;
 }
 
-/**
- * Age in ms from which a partial file is a broken download. A running download has written to its file more recently.
- */
+/** Age in ms from which a partial file is a broken download. A running one has written more recently. */
 const brokenAfterMs = 3_600_000;
 const notSavedHere =
   'the lock names it, but nothing here shows that mediabatch saved it; delete it yourself if it is not wanted';
@@ -156,7 +153,7 @@ async function findPartials(
   { recorded, situation, now }: { recorded: readonly RecordedOutput[]; situation: Situation; now: number },
 ): Promise<LeftoverFile[]> {
   const paths = [...recorded.map(({ path }) => path), ...situation.written.steps.map(({ save }) => save)];
-  const folders = new Set(paths.filter(isAllowed).map((path) => path.split('/').slice(0, -1).join('/')));
+  const folders = new Set(paths.filter(isOutputPath).map((path) => path.split('/').slice(0, -1).join('/')));
   const found: LeftoverFile[] = [];
   for (const name of folders) {
     const folder = findOutputFolder(root, name === '' ? [] : name.split('/'));
@@ -169,15 +166,6 @@ async function findPartials(
     }
   }
   return found;
-}
-
-function isAllowed(path: string): boolean {
-  try {
-    return checkOutputPath(path).length > 0;
-  } catch (error) {
-    if (error instanceof OutputError) return false;
-    throw error;
-  }
 }
 
 export async function deleteLeftover(root: string, file: LeftoverFile): Promise<boolean> {
@@ -204,12 +192,7 @@ export async function deleteLeftover(root: string, file: LeftoverFile): Promise<
 /** Finds the replaced files that this lock or no lock of the folder names. `wanted`: digests of the files that stay. */
 export async function findReplaced(
   files: KeptFiles,
-  facts: {
-    lock: Lock;
-    others: readonly Lock[];
-    wanted: ReadonlySet<string>;
-    now: number;
-  },
+  facts: { lock: Lock; others: readonly Lock[]; wanted: ReadonlySet<string>; now: number },
 ): Promise<Leftovers> {
   const { lock, others, wanted, now } = facts;
   const paid = firstByDigest(recordedOutputs(lock));
@@ -221,15 +204,15 @@ export async function findReplaced(
       if (now - sinceMs > brokenAfterMs) found.files.push({ path, bytes, is: 'partial' });
       continue;
     }
-    const bought = sha256 === undefined ? undefined : paid.get(sha256);
-    if (sha256 !== undefined && bought === undefined && elsewhere.has(sha256)) continue;
-    if (sha256 === undefined || (await files.find({ path, sha256, bytes })) === undefined) {
-      const why = sha256 === undefined ? 'it is not a file that mediabatch keeps' : 'it was changed after it was kept';
-      found.kept.push({ path, why });
+    if (sha256 === undefined) {
+      found.kept.push({ path, why: 'it is not a file that mediabatch keeps' });
       continue;
     }
-    if (wanted.has(sha256)) {
-      found.kept.push({ path, why: 'the next apply uses it again' });
+    const bought = paid.get(sha256);
+    if (bought === undefined && elsewhere.has(sha256)) continue;
+    const isIntact = (await files.find({ path, sha256, bytes })) !== undefined;
+    if (!isIntact || wanted.has(sha256)) {
+      found.kept.push({ path, why: isIntact ? 'the next apply uses it again' : 'it was changed after it was kept' });
       continue;
     }
     const of = bought === undefined ? {} : { address: bought.address, was: bought.path };
@@ -274,7 +257,7 @@ export function findRemoteRecords(
     const record = lock.steps.get(address);
     if (record === undefined || kinds[record.kind]?.remove === undefined) continue;
     const isOrphan = orphans.has(address);
-    const why = isOrphan ? undefined : whyKept({ own: byAddress.get(address), waiting: waitingFor(address), present });
+    const why = isOrphan ? undefined : whyKept(byAddress.get(address), waitingFor(address), present);
     if (why !== undefined) {
       found.skipped.push({ address, why });
       continue;
@@ -313,15 +296,7 @@ function findWaiting({ matches, gateOf }: Situation): (address: string) => reado
   };
 }
 
-function whyKept({
-  own,
-  waiting,
-  present,
-}: {
-  own: Match | undefined;
-  waiting: readonly Match[];
-  present: PresentFiles;
-}): string | undefined {
+function whyKept(own: Match | undefined, waiting: readonly Match[], present: PresentFiles): string | undefined {
   if (own?.purchase?.state === 'done' && filesOf(own.purchase, present) === 'missing') {
     const way = own.step.unpicked === true ? 'once it is picked, apply downloads it' : 'apply fetches it';
     return `its file is missing or changed; ${way}, and then the record can be removed`;

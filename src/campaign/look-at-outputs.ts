@@ -57,9 +57,7 @@ export async function seeExpected({ matches }: Pick<Situation, 'matches'>, campa
   return { fileState: () => 'intact', mediaFacts: await measure(expected, states, campaign) };
 }
 
-/**
- * Plans by the lock alone, without limits, posts and times. All outputs count as intact unless `fileState` is given.
- */
+/** Plans by the lock alone, without limits, posts and times. Outputs count as intact by default. */
 export function planByLock(
   { replays, accountOf }: Pick<OpenCampaign, 'replays' | 'accountOf'>,
   situation: Situation,

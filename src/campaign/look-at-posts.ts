@@ -70,9 +70,7 @@ function isToLeave({ kind, post, later }: PlanRow): boolean {
   return post !== undefined || (kind === 'post' && later !== undefined);
 }
 
-/**
- * Queries the accounts. Undefined if the list may be incomplete, because a missing account would then prove nothing.
- */
+/** Queries the accounts. Undefined if the list may be incomplete: a missing account would prove nothing. */
 async function askForAccounts(campaign: OpenCampaign): Promise<KnownAccount[] | undefined> {
   const { sandbox, environment, paths, service, tell } = campaign;
   const { baseUrl, token } = environment;

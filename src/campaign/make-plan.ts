@@ -28,9 +28,7 @@ import { findPriceHints, type ServiceFacts } from './service-facts.ts';
 import type { Session } from './session.ts';
 
 export interface MakePlanOptions extends PlanningOptions {
-  /**
-   * Addresses that the selections of a saved plan matched. `leftOut`: steps that the plan omitted because of a limit.
-   */
+  /** Addresses that a saved plan's selections matched. `leftOut`: steps that it omitted because of a limit. */
   chosen?: { redo: ReadonlySet<string>; selected?: ReadonlySet<string>; leftOut?: ReadonlySet<string> } | undefined;
   limitThere?: SpendingLeft | undefined;
   /** Whether the plan will be carried out. If so, a path that cannot be written is an error instead of a notice. */

@@ -35,9 +35,7 @@ export interface Answers {
 
 export interface Asked {
   ask: keyof Answers;
-  /**
-   * Path as the user gave it, for the manifest and variable files. Other paths are relative to the manifest's folder.
-   */
+  /** Path relative to the manifest's folder. For the manifest and variable files: as the user gave it. */
   path: string;
   answer: string;
 }

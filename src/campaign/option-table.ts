@@ -22,9 +22,7 @@ export interface Range {
   readonly whole?: true;
 }
 
-/**
- * An option of `plan`, `apply` and the library. All code that depends on the set of options is derived from these rows.
- */
+/** An option of `plan`, `apply` and the library. All code that lists options is derived from these rows. */
 export interface OptionRow {
   readonly flags: string;
   readonly about: string;
@@ -44,9 +42,7 @@ export interface OptionRow {
   readonly printed?: 'always' | 'apply' | 'never';
   /** Treatment with a saved plan. Defaults by `settles`. */
   readonly besideSaved?: 'refused' | 'taken';
-  /**
-   * Treatment with `plan --compare`. Defaults by `settles`, because options that determine purchases belong to one run.
-   */
+  /** Treatment with `plan --compare`. Defaults by `settles`: options of purchases belong to one run. */
   readonly compared?: 'refused' | 'ignored';
   readonly conflicts?: string;
 }

@@ -47,12 +47,12 @@ function requireLockFolder(path: string): void {
   const folder = dirname(path);
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return;
   const shown = shownPath(path);
-  throw new CampaignError({
-    code: 'MB3407',
-    message: `the lock ${shown} cannot be used: ${shownPath(folder)} is not a folder`,
-    hint: 'make the folder, or give --lock a file in a folder that exists',
-    lock: shown,
-  });
+  const message = `the lock ${shown} cannot be used: ${shownPath(folder)} is not a folder`;
+  throw unusable(shown, message, 'make the folder, or give --lock a file in a folder that exists');
+}
+
+function unusable(lock: string, message: string, hint?: string): CampaignError {
+  return new CampaignError({ code: 'MB3407', message, lock, ...defined({ hint }) });
 }
 
 /**
@@ -69,28 +69,18 @@ export async function requireLock(
   // Decisions need no service, but a rehearsal must not record decisions in the lock of a real service.
   const service = sandbox ? sandboxService : given;
   requireLockFolder(paths.lock);
-  let bytes: Buffer | undefined;
-  try {
-    bytes = await readLockBytes(paths.lock);
-  } catch (error) {
-    throw new CampaignError({
-      code: 'MB3407',
-      message: `the lock ${shown} cannot be read: ${messageOf(error)}`,
-      lock: shown,
-    });
-  }
+  const bytes = await readLockBytes(paths.lock).catch((error: unknown) => {
+    throw unusable(shown, `the lock ${shown} cannot be read: ${messageOf(error)}`);
+  });
   if (bytes === undefined) {
     const lock: Lock = { ...emptyLock(), writtenBy: ownVersion(), ...defined({ service }) };
     return { lock, needsRewrite: false, isNotable: false, isMoved: false, isOfAnother: false };
   }
   const reading = readLock(shown, bytes, { isOnlyRead });
   if (hasErrors(reading.diagnostics) && !/"mediabatch"/.test(bytes.toString('utf8').replaceAll('\0', ''))) {
-    throw new CampaignError({
-      code: 'MB3407',
-      message: `${shown} is not a lock of mediabatch: it has no header line`,
-      hint: 'the lock is next to the manifest, as campaign.lock.jsonl. Restore a damaged lock from git; nothing was sent or changed',
-      lock: shown,
-    });
+    const hint =
+      'the lock is next to the manifest, as campaign.lock.jsonl. Restore a damaged lock from git; nothing was sent or changed';
+    throw unusable(shown, `${shown} is not a lock of mediabatch: it has no header line`, hint);
   }
   const { writtenBy } = reading.lock;
   const isNewer = writtenBy !== undefined && compareVersions(writtenBy, ownVersion()) > 0;
@@ -191,14 +181,11 @@ export type Answer = 'yes' | 'no' | 'interrupted';
  * second time. Throws for any answer but yes.
  */
 export async function agreeToMove(
-  loaded: { isMoved: boolean; lock: { steps: ReadonlyMap<string, unknown> } },
-  { environment, paths, tell }: Pick<OpenCampaign, 'environment' | 'paths' | 'tell'>,
+  loaded: Pick<LoadedLock, 'isMoved' | 'lock'>,
+  { environment, paths }: Pick<OpenCampaign, 'environment' | 'paths'>,
   ask: (question: MoveQuestion) => Promise<Answer>,
 ): Promise<void> {
-  if (!loaded.isMoved) {
-    tell({ is: 'notice', text: '--service-moved has no effect: the lock already has this address' });
-    return;
-  }
+  if (!loaded.isMoved) return;
   const { baseUrl } = requireAccess(environment);
   const lock = shownPath(paths.lock);
   const agreed = await ask({ lock, steps: loaded.lock.steps.size, baseUrl });
@@ -231,51 +218,38 @@ export async function openRunLock(
   }
 }
 
-type Recorded = Pick<LocalLedger, 'lock' | 'recorded'>;
+interface Settling {
+  ledger: Pick<LocalLedger, 'lock' | 'recorded'>;
+  outline: GraphOutline;
+  loaded: Pick<LoadedLock, 'needsRewrite'>;
+  emit(fact: RunFact): void;
+}
 
 /** Rewrites the lines of an ended run as one sorted record per step. A run that recorded nothing writes nothing. */
-export async function settleLock(
-  file: LockFile,
-  context: {
-    ledger: Recorded;
-    outline: GraphOutline;
-    loaded: Pick<LoadedLock, 'needsRewrite'>;
-    emit(fact: RunFact): void;
-  },
-): Promise<void> {
-  const { ledger, outline, loaded, emit } = context;
+export async function settleLock(file: LockFile, { ledger, outline, loaded, emit }: Settling): Promise<void> {
   if (!ledger.recorded && !loaded.needsRewrite) return;
-  const own = withoutMovedAway(ledger.lock, outline);
   try {
-    await file.replace(writeLines(own));
+    await file.replace(writeLines(withoutMovedAway(ledger.lock, outline)));
   } catch (error) {
     if (!(error instanceof LockChangedError)) throw error;
-    await joinWithChanged(file.path, { ledger, outline });
-    emit({
-      event: 'noticed',
-      message: 'the lock was changed by another program during the run; both versions were joined',
-    });
+    await joinWithChanged(file.path, ledger.lock, outline);
+    const message = 'the lock was changed by another program during the run; both versions were joined';
+    emit({ event: 'noticed', message });
   }
 }
 
-async function joinWithChanged(
-  path: string,
-  { ledger, outline }: { ledger: Recorded; outline: GraphOutline },
-): Promise<void> {
+async function joinWithChanged(path: string, lock: Lock, outline: GraphOutline): Promise<void> {
   const bytes = await readLockBytes(path);
   const reading = bytes === undefined ? undefined : readLock(path, bytes);
   if (hasErrors(reading?.diagnostics ?? [])) throw new LockChangedError(path);
-  const joined = reading === undefined ? ledger.lock : joinLocks(reading.lock, ledger.lock); // I7
+  const joined = reading === undefined ? lock : joinLocks(reading.lock, lock); // I7
   // Jobs of two services cannot be sorted here, so both services are named, and the next run reports it.
-  const { service } = ledger.lock;
-  const own = service === undefined ? {} : { service };
+  const { service } = lock;
   const other = reading?.services.find((one) => one !== service);
-  const file = await openLockFile(path, {
-    header: writeHeader(joined),
-    read: bytes === undefined ? null : digestOf(bytes),
-  });
+  const read = bytes === undefined ? null : digestOf(bytes);
+  const file = await openLockFile(path, { header: writeHeader(joined), read });
   try {
-    const lines = writeLines(withoutMovedAway({ ...joined, ...own }, outline));
+    const lines = writeLines(withoutMovedAway({ ...joined, ...defined({ service }) }, outline));
     await file.replace(other === undefined ? lines : [writeHeader({ version: lockVersion, service: other }), ...lines]);
   } finally {
     await file.close();

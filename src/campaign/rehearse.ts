@@ -1,11 +1,9 @@
 import { join } from 'node:path';
 import { CampaignError } from '../contract/failure.ts';
-import { findReferences } from '../graph/render/fingerprint.ts';
 import { call, way } from '../ground/advice.ts';
 import type { JsonMap } from '../ground/values.ts';
 import { requireKind } from '../kinds/index.ts';
 import { listPrice } from '../kinds/list-price.ts';
-import type { Lock } from '../lock/record.ts';
 import { isSpending } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
 import { countOf } from '../report/numbers.ts';
@@ -26,21 +24,14 @@ const defaultSpeed = 5;
 export async function rehearse(
   plan: Plan,
   { paths, rehearsed }: OpenCampaign,
-  {
-    lock,
-    waits,
-    credits: given,
-    speed = defaultSpeed,
-    failRate = 0,
-  }: RehearsalOptions & { lock: Lock; waits: boolean },
+  { waits, credits: given, speed = defaultSpeed, failRate = 0 }: RehearsalOptions & { waits: boolean },
 ): Promise<RunningSandbox> {
   const dataDir = join(paths.state, 'sandbox');
   const listings = await readKeptListings({ paths, service: rehearsed });
   const priceOf = (kind: string, body: JsonMap) => listPrice(requireKind(kind), body, listings)?.likely;
   const running = await embedSandbox({ files: { dataDir }, port: 0, speed, failRate, rehearsal: { priceOf } });
   try {
-    const gone = neededJobs(plan, lock).filter(([, jobId]) => !running.knows(jobId));
-    if (gone.length > 0) throw sandboxGone(gone, { lock: paths.lock, dataDir });
+    requireJobs(plan, running, { lock: paths.lock, dataDir });
     const credits = given ?? Math.max(running.balance(), creditsToCover(plan, waits));
     if (credits !== running.balance()) running.setBalance(credits);
     return running;
@@ -61,30 +52,21 @@ function creditsToCover({ rows, totals }: Plan, withPicks: boolean): number {
   return Math.max(leastBalance, totals.budgetLeft ?? 0, most);
 }
 
-type NeededJob = readonly [address: string, jobId: string];
-
-function neededJobs({ rows }: Plan, lock: Lock): NeededJob[] {
-  const needed = new Map<string, string>();
-  const spending = new Set(rows.filter(({ action }) => isSpending(action)).map(({ address }) => address));
-  for (const { address, action, order } of rows) {
-    if (order === undefined) continue;
-    // The files of a move are on this disk.
-    if (order.jobId !== undefined && action !== 'move') needed.set(address, order.jobId);
-    if (!isSpending(action)) continue;
-    for (const used of findReferences(order.request)) {
-      const purchases = lock.steps.get(used)?.purchases ?? [];
-      const jobId = purchases.find(({ state }) => state === 'done' || state === 'running')?.jobId;
-      if (jobId !== undefined && !spending.has(used)) needed.set(used, jobId);
-    }
-  }
-  return [...needed];
-}
-
 const mostNamed = 20;
 
-function sandboxGone(gone: readonly NeededJob[], { lock, dataDir }: { lock: string; dataDir: string }): CampaignError {
-  const names = gone.length > mostNamed ? ['*'] : gone.map(([address]) => address);
-  return new CampaignError({
+/** Throws if the sandbox lacks jobs of the plan, because a run would poll each of them until it gives up. */
+function requireJobs(
+  { rows }: Plan,
+  running: RunningSandbox,
+  { lock, dataDir }: { lock: string; dataDir: string },
+): void {
+  // The files of a move are on this disk.
+  const gone = rows.filter(
+    ({ action, order }) => action !== 'move' && order?.jobId !== undefined && !running.knows(order.jobId),
+  );
+  if (gone.length === 0) return;
+  const names = gone.length > mostNamed ? ['*'] : gone.map(({ address }) => address);
+  throw new CampaignError({
     code: 'MB3404',
     message: `${shownPath(lock)} belongs to a sandbox that no longer exists: ${shownPath(dataDir)} does not have ${countOf(gone.length, 'job')} that this run needs (it was deleted, or the lock is from another machine)`,
     hint: way('only sandbox credits are lost; create them again', call('forget', ...names, '--force')),

@@ -13,9 +13,7 @@ export interface HoldTerms {
   lockTimeoutMs?: number | undefined;
   /** Whether to write nothing, not even the file that guards the lock. */
   dryRun?: boolean | undefined;
-  /**
-   * Digest of the service that the lock must belong to. Omitted if the command does not concern jobs of the service.
-   */
+  /** Digest of the service that the lock must belong to. Omitted if the command is not about jobs. */
   service?: string | undefined;
   /** Asks the user whether the lock's service has moved to a new address. Defaults to the answer no. */
   askAboutMove?: ((question: MoveQuestion) => Promise<Answer>) | undefined;

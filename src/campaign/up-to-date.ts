@@ -29,30 +29,27 @@ interface Finding extends UpToDate {
   lock: string;
 }
 
-async function recall({ file, paths, seen }: OpenCampaign, given: string | undefined): Promise<Finding | undefined> {
+/** Returns the stored result of an earlier run if it is still valid and no other process runs on the lock. */
+export async function isUpToDate(
+  { file, paths, seen }: OpenCampaign,
+  given: string | undefined,
+): Promise<UpToDate | undefined> {
   const finding = readFinding(seen.finding);
   if (finding === undefined || finding.given !== given) return undefined;
   return orForgotten(async () => {
     // The manifest changes most often, so it is checked first.
-    const isAlike = await areAnsweredAlike(file, finding.asked);
-    if (!isAlike || !(await hasLock(finding, paths))) return undefined;
-    const states = await checkOutputs(paths.outputs, seen.files, { seen });
-    return [...states.values()].every((state) => state === 'intact') ? finding : undefined;
+    if (!(await areAnsweredAlike(file, finding.asked))) return undefined;
+    const taken = await takeGuard(paths.lock, { waitMs: 0, clock: systemClock });
+    if (taken.is === 'held') return undefined;
+    try {
+      const bytes = await readLockBytes(paths.lock);
+      if (bytes === undefined || digestOf(bytes).sha256 !== finding.lock) return undefined;
+      const states = await checkOutputs(paths.outputs, seen.files, { seen });
+      return [...states.values()].every((state) => state === 'intact') ? finding : undefined;
+    } finally {
+      await taken.guard.release();
+    }
   });
-}
-
-/** Returns the stored result of an earlier run if it is still valid and no other process runs on the lock. */
-export async function isUpToDate(campaign: OpenCampaign, given: string | undefined): Promise<UpToDate | undefined> {
-  const finding = await recall(campaign, given);
-  if (finding === undefined) return undefined;
-  const { paths } = campaign;
-  const taken = await takeGuard(paths.lock, { waitMs: 0, clock: systemClock });
-  if (taken.is === 'held') return undefined;
-  try {
-    return (await hasLock(finding, paths)) ? finding : undefined;
-  } finally {
-    await taken.guard.release();
-  }
 }
 
 export function noteUpToDate(
@@ -72,11 +69,6 @@ export function noteUpToDate(
   if (!isQuiet(plan) || plan.totals.held > 0 || !isAllIntact) return undefined;
   const finding: Finding = { steps: plan.rows.length, totals: plan.totals, given, asked, lock: read.sha256 };
   return finding as Json & Finding;
-}
-
-async function hasLock({ lock }: Finding, paths: OpenCampaign['paths']): Promise<boolean> {
-  const bytes = await readLockBytes(paths.lock);
-  return bytes !== undefined && digestOf(bytes).sha256 === lock;
 }
 
 function readFinding(json: Json | undefined): Finding | undefined {

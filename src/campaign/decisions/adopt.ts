@@ -28,9 +28,7 @@ export interface LookedAt {
   open: Adoption<ListedJob>['open'];
 }
 
-/**
- * Finds paid jobs that are in no lock, and records each at the step with exactly its request.
- */
+/** Finds paid jobs that are in no lock, and records each at the step with exactly its request. */
 export async function adopt(
   campaign: OpenCampaign,
   { onLooked }: { onLooked?: ((looked: LookedAt) => void) | undefined },

@@ -47,9 +47,7 @@ function decideEach(
   });
 }
 
-/**
- * Accepts outputs as they are: edited by hand, made from an input that has changed since, or not as `expect` requires.
- */
+/** Accepts outputs as they are: edited by hand, made from a changed input, or not as `expect` requires. */
 export async function accept(campaign: OpenCampaign, chosen: Chosen, options: DecideOptions = {}): Promise<Decided> {
   const { names = [], select } = chosen;
   return decide(campaign, options, async (session) => {
@@ -113,9 +111,7 @@ export interface ForgetChosen extends Chosen {
   force?: boolean | undefined;
 }
 
-/**
- * Marks the purchases of these addresses as forgotten, so that they no longer count. Ids and charges stay on record.
- */
+/** Marks the purchases of these addresses as forgotten: they no longer count. Ids and charges stay on record. */
 export async function forget(
   campaign: OpenCampaign,
   chosen: ForgetChosen,
@@ -144,12 +140,8 @@ function chooseAll({ names = [], select, orphans: wantsOrphans }: ForgetChosen, 
   if (wantsOrphans !== true) return chosen();
   const orphans = findOrphans(situation);
   if (orphans.length === 0 && names.length === 0 && select === undefined) {
-    throw new CampaignError({
-      code: 'MB3002',
-      message: 'the lock has no orphans',
-      hint: 'there is nothing to forget',
-      name: '--orphans',
-    });
+    const hint = 'there is nothing to forget';
+    throw new CampaignError({ code: 'MB3002', message: 'the lock has no orphans', hint, name: '--orphans' });
   }
   const named = names.length === 0 && select === undefined ? [] : chosen();
   return [...new Set([...named, ...orphans])];
@@ -170,26 +162,14 @@ export async function move(
   return decide(campaign, options, ({ graph, lock, situation }) => {
     const old = lock.steps.get(from);
     if (old === undefined || countedPurchases(old).length === 0) {
-      throw new CampaignError({
-        code: 'MB3002',
-        message: `nothing was bought for ${from}`,
-        hint: nearTo(
-          from,
-          [...lock.steps.keys()].sort().map((address) => ({ address, task: taskOfAddress(address) })),
-        ),
-        name: from,
-      });
+      const known = [...lock.steps.keys()].sort().map((address) => ({ address, task: taskOfAddress(address) }));
+      const message = `nothing was bought for ${from}`;
+      throw new CampaignError({ code: 'MB3002', message, hint: nearTo(from, known), name: from });
     }
     const step = requireStep(to, situation.graph);
     const record = lock.steps.get(to);
     const oldStep = situation.byAddress.get(from)?.step;
     const price = pricesFrom(lock, graph.prices)(step.kind, step.request).credits;
-    return [
-      moveRecord(old, {
-        step,
-        price,
-        ...defined({ record, oldStep }),
-      }),
-    ];
+    return [moveRecord(old, { step, price, ...defined({ record, oldStep }) })];
   });
 }

@@ -226,9 +226,7 @@ class EngineCarrier implements Carrier {
   }
 }
 
-/**
- * Removes the note of a submission that did not reach the engine. Holds the lock, so that no submission is in progress.
- */
+/** Removes the note of a submission that did not reach the engine. Holds the lock, so none is in progress. */
 export async function forgetSubmit(
   { database }: Pick<Engine, 'database'>,
   { paths, tell }: Pick<OpenCampaign, 'paths' | 'tell'>,

@@ -39,9 +39,7 @@ export function lookAtRun(url: string, campaign: OpenCampaign, name: string): Pr
 
 export type RunAct = 'cancel' | 'pause' | 'resume';
 
-/**
- * Cancels, pauses or resumes the run of a campaign. `isDone`: whether that changed anything. Undefined without a run.
- */
+/** Cancels, pauses or resumes a campaign's run. `isDone`: whether that changed anything. Undefined without a run. */
 export function actOnRun(
   url: string,
   campaign: OpenCampaign,

@@ -58,9 +58,7 @@ export async function storeOfRun(
 const filesAtOnce = 16;
 const requestTimeoutMs = 30_000;
 
-/**
- * Saves the files of a run without a store, until the signal is aborted. The run's files wait for an attached client.
- */
+/** Saves the files of a run without a store until the signal is aborted. Without a client, the files wait. */
 export async function serveOwnFiles(
   { database: db, boss, account }: Engine,
   campaign: OpenCampaign,
@@ -192,9 +190,7 @@ export class FileBringer {
   }
 }
 
-/**
- * Passes the bytes on. Throws at the end if they differ from the lock's digest, so that the file gets no final name.
- */
+/** Passes the bytes on. Throws at the end if they differ from the lock's digest: the file gets no final name. */
 async function* checked(
   body: AsyncIterable<Uint8Array>,
   { path, sha256 }: Output,
