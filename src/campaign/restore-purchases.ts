@@ -66,9 +66,8 @@ export type LockTerms = NonNullable<Parameters<typeof requireLock>[2]> & {
 };
 
 /**
- * Reads the lock and adds purchases from this machine's journal that it lacks, for the steps of the graph, so that
- * purchases count even if the lock was lost. Writes nothing. `new`: the added purchases count as forgotten, except
- * posts and unresolved create requests.
+ * Reads the lock, and adds missing purchases of the graph from the journal of this machine, so that they count after a
+ * lost lock. Writes nothing. `new`: added purchases count as forgotten, except posts and unresolved create requests.
  */
 export async function requireRestoredLock(
   campaign: OpenCampaign,
@@ -149,8 +148,8 @@ function idsOf({ steps }: Lock): Set<string> {
 }
 
 /**
- * Marks records as forgotten, at the address that the graph has for their request, so that the next purchase of that
- * address uses the next idempotency key.
+ * Marks records as forgotten, at the address of their request in the graph, so that the next purchase there uses the
+ * next idempotency key.
  */
 function forgetAt(graph: Graph, records: readonly StepRecord[]): StepRecord[] {
   const addressOf = new Map(graph.steps.map(({ fingerprint, address }) => [fingerprint, address]));
@@ -194,8 +193,8 @@ export async function tellLostLock(campaign: OpenCampaign, question: Question): 
 }
 
 /**
- * Throws MB3409 when the lock is missing or has no purchases, but earlier purchases are found: in a version of the lock
- * in git, or as files at the paths of planned purchases. Purchases in this machine's journal do not count.
+ * Throws MB3409 when the lock is missing or has no purchases, but git has a version with purchases, or files exist at
+ * the paths of planned purchases. Purchases in the journal of this machine do not count.
  */
 export async function refuseLostLock(campaign: OpenCampaign, question: Question): Promise<void> {
   const lost = await findLoss(campaign, question);
@@ -206,9 +205,8 @@ export async function refuseLostLock(campaign: OpenCampaign, question: Question)
 }
 
 /**
- * Throws MB3409 when all purchases of a lock come from this machine's journal. A decision would write only those to the
- * lock. Later runs would treat it as complete, although purchases of other machines are missing. `apply` and `adopt`
- * write a restored lock.
+ * Throws MB3409 when only the journal of this machine has the purchases of a lock. A decision would write only those,
+ * and later runs would treat the lock as complete. `apply` and `adopt` write a restored lock.
  */
 export function refuseRestored({ paths }: OpenCampaign, { lock, isEmpty, restored }: RestoredLock): void {
   if (!isEmpty || restored === undefined) return;
@@ -225,8 +223,8 @@ export function refuseRestored({ paths }: OpenCampaign, { lock, isEmpty, restore
 }
 
 /**
- * Returns the evidence that purchases are missing from an empty lock, even after it gets the `adopted` records. A lock
- * with purchases counts as complete, so steps that the plan leaves out or cannot afford are compared as well.
+ * Returns the evidence that an empty lock, even with the `adopted` records, lacks purchases. A lock with purchases
+ * counts as complete, so steps that the plan leaves out are compared, too.
  */
 export async function findLoss(
   campaign: OpenCampaign,
@@ -273,9 +271,9 @@ export async function findLoss(
 }
 
 /**
- * Lists files at the paths where the plan's new purchases save, of a media type that these steps produce. Ignores files
- * of purchases that are on record: in the journal of this campaign, or in another lock of the folder for another
- * request, because two campaigns may save to one path.
+ * Lists files at the paths of new purchases, if the step can produce their media type. Ignores files on record: in the
+ * journal of this campaign, or in another lock of the folder for another request, because two campaigns may save to one
+ * path.
  */
 async function findFiles(
   campaign: OpenCampaign,

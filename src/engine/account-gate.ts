@@ -5,20 +5,17 @@ import { Condition } from '../ground/condition.ts';
 import { Places } from '../ground/places.ts';
 
 /**
- * Infers the charge of a create request from the account balance before and after it, if this process had no other
- * create request of the account in flight meanwhile. Other programs may use the account, too.
+ * Infers the charge of a create request from the balance before and after the request, if this process had no other
+ * create request of the account in flight. Other programs may use the account, too.
  */
 export class BalanceWatch {
-  /** Balance after the newest answer; `undefined` once another charge may have happened since. */
   #balance: number | undefined;
   readonly #onWire = new Set<string>();
-  /** Whether any of the create requests now in flight overlapped another one. */
   #isShared = false;
   #alone: { name: string; before: number } | undefined;
 
   /**
-   * Records that a create request is sent. `isAsked`: it only requests the answer of an earlier create request, which
-   * may have been charged long ago.
+   * `isAsked`: the request only asks for the answer of an earlier create request, which may have been charged long ago.
    */
   left(name: string, { isAsked }: { isAsked: boolean }): void {
     this.#isShared = this.#onWire.size > 0;
@@ -27,7 +24,7 @@ export class BalanceWatch {
     this.#alone = this.#isShared || isAsked || before === undefined ? undefined : { name, before };
   }
 
-  /** Records the balance in the answer to a create request. Returns by how much it fell; `undefined` if unknown. */
+  /** Records the balance after a create request. Returns its fall; `undefined` if unknown. */
   answered(name: string, balance: number | null): number | undefined {
     const fall = this.#alone?.name === name && balance !== null ? this.#alone.before - balance : undefined;
     this.#alone = undefined;
@@ -39,7 +36,7 @@ export class BalanceWatch {
     return fall;
   }
 
-  /** Records that a create request has ended. `isAnswered`: the recorded balance already includes its charge. */
+  /** `isAnswered`: the recorded balance includes the charge. */
   returned(name: string, { isAnswered }: { isAnswered: boolean }): void {
     if (!this.#onWire.delete(name) || isAnswered) return;
     this.#alone = undefined;
@@ -47,7 +44,6 @@ export class BalanceWatch {
   }
 }
 
-/** Create requests of one kind, which are kept out while the list of their kind is read. */
 interface Door {
   inside: number;
   isClosed: boolean;
@@ -55,8 +51,8 @@ interface Door {
 }
 
 /**
- * Gate that all create requests of an account pass, from all its runs: limits the rate, waits for credits, keeps
- * creates out while a list is read, and limits requests in flight.
+ * Gate for the create requests of all runs of an account: limits their rate and number, waits for credits, and admits
+ * no create of a kind while its list is read.
  */
 export class AccountGate {
   readonly turns: CreateTurns;
@@ -86,7 +82,7 @@ export class AccountGate {
     return this.#wire.taken;
   }
 
-  /** Resolves when no create request of this kind is in flight; none is sent until the returned function is called. */
+  /** Resolves when no create request of this kind is in flight. None is sent until the returned function is called. */
   async close(kind: string): Promise<() => void> {
     const door = this.#doorOf(kind);
     door.isClosed = true;
@@ -97,7 +93,10 @@ export class AccountGate {
     };
   }
 
-  /** Resolves when a create request of this kind may be sent, with a function to call when it has ended. */
+  /**
+   * Resolves when a create request of this kind may be sent. The caller calls the returned function when the request
+   * has ended.
+   */
   async enter(kind: string): Promise<() => void> {
     const door = this.#doorOf(kind);
     while (door.isClosed) await door.changed.changed();
@@ -121,8 +120,8 @@ export class AccountGate {
 const leastCreates = 0.05;
 
 /**
- * Adaptive rate limiter for create requests. Only the first in the queue waits for its turn: otherwise hundreds would
- * all wake up for each turn.
+ * Adaptive rate limiter. Only the first request in the queue waits for its turn: otherwise hundreds would wake up for
+ * each turn.
  */
 class CreateTurns {
   readonly #clock: Clock;
@@ -135,7 +134,7 @@ class CreateTurns {
   }
 
   /**
-   * Resolves with `came` at the caller's turn, with `off` when it no longer needs one: `isOff` is checked again after
+   * Resolves with `came` at the turn of the caller, or with `off` when `isOff` returns true; `isOff` is called after
    * each wait.
    */
   next(signal: AbortSignal, isOff: () => boolean): Promise<'came' | 'off'> {
@@ -182,8 +181,8 @@ interface Pause {
 }
 
 /**
- * Holds back create requests while the account is empty and a user may be adding credits. One request at a time is
- * tried, at growing intervals; the first accepted one releases all others. Reads no balance and sends nothing itself.
+ * Holds back create requests while the account is empty and a user may add credits. At growing intervals one request is
+ * tried; the first accepted one releases the others.
  */
 class CreditWait {
   readonly #given: { waitMs: number; clock: Clock; emit(fact: RunFact): void };
@@ -194,7 +193,7 @@ class CreditWait {
     this.#given = given;
   }
 
-  /** Records that a create request was refused for lack of credits. `over`: the wait is disabled, or has ended. */
+  /** `over`: the wait is disabled, or has ended. */
   refused(address: string, detail: string): 'waiting' | 'over' {
     if (this.#given.waitMs <= 0) return 'over';
     const now = this.#given.clock.now();
@@ -215,8 +214,8 @@ class CreditWait {
   }
 
   /**
-   * Resolves when this step's create request may be sent, when the wait is over, when the signal is aborted, or when
-   * `isOff` returns true; `isOff` is called again at every change.
+   * Resolves when this create request may be sent, when the wait is over, when the signal is aborted, or when `isOff`
+   * returns true. `isOff` is called at every change.
    */
   async admit(address: string, signal: AbortSignal, isOff: () => boolean): Promise<void> {
     for (;;) {
@@ -242,7 +241,7 @@ class CreditWait {
     this.#given.emit({ event: 'spending-resumed', waitedMs: this.#given.clock.now() - pause.sinceMs });
   }
 
-  /** Records that the tried create request failed for another reason, so the next one may be tried. */
+  /** The tried create request failed for another reason, so the next one may be tried. */
   undecided(address: string): void {
     if (this.#pause?.tried !== address) return;
     delete this.#pause.tried;
@@ -276,8 +275,8 @@ class CreditWait {
 }
 
 /**
- * Job slots of an account, shared by several plans: their number is the highest `concurrency` of these plans. Each plan
- * waits for one slot at a time, in order of request, so no plan waits until another has ended.
+ * Job slots of an account, shared by several plans. Their number is the highest `concurrency` of these plans. Each plan
+ * waits for one slot at a time, so no plan waits until another has ended.
  */
 export class SharedSlots {
   readonly #places = new Places(1);
@@ -301,7 +300,7 @@ export class SharedSlots {
     this.#places.resize(Math.max(1, ...this.#members.values()));
   }
 
-  /** Calls `begin` when a slot is free, perhaps at once. The slot is occupied until the promise of `begin` resolves. */
+  /** Calls `begin` when a slot is free. The slot is occupied until the promise of `begin` resolves. */
   wait(begin: () => Promise<void>): void {
     void this.#places.use(begin);
   }

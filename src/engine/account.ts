@@ -7,7 +7,7 @@ import type { Approval } from './approval.ts';
 
 type Reservation =
   | { is: 'reserved'; credits: number | null }
-  /** Wait until `changed()` resolves, then retry: the decision depends on a charge or a price that is not known yet. */
+  /** The decision depends on a charge or a price that is not known yet: retry after `changed()`. */
   | { is: 'later' }
   | { is: 'over-budget' }
   | { is: 'over-plan' };
@@ -15,20 +15,19 @@ type Reservation =
 interface Held {
   price: Price;
   credits: number | null;
-  /** Expected cost, which counts against the approved plan. */
+  /** Expected cost under the approved plan. */
   expected: number;
   /** True if the step was charged an amount that the service did not report. */
   isUnreported?: true;
 }
 
-/** Price class of requests that are never charged: they wait for no other step, and no other step waits for them. */
+/** Price class of free requests. They wait for no other step, and no other step waits for them. */
 export const uncharged = 'upload';
 
 /**
- * Credit account of one run. Invariant: spent + held credits never exceed a cap, in any interleaving, while no charge
- * is more than `worstFactor` times its reservation. The exception is the charge of a step of unknown price, which
- * therefore runs alone. The ramp bounds the cost of charges beyond that factor: few create requests of unknown charge
- * are in flight until charges have matched their reservations.
+ * Credit account of one run. Spent plus held credits never exceed a cap while no charge is more than `worstFactor`
+ * times its reservation. A step of unknown price can exceed a cap, so it runs alone. The ramp bounds the cost of higher
+ * charges: few create requests of a price class are in flight until charges have matched their reservations.
  */
 export class Account {
   spentNow = 0;
@@ -36,15 +35,15 @@ export class Account {
   readonly prices: PriceBook;
   readonly approval: Approval | undefined;
   #spentBefore: number;
-  /** Reservations of steps whose answers are still to come, by order id. */
+  /** Reservations of create requests without an answer, by order id. */
   readonly #flying = new Map<string, Held>();
-  /** Reservations of steps that may have been charged an amount that this run will not learn. */
+  /** Reservations of create requests whose charge this run cannot learn. */
   readonly #doubtful = new Map<string, Held>();
   readonly #heldUnpriced: number;
   readonly #guessedBefore: readonly string[];
   /** Steps of unknown price that wait to run as a price probe. */
   readonly #waitingCanaries = new Set<string>();
-  /** Number of charges in a row that matched their reservations, by price class. */
+  /** Consecutive charges that matched their reservations, by price class. */
   readonly #met = new Map<string, number>();
   readonly #changes = new Condition();
 
@@ -74,8 +73,8 @@ export class Account {
   }
 
   /**
-   * Counts the charge of a job that another run of the campaign bought since this run was planned. Of the caps, only the
-   * budget is reduced, because it covers all runs.
+   * Counts a job that another run of the campaign bought since this run was planned. It reduces only the budget, the
+   * cap over all runs.
    */
   countElsewhere(credits: number): void {
     this.#spentBefore += credits;
@@ -88,26 +87,22 @@ export class Account {
     return Math.min(...caps) - this.spentNow;
   }
 
-  /** Credits by which charges of this run show that possible charges of earlier runs are above their guess. */
+  /** Credits by which charges of this run exceed the guesses for possible charges of earlier runs. */
   get #aboveGuesses(): number {
     const above = this.#guessedBefore.map((name) => Math.max(0, this.prices.charged(name) - this.#heldUnpriced));
     return above.reduce((sum, credits) => sum + credits, 0); // I14 (guessed)
   }
 
-  /** Credits that a step of known price may still reserve, after all actual and possible charges. */
+  /** Credits that a step of known price may reserve. */
   get left(): number {
     return this.#isCapped ? this.#leftBesideGuesses - this.#guessed : Number.POSITIVE_INFINITY;
   }
 
-  /**
-   * Like `left`, but ignores charges whose amounts are only guesses. Used for a step whose charge will reveal the
-   * amounts.
-   */
+  /** `left` without the guessed charges, for a step whose charge will show whether the guesses are right. */
   get #leftBesideGuesses(): number {
     return this.unspent - this.#heldNow;
   }
 
-  /** Credits of all reservations whose amount is known, estimated or guessed. */
   get held(): number {
     const guessed = this.#guessed;
     return this.#heldNow + (Number.isFinite(guessed) ? guessed : 0);
@@ -123,8 +118,8 @@ export class Account {
   }
 
   /**
-   * Tries to reserve the price of a step. `isSent`: its create request was already sent, so the ramp does not delay it.
-   * Identical requests are looked up together, because only one pass over the service's list can match them to jobs.
+   * Tries to reserve the price of a step. `isSent`: its create request was sent before. The ramp does not delay such a
+   * request, because only one pass over the service's list can match identical requests to jobs.
    */
   reserve(address: string, price: Price, { isSent = false } = {}): Reservation {
     const own = this.#flying.get(address);
@@ -152,9 +147,9 @@ export class Account {
   }
 
   /**
-   * Records the charge of a step: 0 if it is certain that there was none, `null` if the service did not report it. For
-   * `null`, the reserved credits count as spent; if the price was unknown, the step may have cost any amount. `proves`:
-   * whether the result confirms the price of the step's price class. A refusal does not.
+   * Records the charge of a step: 0 if it was certainly not charged, `null` if the service reported no charge. For
+   * `null`, the reservation counts as spent; without a known price, the step may have cost any amount. `proves`:
+   * whether the result confirms the price of the class. A refusal does not.
    */
   settle(address: string, charged: number | null, proves = charged !== 0): void {
     const own = this.#heldFor(address);
@@ -182,7 +177,7 @@ export class Account {
     this.#changes.notify();
   }
 
-  /** Credits of the approved plan that were charged, or may have been charged. */
+  /** Charged and possibly charged credits of the approved plan. */
   get #spentOfPlan(): number {
     return this.spentNow + sum(this.#doubtful.values(), ({ expected }) => expected);
   }
@@ -197,8 +192,8 @@ export class Account {
   }
 
   /**
-   * Keeps the credits of a step reserved, because its charge is unknown. If its price was unknown, the next charge of
-   * its price class sets the amount. No other step waits for it.
+   * Keeps the credits of a step reserved, because its charge is unknown. No other step waits for the charge. For an
+   * unknown price, the next charge of the price class sets the amount.
    */
   doubt(address: string): void {
     const own = this.#heldFor(address);
@@ -213,10 +208,7 @@ export class Account {
     setImmediate(() => this.#changes.notify());
   }
 
-  /**
-   * Removes a step from those that wait to run as a price probe. After the last one, steps that wait for the price try
-   * to reserve again.
-   */
+  /** Ends the wait of a price probe. After the last one, steps that wait for the price try to reserve again. */
   waitNoLonger(address: string): void {
     if (this.#waitingCanaries.delete(address) && this.#waitingCanaries.size === 0) this.#changes.notify();
   }
@@ -230,8 +222,8 @@ export class Account {
   }
 
   /**
-   * Decides on a step of known price. It may start if it fits the caps, and if the requests in flight would still fit
-   * after a price rise. The ramp also applies without a cap, because the approved plan is a limit, too.
+   * A step of known price may start if it fits the caps, and if the requests in flight would still fit after a price
+   * rise. Without a cap the ramp applies, too, because the approved plan limits the total.
    */
   #judge(price: Price & { credits: number }, isSent: boolean): Reservation['is'] {
     if (price.class === uncharged) return 'reserved';
@@ -245,10 +237,9 @@ export class Account {
   }
 
   /**
-   * Whether one more request of this price class may be in flight: the limit is 1, 2, 4, … doubling with each charge
-   * that matches its reservation, and 1 again after a charge that does not. Prices may have risen since they were
-   * recorded, and a lock merged from a branch may contain any price. Of classes that no charge has confirmed, one
-   * request at a time is in flight.
+   * Whether one more request of this price class may be in flight: at most 1, 2, 4, … doubled by each charge that
+   * matches its reservation, 1 again after a charge that does not. Of all classes without a confirmed charge, one
+   * request is in flight. Recorded prices may be too low: prices rise, and a branch may contain any price.
    */
   #admits(name: string): boolean {
     const flying = [...this.#flying.values()].map(({ price }) => price.class);
@@ -266,7 +257,7 @@ export class Account {
     return source === 'documented' || this.#leftBesideGuesses >= 0; // I14 (free)
   }
 
-  /** Whether the cap suffices if all charges that are not known yet turn out `worstFactor` times as high. */
+  /** Whether the caps cover the unknown charges even at `worstFactor` times their reservations. */
   #canPayWorst({ credits }: { credits: number }): boolean {
     if (credits === 0) return true;
     const unknown = sum([...this.#flying.values(), ...this.#doubtful.values()], (one) => one.credits ?? 0);
@@ -274,8 +265,8 @@ export class Account {
   }
 
   /**
-   * Decides on a step of unknown price, which reveals it. One runs at a time, and under a cap with no other request in
-   * flight, because it may cost all that is left. An estimated price can only delay or refuse it.
+   * A step of unknown price runs as a price probe, one at a time. Under a cap no other request is in flight, because
+   * the probe may cost all that is left. An estimate can only delay or refuse the step.
    */
   #judgeCanary({ likely = 1 }: Price): Reservation['is'] {
     if (!this.#isCapped) return this.#hasCanary ? 'later' : 'reserved';
@@ -314,7 +305,6 @@ export class Account {
     return credits ?? (this.prices.charged(price.class) || price.held) ?? this.#heldUnpriced;
   }
 
-  /** Whether the amount is a guess: neither a charge nor an estimate gives its price. */
   #isGuessed({ credits, price }: Held): boolean {
     return credits === null && price.held === undefined && this.prices.charged(price.class) === 0;
   }
@@ -331,13 +321,12 @@ export class Account {
     return [...this.#flying.values()].some(({ credits }) => credits === null);
   }
 
-  /** Whether a step of unknown price is in flight, or is the next to start. */
   get #isPriceAwaited(): boolean {
     return this.#waitingCanaries.size > 0 || this.#hasCanary;
   }
 }
 
-/** Number of charges equal to their reservation after which more of them do not raise the limit of the ramp. */
+/** Matching charges after which the ramp admits no more requests. */
 const mostMet = 20;
 
 function sum(held: Iterable<Held>, creditsOf: (one: Held) => number): number {

@@ -15,9 +15,9 @@ interface Given {
 
 /**
  * Enforces the approved plan as a cap: no create request is sent if its price, added to all that is in flight, would
- * exceed it (I39). A charge closes its price class if it shows that the remaining purchases of the class would exceed
- * the plan, or if it is above the approved price. If no price could be estimated, the first charge sets the expected
- * cost of the others: they are approved with the usual margin, or the user is asked again.
+ * exceed the cap (I39). A charge closes its price class if it is above the approved price, or if the remaining
+ * purchases of the class would exceed the plan. If no price could be estimated, the first charge sets the expected cost
+ * of the others. They are approved with the usual margin, or the user is asked again.
  */
 export class Approval {
   readonly #given: Given;
@@ -45,10 +45,7 @@ export class Approval {
     if (this.#whyClosed(price, facts) !== undefined) gate.closePrice(price.class);
   }
 
-  /**
-   * Whether the price of this purchase fits the approved plan. `spent`: credits charged, possibly charged, or in
-   * flight.
-   */
+  /** Whether the approved plan covers this purchase. `spent`: credits charged, possibly charged, or in flight. */
   covers(id: string, price: Price, spent: number): boolean {
     if (!this.#open.has(id)) {
       // A purchase after a failed job, or after a pick. It is approved in addition to the plan, at the price that was
@@ -61,9 +58,8 @@ export class Approval {
   }
 
   /**
-   * Records a charge. If it shows that the total would exceed the approval, no other create request of its price
-   * class is sent. `before`: the highest earlier charge of its class; `spent`: credits charged, including this
-   * charge, or possibly charged.
+   * Closes the price class if a charge shows that the total would exceed the approval. `before`: the highest earlier
+   * charge of the class. `spent`: credits charged or possibly charged, with this charge.
    */
   charge(
     id: string,
@@ -85,9 +81,8 @@ export class Approval {
   }
 
   /**
-   * Returns why a charge ends the create requests of its price class; undefined if they go on. `left`: credits of the
-   * approved total; `unestimated`: further purchases of the class, if nobody could estimate them and a user can be
-   * asked.
+   * Returns why a charge ends the create requests of its price class. `left`: credits of the approved total.
+   * `unestimated`: further purchases of the class, if they have no estimate and a user can be asked.
    */
   #whyClosed(
     price: Price,

@@ -6,21 +6,20 @@ import type { Lock } from '../lock/record.ts';
 import { orderId, type Plan, type PlanRow, type StepOrder } from '../plan/plan.ts';
 import { isPurchase } from './order-of-work.ts';
 
-/** Number of failures for one reason, without a success, after which similar orders wait. */
+/** Failures for one reason, without a success, after which similar orders wait. */
 const mostFailures = 5;
 
 const failures: readonly StepOutcome[] = ['failed', 'refused', 'lost'];
 
 interface Group {
   underWay: Set<string>;
-  /** Whether one of the steps succeeded, which shows that the failures do not affect all of them. */
   isProven: boolean;
-  /** Failures by reason; the reason's text is stripped of names and numbers. */
+  /** Failures by reason, without names and numbers. */
   reasons: Map<string, { count: number; error: string }>;
   isReported: boolean;
 }
 
-/** Reason for a failure. `unmet`: the requirement that an output does not meet, without its file name. */
+/** `unmet`: the requirement that an output does not meet, without its file name. */
 interface Failed {
   error?: string | undefined;
   unmet?: string | undefined;
@@ -32,9 +31,9 @@ interface Orders {
 }
 
 /**
- * Circuit breaker for repeated paid failures. As long as no step of a task and price succeeds, each failure for one
- * reason lowers the number of such steps that may run at once; after five, none is started. Failures of earlier runs
- * that were not repaired count as four at most, so that one step runs alone and shows whether it still fails.
+ * Circuit breaker for repeated paid failures of one task and price. Until a step succeeds, each failure for one reason
+ * lowers the number of steps that may run at once; after five failures none is started. Failures of earlier runs count
+ * as four at most, so that one step shows whether it still fails.
  */
 export class Breaker {
   readonly #groups = new Map<string, Group>();
@@ -70,7 +69,7 @@ export class Breaker {
     if (isNew(order) || order.action === 'attach') group.underWay.add(orderId(order));
   }
 
-  /** Whether to retry a job that failed for this reason: true while this failure does not reach the limit. */
+  /** Whether a job that failed for this reason may be retried: the failure does not reach the limit. */
   allowsRetry(order: StepOrder, error: string): boolean {
     const { isProven, reasons } = this.#group(nameOf(order));
     return isProven || (reasons.get(likenessOf(error))?.count ?? 0) + 1 < mostFailures;
@@ -127,7 +126,7 @@ export class Breaker {
   }
 }
 
-/** Whether an order is a new purchase: a create request of an earlier run is looked up even if similar orders fail. */
+/** An open create request of an earlier run is looked up even if similar orders fail. */
 function isNew(order: StepOrder): boolean {
   return isPurchase(order) && order.send === undefined;
 }

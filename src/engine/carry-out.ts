@@ -35,15 +35,12 @@ export interface CarryOutOptions {
   emit(fact: RunFact): void;
   /** When aborted, no new purchase starts; requests in flight are awaited. */
   signal: AbortSignal;
-  /**
-   * Journal of all purchases under this campaign name and account, from any lock, with spending limits. Omitted for
-   * sandbox credits.
-   */
+  /** Purchase journal of this campaign and account, with spending limits. Omitted for sandbox credits. */
   purchases?: PurchaseJournal | undefined;
   accountOf(send: string): string | undefined;
   isAlone(): Promise<boolean>;
   times: LookUpTimes;
-  /** How long to wait for credits when the account is empty, in ms; 0: no wait. */
+  /** Wait in ms while the account is empty; 0: no wait. */
   creditWaitMs: number;
   patienceMs?: number | undefined;
   onUnknown: 'ask' | 'hold';
@@ -51,9 +48,9 @@ export interface CarryOutOptions {
   creates?: number;
   goesOn?: DriveOptions['goesOn'];
   ends?: DriveOptions['ends'];
-  /** Reports the end of an order. Default: an event `step-finished` is emitted at once. */
+  /** Defaults to emitting `step-finished` at once. */
   onEnd?: DriveOptions['onEnd'] | undefined;
-  /** Parts shared by several runs of one account, and the id of this run. Default: new parts for this run alone. */
+  /** Parts shared by the runs of one account, and the id of this run. Defaults to new parts. */
   account?: SharedAccount & { run: string };
   /** Charges by price class that earlier leaders of this run recorded. */
   learned?: PriceBook | undefined;
@@ -108,7 +105,7 @@ export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
   return { ledger, gate, driven: drive(plan, ports, driving) };
 }
 
-/** Returns the search of an account. With `hold`, it searches nothing and leaves lost create requests to a user. */
+/** With `hold`, lost create requests are left to a user. */
 function holding(lost: LostCreates, hold: boolean): LostCreates {
   if (!hold) return lost;
   return { fence: (kind) => lost.fence(kind), lookUp: async () => ({ do: 'held' }) };

@@ -5,9 +5,8 @@ import { orderId, type StepOrder } from '../plan/plan.ts';
 import type { AccountGate } from './account-gate.ts';
 
 /**
- * The only path on which create requests of a run are sent. It enforces the service's rate limit and the limit of
- * requests in flight, and holds requests back while the account is empty, while the list of their kind is being read,
- * and after spending was stopped. All but the stop is state of the account, which several runs may share.
+ * The only path on which the create requests of a run are sent. Enforces the limits of the account, and sends nothing
+ * after spending was stopped.
  */
 export class LocalGate implements CreateGate {
   readonly #account: AccountGate;
@@ -38,7 +37,7 @@ export class LocalGate implements CreateGate {
     return this.#stop.signal;
   }
 
-  /** Stops all further create requests of this price class: a new plan with the known charge must be approved first. */
+  /** Stops the create requests of this price class until a new plan with the known charge is approved. */
   closePrice(priceClass: string): void {
     this.#closedPrices.add(priceClass);
   }
@@ -53,7 +52,6 @@ export class LocalGate implements CreateGate {
     return true;
   }
 
-  /** Reports once that create requests of this price class are held back. */
   tellHeld(priceClass: string): void {
     if (this.#heldPrices.has(priceClass)) return;
     this.#heldPrices.add(priceClass);
@@ -111,7 +109,6 @@ export class LocalGate implements CreateGate {
     }
   }
 
-  /** Returns by how much the balance fell with this create request; `undefined` if unknown. */
   fallOfBalance(order: StepOrder, after: number | null): number | undefined {
     return this.#account.balance.answered(this.#nameOf(order), after);
   }

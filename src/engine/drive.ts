@@ -22,15 +22,12 @@ import { PostsLast } from './hold-posts.ts';
 import { describeHold, isCanaryOf, letsGoOn, linkOrders, rankOrders, urgencyOf } from './order-of-work.ts';
 import { Queue } from './queue.ts';
 
-/**
- * Maximum number of orders whose files may wait to be saved. More would finish nothing sooner: their download
- * links would expire meanwhile, and each uses memory.
- */
+/** Maximum number of orders whose files wait to be saved. Each uses memory, and download links expire. */
 const mostSaving = 1000;
 
 /**
- * Runs a plan in this process: fills the slots with ready orders, and starts dependent orders when an order ends. An
- * order occupies its slot from before its create request until its job has ended, not until its file is saved.
+ * Runs a plan in this process. An order occupies its slot from before its create request until its job has ended, not
+ * until its file is saved.
  */
 export function drive(plan: Plan, ports: Ports, options: DriveOptions): Drive {
   for (const row of plan.rows) if (row.order === undefined) reportSkipped(row, ports);
@@ -45,13 +42,13 @@ interface Link {
 
 export class Drive {
   readonly ends: Promise<DriveResult>;
-  /** Exceptions caused by defects of this program. Each ended only its own step. */
+  /** Defects of this program. Each ended only its own step. */
   readonly defects: unknown[] = [];
   readonly #options: DriveOptions;
   readonly #ports: Ports;
   readonly #orders: Map<string, StepOrder>;
   #dependents: ReadonlyMap<string, string[]>;
-  /** Gates that were open when the plan was made: reviewers wait for the results of these steps. */
+  /** Gates that were open when the plan was made. Reviewers wait for the results of their steps. */
   readonly #gates: Plan['gates'];
   #waiting: Map<string, number>;
   readonly #begun = new Set<string>();
@@ -63,7 +60,7 @@ export class Drive {
   #underWay = 0;
   readonly #slots: SharedSlots;
   #slotsTaken = 0;
-  /** Whether this run waits for a slot: it waits for one at a time, and for none once the run is over. */
+  /** A run waits for one slot at a time, and for none once it is over. */
   #asks: 'nothing' | 'a slot' | 'no more' = 'nothing';
   readonly #finished = new Condition();
 
@@ -100,9 +97,8 @@ export class Drive {
   }
 
   /**
-   * Merges orders into the run, dependencies first; they begin when their dependencies are done. Orders that an earlier
-   * call added, that have not begun and that are missing from `orders`, are dropped. `unwanted`: ids of planned orders
-   * that are dropped, too, unless they have begun.
+   * Adds orders to the run, dependencies first. Drops orders that have not begun if an earlier call added them and
+   * `orders` lacks them, or if `unwanted` has their ids.
    */
   takeIn(orders: readonly StepOrder[], unwanted: ReadonlySet<string> = new Set()): void {
     const given = new Map(orders.map((order) => [orderId(order), order]));
@@ -159,7 +155,7 @@ export class Drive {
     }
   }
 
-  /** Applies ends that an earlier leader recorded: dependents are released or blocked as they were then. */
+  /** Applies ends that an earlier leader recorded. */
   #takeEnds(): void {
     const links: Link[] = [];
     for (const [name, end] of this.#options.ends ?? []) {
@@ -217,7 +213,7 @@ export class Drive {
     this.#slots.wait(() => this.#begin());
   }
 
-  /** Begins the order that is next at this moment. The order occupies the slot until the promise resolves. */
+  /** Begins the next order. The order occupies the slot until the promise resolves. */
   async #begin(): Promise<void> {
     if (this.#asks === 'no more') return;
     this.#asks = 'nothing';
@@ -266,8 +262,8 @@ export class Drive {
   }
 
   /**
-   * Handles an exception. A defect of this program ends only its step. After any other exception nothing more is
-   * bought, and running work continues to its end.
+   * A defect of this program ends only its step. After any other exception nothing more is bought, and running work
+   * continues to its end.
    */
   #break(order: StepOrder, error: unknown): StepEnd {
     const end = endBroken(order, this.#ports, error);
@@ -309,7 +305,7 @@ export class Drive {
     return dependents.reverse().map((dependent) => ({ dependent, on, how }));
   }
 
-  /** Reports an end. The exception of a listener does not change how the step ended. */
+  /** An exception of the listener does not change how the step ended. */
   #report(order: StepOrder, end: StepEnd): void {
     try {
       this.#options.onEnd(orderId(order), end, order);
@@ -318,7 +314,7 @@ export class Drive {
     }
   }
 
-  /** Ends an order that could not begin because of another order. The blocked order itself has not failed. */
+  /** Ends an order that could not begin because of another order. */
   #block(order: StepOrder, by: StepOrder, byOutcome: StepOutcome): Link[] {
     // A finished step blocks nothing, but an open create request that is only looked up does.
     const needed = by.asksOnly || byOutcome === 'done' ? 'left' : byOutcome;
@@ -336,7 +332,10 @@ export class Drive {
   }
 }
 
-/** Action after a failure. `wait`: continue, but buy no more steps similar to five that failed for one reason. */
+/**
+ * Action after a failure. `wait`: continue, but buy no steps similar to five that failed for one reason. `finish`:
+ * start nothing new.
+ */
 export type OnError = 'wait' | 'continue' | 'finish';
 
 export interface DriveOptions {
@@ -345,17 +344,13 @@ export interface DriveOptions {
   account: Pick<Account, 'prices' | 'unspent'>;
   breaker?: Breaker | undefined;
   /**
-   * Called whenever no order is running, until one begins: returns whether the run continues. Without it, a run ends
-   * when no order is running.
+   * Called whenever no order is running. Returns whether the run continues. Without it, a run ends when no order is
+   * running.
    */
   goesOn?: (() => Promise<boolean>) | undefined;
-  /**
-   * Ends of planned orders that an earlier leader recorded, by id: these orders are not executed, and their dependents
-   * are released or blocked.
-   */
+  /** Ends that an earlier leader recorded, by id. These orders are not executed. */
   ends?: ReadonlyMap<string, StepEnd> | undefined;
   slots?: SharedSlots | undefined;
-  /** Reports the end of an order. */
   onEnd: (id: string, end: StepEnd, order: StepOrder) => void;
 }
 

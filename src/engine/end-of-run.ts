@@ -25,7 +25,7 @@ interface About {
   ends: ReadonlyMap<string, StepEnd>;
   carried: CarriedOut;
   interrupted: boolean;
-  /** True if results made during the run need another decision by a user. */
+  /** True if results of the run need a decision by a user. */
   needsPeople: boolean;
   /** Credits held for possible charges of earlier runs. */
   held: number;
@@ -80,16 +80,16 @@ interface RunFindings {
   outcomes: Iterable<StepOutcome>;
   stopped: StopReason | undefined;
   overBudget: boolean;
-  /** True if something was not bought because charges of its price class exceeded the plan. */
+  /** True if charges above the plan ended purchases of a price class. */
   overPrice: boolean;
-  /** True if a create request, of the manifest or not, may have been charged and its result is unknown. */
+  /** True if a create request may have been charged and its result is unknown. */
   hasOpenSends: boolean;
   interrupted: boolean;
   hasDefects: boolean;
   needsPeople: boolean;
 }
 
-/** Returns the exit code of a run. If several apply, it is the one that most needs an action by the user. */
+/** Returns the exit code of a run. Of several, the one that most needs an action by the user. */
 export function exitCodeOf(findings: RunFindings): ExitCode {
   const { plan, outcomes, stopped, overBudget, overPrice, hasOpenSends, interrupted, needsPeople } = findings;
   const seen = new Set(outcomes);

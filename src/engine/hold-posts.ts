@@ -14,15 +14,16 @@ interface Acts {
 
 /**
  * Schedules posts last, because they cannot be undone: everything else ends first, except steps that wait for a post.
- * Posts to one account are sent one by one. After a post whose outcome is unknown, no other is sent to that account.
+ * Posts to one account are sent one by one. While the outcome of a post is unknown, no other post to its accounts is
+ * sent.
  */
 export class PostsLast {
   readonly #acts: Acts;
-  /** Ids of orders that neither are posts nor wait for one, directly or indirectly, and that have not ended. */
+  /** Ids of open orders that neither are posts nor wait for one, directly or indirectly. */
   readonly #before = new Set<string>();
   /** Addresses of posts, and of orders that wait for one. */
   readonly #after = new Set<string>();
-  /** Sent posts whose outcome is not known yet, by id. `isOver`: this run cannot learn the outcome. */
+  /** Sent posts of unknown outcome, by id. `isOver`: this run cannot learn the outcome. */
   readonly #uncertain = new Map<string, Post & { isOver: boolean }>();
   #held: Post[] = [];
   #isOpen = false;
@@ -33,7 +34,6 @@ export class PostsLast {
     if ([...orders.values()].some(({ kind }) => isPost(kind))) for (const order of orders.values()) this.#sort(order);
   }
 
-  /** Marks the step as ready, because all its dependencies are done. */
   ready(order: StepOrder): void {
     if (isPost(order.kind)) this.#held.push(postOf(order));
     else this.#acts.start(order);
@@ -48,7 +48,7 @@ export class PostsLast {
     this.#sendPosts();
   }
 
-  /** Adds an order. Its dependencies must be among the known orders. */
+  /** The dependencies of the order must be known. */
   expect(order: StepOrder): void {
     this.#letGo(orderId(order));
     this.#sort(order);
@@ -60,7 +60,7 @@ export class PostsLast {
     this.#sendPosts();
   }
 
-  /** Allows posts to start. Must be called after `ready` was called for every order that can start. */
+  /** Allows posts to start. Called after `ready` was called for every order that can start. */
   release(): void {
     this.#isOpen = true;
     this.#sendPosts();

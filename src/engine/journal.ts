@@ -17,16 +17,13 @@ import type { StepOrder } from '../plan/plan.ts';
 import { isOwnSend, isReplayed, type SendFacts } from '../plan/purchases/next.ts';
 import { digestOfBody } from '../run/references.ts';
 
-/**
- * Writes the lock in memory and on disk (write-ahead): a fact is first made durable, then applied to the lock in
- * memory.
- */
+/** Write-ahead log of the lock: a fact is made durable before it is applied to the lock in memory. */
 export class Journal {
   readonly lock: Lock;
   recorded = false;
   readonly #file: LockFile;
   readonly #purchases: PurchaseJournal | undefined;
-  /** Idempotency keys by job ID, for each kind, because services may number the jobs of each kind separately. */
+  /** Idempotency keys by job ID, per kind, because services may number the jobs of each kind separately. */
   readonly #keysByJob = new Map<string, Map<string, string>>();
   /**
    * Addresses of purchases by idempotency key, so that a lock of many steps is not scanned for each job. For each kind,
@@ -47,7 +44,7 @@ export class Journal {
     }
   }
 
-  /** Appends a line and resolves when it is durable. `closes`: ids of create requests that the line settles. */
+  /** Resolves when the line is durable. `closes`: ids of create requests that the line settles. */
   async append(order: StepOrder, facts: PurchaseFacts, closes: readonly string[] = []): Promise<void> {
     const line: LockLine = {
       address: order.address,
@@ -81,10 +78,7 @@ export class Journal {
     this.#fold(line);
   }
 
-  /**
-   * Adds the purchases that another run recorded under this order's idempotency key, and returns all that are known
-   * then.
-   */
+  /** Adds purchases that another run recorded under the idempotency key of this order. Returns all known ones. */
   async restore(order: StepOrder, records: readonly StepRecord[]): Promise<Purchase[]> {
     const { address, kind } = order;
     for (const { purchases, closes = [] } of records) {
@@ -100,15 +94,11 @@ export class Journal {
     return this.purchasesOf(order);
   }
 
-  /** Whether the lock contains the end of this unresolved create request. */
   isClosed(send: string): boolean {
     return closedSends(this.lock).has(send);
   }
 
-  /**
-   * Adds a record's decisions to the lock. Resolves when they are durable. Every line has to name a purchase, so it
-   * repeats one.
-   */
+  /** Resolves when the decisions of a record are durable. Each line repeats a purchase, because it has to name one. */
   async decide({ address, kind: own, decisions, purchases }: StepRecord): Promise<void> {
     const bought = purchases.find(isJob);
     if (bought === undefined || decisions === undefined) throw new Error('internal error: nothing to decide about');
@@ -126,10 +116,7 @@ export class Journal {
       .filter((purchase) => purchase.fingerprint === fingerprint && purchase.key === key);
   }
 
-  /**
-   * Returns the purchase recorded for an order, under any idempotency key: an open create request, or else the newest
-   * purchase.
-   */
+  /** Returns an open create request of an order, or else the newest purchase, under any idempotency key. */
   leftBy({ address, fingerprint, generation }: StepOrder): Purchase | undefined {
     const { purchases = [] } = this.lock.steps.get(address) ?? {};
     const own = purchases.filter((one) => one.fingerprint === fingerprint && one.generation >= generation);
@@ -137,9 +124,9 @@ export class Journal {
   }
 
   /**
-   * Returns the ids of the create requests that an answer settles. Without replay, that is only the answered request.
-   * If the service replays idempotency keys, all requests with the same key share one job. The answer then settles
-   * every open request that this account sent with the key and that is still in its replay window.
+   * Returns the ids of the create requests that an answer settles: without replay, only the answered request. With
+   * replay, all requests with one key share one job, so the answer settles each open request that this account sent
+   * with the key within its replay window.
    */
   closedBy(order: StepOrder, { id, replays, at }: AnsweredSend, accountOf: SendFacts['accountOf']): string[] {
     if (!replays) return [id];
@@ -171,8 +158,8 @@ export class Journal {
   }
 
   /**
-   * Claims a job ID for the order's idempotency key. Returns false if it belongs to another key. Synchronous, so that
-   * of two answers only one gets the ID.
+   * Claims a job ID for the idempotency key of the order. Returns false if another key has the job. Synchronous, so
+   * that of two answers only one gets the ID.
    */
   claimJob(order: StepOrder, jobId: string): boolean {
     const keys = ofKind(this.#keysByJob, order.kind);
@@ -214,10 +201,7 @@ type FactsOf<Fact> = Fact extends Purchase
   : never;
 export type PurchaseFacts = FactsOf<Purchase>;
 
-/**
- * Returns the facts of a create request that is about to be sent. If the service does not replay its idempotency key,
- * the request is never repeated from then on.
- */
+/** Facts of a create request that is about to be sent. Without replay, the request is never repeated. */
 export function intentFacts(
   { replays, at, body, fence, resent }: IntendedRequest,
   { send, account, hasLinks }: { send: string; account: string | undefined; hasLinks: boolean },
@@ -238,7 +222,7 @@ export function creditsOf(order: StepOrder, before: Purchase | undefined): { cre
   return credits === undefined ? {} : { credits };
 }
 
-/** Returns the facts of a step whose files are saved. `revision`: set if it differs from the revision in the lock. */
+/** `revision`: set if it differs from the revision in the lock. */
 export function doneFacts(
   order: StepOrder,
   { jobId, outputs, url }: Extract<StepResult, { state: 'done' }>,
@@ -257,8 +241,8 @@ export function doneFacts(
 }
 
 /**
- * Returns the revision of these outputs: higher if they differ from the recorded ones. `undefined` if the lock
- * already contains exactly these.
+ * Returns the revision of these outputs, which is higher if they differ from the recorded ones; `undefined` if the lock
+ * contains exactly these.
  */
 export function nextRevision(before: Purchase | undefined, outputs: Output[]): number | undefined {
   const recorded = before?.outputs;

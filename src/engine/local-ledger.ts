@@ -35,7 +35,7 @@ import { creditsOf, doneFacts, intentFacts, Journal, nextRevision, type Purchase
 class Estimates {
   readonly #seen: Estimated = { jobs: 0, likely: 0, charged: 0, unpriced: 0 };
 
-  /** Adds a job. `charged` is `null` if the service did not report the charge; such a job is not counted. */
+  /** A job whose charge the service did not report (`null`) does not count. */
   note({ likely, credits }: Price, charged: number | null): void {
     const expected = likely ?? credits;
     if (charged === null || (charged === 0 && expected === 0)) return;
@@ -69,7 +69,7 @@ interface LedgerOptions {
   accountOf?: SendFacts['accountOf'];
   onUnknown?: SendFacts['onUnknown'];
   clock: Pick<Clock, 'now'>;
-  /** Returns whether this run is the only one on this lock; called before each create request. */
+  /** Called before each create request. */
   isAlone(): Promise<boolean>;
   emit(fact: RunFact): void;
 }
@@ -128,8 +128,7 @@ export class LocalLedger implements Ledger {
 
   /**
    * Reserves the idempotency key before the credits, so that nothing is awaited between the reservation of credits and
-   * the request. Each round looks up another create request than the round before, or is the last. `held`: why only a
-   * user can settle the create request of another run.
+   * the request. `held`: why only a user can settle the create request of another run.
    */
   async #reserveKey(
     order: StepOrder,
@@ -195,7 +194,7 @@ export class LocalLedger implements Ledger {
     }
   }
 
-  /** Counts the credits of a create request against the limits over all campaigns, before it is sent. */
+  /** Counts a create request against the limits over all campaigns. */
   async #holdCredits(
     { key, price }: StepOrder,
     { credits, isSent }: { credits: number | null; isSent: boolean },
@@ -235,10 +234,7 @@ export class LocalLedger implements Ledger {
     return { credits };
   }
 
-  /**
-   * Returns the reported or inferred charge as `charged`. `credits`: the amount that counts, which is the reservation
-   * if the charge is unknown.
-   */
+  /** `credits`: the charge, or the reserved credits if the charge is unknown. */
   #charge(order: StepOrder, job: CreatedJob): { credits: number | null; charged: number | null } {
     const fall = this.#given.gate.fallOfBalance(order, job.balance);
     const reserved = this.account.reserved(orderId(order));
@@ -279,8 +275,8 @@ export class LocalLedger implements Ledger {
   }
 
   /**
-   * Reserves the price of every open create request under this idempotency key. All share the key's age, and so the end
-   * of its replay window.
+   * Reserves the price of every open create request under this idempotency key, because their replay window ends
+   * together.
    */
   async #holdSends(order: StepOrder, { error, send }: { error: string; send: string }): Promise<void> {
     const same = this.#journal.purchasesOf(order).filter(isOpenSend);
@@ -290,7 +286,7 @@ export class LocalLedger implements Ledger {
     }
   }
 
-  /** Marks the stored body as answered. Only bodies that refer to another step's output are stored. */
+  /** Only bodies that refer to the output of another step are stored. */
   async #keepAnswered(order: StepOrder): Promise<void> {
     if (findReferences(order.request).length > 0) await this.#given.bodies.answered(order.key);
   }
@@ -339,7 +335,7 @@ export class LocalLedger implements Ledger {
     return this.#journal.keyOfJob(kind, jobId);
   }
 
-  /** True after a step did not fit the caps, which is reported once. Cheaper steps may still fit. */
+  /** Whether a step exceeded a cap. Cheaper steps may still fit. */
   overBudget = false;
   #tellOverBudget({ address, price }: StepOrder): void {
     const isLimit = tightestCap(this.account.caps)?.name === 'limit';
@@ -386,9 +382,8 @@ type Estimated = NonNullable<Extract<RunEvent, { event: 'run-ended' }>['estimate
 const firstOf = (key: string) => `${key}-first`;
 
 /**
- * Stores a request body before it is sent. If other bodies were sent under this idempotency key, the first one is
- * kept next to it, because a service binds a key to the bytes that it first came with, and the lock may have lost the
- * outcome.
+ * Stores a request body before it is sent. A service binds an idempotency key to the first bytes, and the lock may have
+ * lost their result, so the first bytes are stored next to later ones.
  */
 async function keepBody(bodies: RequestBodies, { key, body }: { key: string; body: string }): Promise<void> {
   const before = await bodies.read(key);
@@ -399,11 +394,11 @@ async function keepBody(bodies: RequestBodies, { key, body }: { key: string; bod
 }
 
 /**
- * Determines the charge of a create request. The answer reports it; otherwise it is the `fall` of the balance if the
- * request was in flight alone. Because others may use the account, a fall counts only if it is at least the reservation
- * and not implausibly large. A reported charge of 0 does not count if the balance fell. A charge from a list counts
- * only if it is at least the known price. `null`: the charge is unknown.
- * @param reserved credits reserved for the request; `null` if its price was not known
+ * Returns the charge of a create request; `null` if it is unknown. `reserved`: its reserved credits, `null` for an
+ * unknown price. If the answer does not report the charge, the `fall` of the balance counts while no other request of
+ * this process was in flight. Other programs may use the account, so the fall must be at least the reservation and
+ * plausible. A reported charge of 0 does not count if the balance fell. A charge from a list counts only if it is at
+ * least the known price.
  */
 export function chargeOf(
   { credits, isListed }: Pick<CreatedJob, 'credits' | 'isListed'>,
@@ -422,7 +417,6 @@ function contradiction({ address, key }: StepOrder): string {
   return `the purchase journal has a purchase of ${address} (${key}) that the lock gives up: nothing is bought for it`;
 }
 
-/** Continues with a recorded job, for which nothing is reserved. */
 function attachTo(jobId: string): Begin {
   return { do: 'go', reserved: 0, job: { jobId, credits: 0 } };
 }

@@ -12,21 +12,21 @@ import type { StepOrder } from '../plan/plan.ts';
 import { compareListed, isOpenField, isSameField, type ListedRecord } from '../plan/purchases/match-listed.ts';
 
 export interface LookUpTimes {
-  /** Time in ms after a request was sent during which its job may still appear in the list. */
+  /** Time in ms after a create request during which its job may still appear in the list. */
   graceMs: number;
   /** Time in ms between the two walks through the list. */
   gapMs: number;
   /**
-   * How long, in ms, a fence (the newest listed job before a request) is reused for further create requests. A newer
-   * fence shortens the walk, but an old one is never wrong.
+   * Time in ms for which a fence (the newest listed job before a request) is reused. A newer fence shortens the walk;
+   * an old one is never wrong.
    */
   fenceMs: number;
 }
 
 /**
- * Returns the timing of a search. The embedded sandbox answers and lists at once. Any other service may receive a
- * request as late as its timeout, even at an address of this machine, which may be a tunnel. `createTimeoutMs` is
- * read on each access of `graceMs`, because it may grow.
+ * Returns the timing of a search. The embedded sandbox lists a job at once. Any other service may receive a request as
+ * late as its timeout, even at an address of this machine, which may be a tunnel. `graceMs` reads `createTimeoutMs` at
+ * each access, because the timeout may grow.
  */
 export function lookUpTimes(isSandbox: boolean, limits: { readonly createTimeoutMs: number }): LookUpTimes {
   return {
@@ -42,7 +42,7 @@ const mostWalks = 4;
 
 interface Waiting {
   lost: LostCreate & { fence: string };
-  /** Time at which the request was sent, on the monotonic clock. */
+  /** Send time on the monotonic clock. */
   sentAt: number;
   answer(found: LookUp): void;
   fail(error: unknown): void;
@@ -51,7 +51,7 @@ interface Waiting {
 interface Room {
   waiting: Waiting[];
   searching: boolean;
-  /** Jobs found in this run: assigned as soon as the search has decided, even before they are recorded. */
+  /** Jobs found in this run. They are assigned before they are recorded. */
   found: Map<string, LostCreate['request']>;
   fence: { readAt: number; id: Promise<string | undefined> } | undefined;
 }
@@ -69,15 +69,15 @@ interface LookUpOptions {
   hold: boolean;
   gate: KindDoors;
   /**
-   * Time in ms since 1970 until which a create request of a previous lease holder of the account may still arrive; no
-   * list is evaluated earlier. Default: 0, there was no previous holder.
+   * Time in ms since 1970 until which a create request of an earlier leader may arrive; no list is evaluated before.
+   * Defaults to 0.
    */
   notBefore?: () => number;
 }
 
 /**
- * Recovers create requests whose answers were lost, for the kinds whose jobs can be listed. While a list is read, no
- * create request of its kind is in flight, so every job that it shows is either on record or belongs to a lost request.
+ * Recovers create requests whose answers were lost, for kinds with a list of jobs. While the list is read, no create
+ * request of its kind is in flight, so each listed job is on record or belongs to a lost request.
  */
 export class ListLookUp implements LostCreates {
   readonly #given: LookUpOptions;
@@ -100,10 +100,7 @@ export class ListLookUp implements LostCreates {
     return room.fence.id;
   }
 
-  /**
-   * Returns the newest job of the list. If it cannot be read, the create request is sent anyway, and a lost answer
-   * then needs a decision by a user.
-   */
+  /** If the list cannot be used, the create request is sent anyway, and only a user can settle a lost answer. */
   async #readFence(kind: string): Promise<string | undefined> {
     try {
       return await this.#given.service.newestJob(kind);
@@ -177,7 +174,7 @@ export class ListLookUp implements LostCreates {
     }
   }
 
-  /** Walks through the list. An interrupted walk starts from the beginning, because half a list proves nothing. */
+  /** An interrupted walk starts from the beginning, because a part of the list proves nothing. */
   async #walk(kind: string, fences: readonly string[]): Promise<ListWalk<ListedJob>> {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -191,10 +188,7 @@ export class ListLookUp implements LostCreates {
     }
   }
 
-  /**
-   * Returns open create requests of earlier runs for steps that are not looked up now: jobs in the list may belong to
-   * them, too.
-   */
+  /** Open create requests of earlier runs that are not looked up now. Listed jobs may belong to them. */
   #otherOpenCreates(kind: string, asked: readonly Waiting[]): LostCreate[] {
     const ids = new Set(asked.map(({ lost }) => lost.id));
     const open = new Map<string, LostCreate>();
@@ -209,8 +203,8 @@ export class ListLookUp implements LostCreates {
   }
 
   /**
-   * Returns the jobs of this kind that are on record or were found in this run; services may number the jobs of each
-   * kind separately.
+   * Jobs of this kind that are on record or were found in this run. Services may number the jobs of each kind
+   * separately.
    */
   #known(kind: string): Map<string, LostCreate['request'] | undefined> {
     const known = new Map<string, LostCreate['request'] | undefined>(this.#room(kind).found);
@@ -222,12 +216,12 @@ export class ListLookUp implements LostCreates {
     return known;
   }
 
-  /** Converts a wall-clock time to the monotonic clock, so that setting the clock changes no wait. */
+  /** Converts to the monotonic clock, because the system clock may be set. */
   #evenly(time: number): number {
     return elapsedOf(this.#given.clock) - (this.#given.clock.now() - time);
   }
 
-  /** Waits until the job of the request must be in the list, if it was made. `sentAt`: on the monotonic clock. */
+  /** Waits until the list must contain the job of the request. `sentAt`: on the monotonic clock. */
   async #waitFor(sentAt: number): Promise<void> {
     const { graceMs } = this.#given.times;
     const leftMs = Math.min(graceMs, sentAt + graceMs - elapsedOf(this.#given.clock));
@@ -247,17 +241,17 @@ export class ListLookUp implements LostCreates {
 interface LostCreate {
   id: string;
   request: OpenRequest;
-  /** Newest job of the list before the request was sent; missing for requests that are not looked up. */
+  /** Newest listed job before the request; omitted for requests that are not looked up. */
   fence?: string;
-  /** True when it was resent after an earlier look-up had found nothing. */
+  /** True if the request was resent because an earlier look-up had found no job. */
   resent: boolean;
 }
 
 /**
- * Decides, from two walks through the list of a kind, what became of create requests of this kind whose answers were
- * lost. `fields`: fields that the list echoes, most distinctive first. `lost`: all open create requests of the kind,
- * including those in flight: a record that could belong to two different requests is assigned to neither. `known`: jobs
- * on record. Identical requests (takes) are interchangeable. Verdicts are keyed by send ID.
+ * Decides from two walks through the list of a kind what became of its lost create requests. `lost`: all open create
+ * requests of the kind. A listed job that could belong to two different requests is assigned to neither; identical
+ * requests (takes) are interchangeable. `fields`: echoed fields, most distinctive first. `known`: jobs on record.
+ * Returns verdicts by send ID.
  */
 export function decideLookUp<Job extends ListedRecord>(
   lost: readonly LostCreate[],
@@ -298,7 +292,7 @@ export function decideLookUp<Job extends ListedRecord>(
   return verdicts;
 }
 
-/** Fields that the list returned unchanged for at least one known job, and with a different value for none. */
+/** Fields that the list returned unchanged for all known jobs, and for at least one. */
 export function findCalibrated(
   jobs: readonly ListedRecord[],
   { fields, known }: { fields: readonly string[]; known: ReadonlyMap<string, OpenRequest | undefined> },
@@ -335,10 +329,7 @@ function findLike<Job extends ListedRecord>(
   return like;
 }
 
-/**
- * Listed jobs that may belong to these create requests: not on record, and newer than the list before the first
- * request.
- */
+/** Listed jobs that may belong to these create requests: not on record, and newer than the first fence. */
 function strangersOf<Job extends ListedRecord>(
   creates: readonly LostCreate[],
   walks: readonly ListWalk<Job>[],
@@ -354,7 +345,7 @@ function strangersOf<Job extends ListedRecord>(
   return [...strangers.values()].filter(({ jobId }) => !known.has(jobId));
 }
 
-/** Checks that the list is complete: if it was empty at the create request, it must show every recorded job. */
+/** If the list was empty at the create request, it must show every recorded job. */
 function showsAll(walks: readonly ListWalk<ListedRecord>[], known: ReadonlyMap<string, unknown>): boolean {
   const shown = new Set(walks.flatMap(({ jobs }) => jobs.map(({ jobId }) => jobId)));
   return [...known.keys()].every((jobId) => shown.has(jobId));

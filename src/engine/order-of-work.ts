@@ -14,9 +14,8 @@ function findAsks(orders: Orders): ReadonlyMap<string, readonly string[]> {
 }
 
 /**
- * Returns the ids of the orders that each order waits for in this run; orders that wait for none are omitted. An
- * order with a known job waits for none, because it is only collected. Open create requests of an address are looked
- * up before anything else is bought there.
+ * Returns the ids of the orders that each order waits for. An order with a known job is only collected, and waits for
+ * none. Open create requests of an address are looked up before anything else is bought there.
  */
 function findNeeds(orders: Orders): Map<string, readonly string[]> {
   const asks = findAsks(orders);
@@ -45,13 +44,12 @@ export function linkOrders(orders: Orders): { counts: Map<string, number>; depen
   return { counts, dependents };
 }
 
-/** Highest number of dependents that counts in a rank: its share is less than one more step in the chain. */
+/** Highest number of dependents in a rank: their share is less than one more step in the chain. */
 const mostHanging = 1023;
 
 /**
- * Returns the rank of each order that others wait for; the highest starts first. It is the length of the longest
- * chain of dependents, picks of reviewers included, then the number of dependents, where a dependent on two paths
- * counts twice.
+ * Returns the rank of each order that others wait for; the highest starts first. The rank is the length of the longest
+ * chain of dependents, with picks of reviewers, then the number of dependents. A dependent on two paths counts twice.
  */
 export function rankOrders(
   orders: Orders,
@@ -75,10 +73,9 @@ export function rankOrders(
 }
 
 /**
- * Returns the urgency of polling a job; 1 for a job polled on its own. While others wait for slots, a finished job
- * that is not noticed delays them all. Otherwise it delays the dependent steps, if any; after that only the last job
- * to end matters. The fewer jobs run, the likelier it is that this job is the last, and that the others are over at
- * the time of the poll: hence the square, and hence less than 1 while many run.
+ * Returns the urgency of polling a job; 1 for a job polled on its own. While orders wait for slots, an unnoticed end
+ * delays them all. Otherwise it delays dependent steps; without those only the last job to end matters. The fewer jobs
+ * run, the likelier is this job the last: hence the square, and less than 1 while many run.
  */
 export function urgencyOf({
   dependents,
@@ -90,9 +87,8 @@ export function urgencyOf({
 }
 
 /**
- * True if a dependent can continue after an order's end. An unneeded step blocks no dependent, because dependents
- * decide that themselves. Nor does a create request that was looked up, unless it can be looked up again, because the
- * next purchase is another one.
+ * True if a dependent can continue after the end of an order. Dependents decide themselves what an unneeded step means.
+ * A create request that was looked up blocks only if it can be looked up again.
  */
 export function letsGoOn(dependent: StepOrder, order: StepOrder, end: StepEnd): boolean {
   // A canary that turned out to be unneeded proves nothing.
@@ -104,7 +100,7 @@ export function isCanaryOf({ canaries }: StepOrder, { address }: StepOrder): boo
   return canaries?.includes(address) === true;
 }
 
-/** Explains why a step that waits for a canary does not start: `waits for its canary: hero@lamp is refused`. */
+/** Returns, for example, `waits for its canary: hero@lamp is refused`. */
 export function describeHold({ address }: StepOrder, outcome: StepOutcome): string {
   const words = { failed: 'failed', left: 'was not bought', unneeded: 'is not needed' };
   return `waits for its canary: ${address} ${words[outcome as keyof typeof words] ?? `is ${outcome}`}`;

@@ -8,8 +8,8 @@ import type { Breaker } from './breaker.ts';
 import { isPurchase } from './order-of-work.ts';
 
 /**
- * In a large campaign the allotment is recomputed about this many times, not after every answer. Answers may arrive out
- * of order, so a balance may include more charges than the answers so far.
+ * A large campaign recomputes its allotment about this many times, not after every answer. A balance may include more
+ * charges than the answers so far, because answers arrive out of order.
  */
 const looks = 16;
 const smallCampaign = 500;
@@ -20,9 +20,8 @@ interface Waiting {
 }
 
 /**
- * Queue of orders that could start. While the credits do not suffice for everything, or this is unknown, it releases
- * one dependency chain after the other, as far as the credits go. It decides only the order; the ledger decides what
- * may be spent. Learns the balance from events.
+ * Queue of orders that could start. Unless the credits certainly cover everything, the queue releases one dependency
+ * chain after the other, as far as the credits go. It decides only the order; the ledger decides what may be spent.
  */
 export class Queue {
   readonly #orders: ReadonlyMap<string, StepOrder>;
@@ -30,19 +29,16 @@ export class Queue {
   #ends: StepOrder[];
   readonly #open: Map<string, StepOrder>;
   readonly #account: Pick<Account, 'prices' | 'unspent'>;
-  /** Orders that have begun, and are neither bought nor dropped. */
   readonly #begun = new Set<string>();
-  /** Price classes whose price the service did not report. */
   readonly #unreported = new Set<string>();
-  /** Address of the running step that will reveal the price, by price class. */
+  /** Address of the price probe, by price class. */
   readonly #askedBy = new Map<string, string>();
   #balance: number | undefined;
   #bought = 0;
-  /** Number of price changes that the last allotment took into account. */
   #pricesSeen = 0;
   #allotment: Allotment = { is: 'all' };
   readonly #ready = new Heap<Waiting, Place>(comparePlaces);
-  /** Orders that could start if there were enough credits. */
+  /** Orders that wait for credits. */
   #held: Waiting[] = [];
   #apart: Waiting[] = [];
   #arrivals = 0;
@@ -105,9 +101,7 @@ export class Queue {
     this.#ready.push([stageOf(order), chain, -rank, arrival], waiting);
   }
 
-  /**
-   * Moves orders that were set apart back to the queue once similar orders have ended; returns those that are dropped.
-   */
+  /** Returns orders that the breaker gives up. Moves the other orders that were set apart back to the queue. */
   giveUp(
     breaker: Breaker,
     ended: ReadonlyMap<string, unknown>,
@@ -124,8 +118,8 @@ export class Queue {
   }
 
   /**
-   * Takes the next order. `isIdle`: no running order could let another one start, so orders that wait for credits are
-   * tried after all. Orders that `breaker` holds back are set apart.
+   * Takes the next order. `isIdle`: no order is running, so orders that wait for credits are tried. Sets apart orders
+   * that `breaker` holds back.
    */
   take({ isIdle, breaker }: { isIdle: boolean; breaker?: Breaker | undefined }): StepOrder | undefined {
     for (;;) {
@@ -154,7 +148,7 @@ export class Queue {
     }
   }
 
-  /** Updates the queue from an event. Returns true if others may start after it. */
+  /** Returns true if other orders may start after this event. */
   note(fact: RunFact): boolean {
     switch (fact.event) {
       case 'job-created':
@@ -182,7 +176,7 @@ export class Queue {
     return this.#held.length < heldBefore || this.#allotment.is === 'chains';
   }
 
-  /** Closes an order that is bought, or will not be: it needs no more credits, and no order waits for its price. */
+  /** Removes an order that is bought, or will not be. */
   close(address: string): void {
     this.#open.delete(address);
     this.#begun.delete(address);
@@ -222,10 +216,7 @@ export class Queue {
     this.#resort();
   }
 
-  /**
-   * Releases all orders: the remaining credits cannot finish another chain, so orders begin until the credits are
-   * spent.
-   */
+  /** Releases all orders: the remaining credits cannot finish another chain. */
   #letAllGo(): void {
     this.#allotment = { is: 'all' };
     this.#resort();
@@ -239,25 +230,23 @@ export class Queue {
 }
 
 interface Means {
-  /** Credits that may still be spent; infinite while no limit is known. */
+  /** Credits that may be spent; infinite without a known limit. */
   left: number;
   priceOf(order: StepOrder): number | null;
-  /** True if purchases are in flight, whose cost may not be subtracted from `left` yet. */
+  /** True while purchases are in flight: `left` may lack their charges. */
   isMoving?: boolean;
 }
 
-/** Which orders may start, and in which order: `all`, in the plan's order, or one chain after the other. */
+/** `all`: in the order of the plan. `chains`: one chain after the other. */
 type Allotment =
   | { is: 'all'; places?: never }
-  /** `places`: position of the chain of each order, for chains that the credits can pay for. Other purchases wait. */
+  /** `places`: position of the chain of each order that the credits cover. Other purchases wait. */
   | { is: 'chains'; places: ReadonlyMap<string, number> };
 
 /**
- * Decides which orders may start, and in which order. If the credits suffice for everything, the order does not matter.
- * If they do not, or if this is unknown, outputs are finished one by one: each with everything that it still needs.
- * Outputs of one row are adjacent, so that a product is complete early. Pure function.
- * @param open purchases that are still to be made, in topological order
- * @param ends outputs, most wanted first
+ * Decides which orders may start. Unless the credits certainly cover everything, outputs are finished one by one, each
+ * with everything that it needs. Outputs of one row are adjacent, so that a product is complete early. `open`:
+ * purchases to make, in topological order. `ends`: outputs, most wanted first.
  */
 export function allot(open: ReadonlyMap<string, StepOrder>, ends: readonly StepOrder[], means: Means): Allotment {
   const { left, priceOf } = means;
@@ -289,8 +278,7 @@ export function allot(open: ReadonlyMap<string, StepOrder>, ends: readonly StepO
 }
 
 /**
- * Returns the outputs that no other output of this run depends on, row by row; rows in the order of their first step.
- * An order with a known job needs nothing.
+ * Returns the outputs that no other output of this run depends on, row by row. An order with a known job needs nothing.
  */
 export function findEnds(orders: ReadonlyMap<string, StepOrder>): StepOrder[] {
   const rowOf = ({ address }: StepOrder) => /@([^,/]*)/.exec(address)?.[1] ?? '';
@@ -302,7 +290,7 @@ export function findEnds(orders: ReadonlyMap<string, StepOrder>): StepOrder[] {
   return ends.filter(isPurchase).sort((a, b) => placeOf(a) - placeOf(b));
 }
 
-/** Position of an order among those that could start, compared number by number. The lowest starts first. */
+/** Compared number by number. The lowest starts first. */
 type Place = readonly [stage: number, chain: number, rank: number, arrival: number];
 
 function comparePlaces(a: Place, b: Place): number {
@@ -314,10 +302,7 @@ function comparePlaces(a: Place, b: Place): number {
   return 0;
 }
 
-/**
- * Returns the stage of an order. Paid orders come first: attached jobs, then downloads, then open create requests,
- * and only then new create requests.
- */
+/** Paid orders come first: attached jobs, then downloads, open create requests, and new create requests. */
 function stageOf({ action, jobId, send }: StepOrder): number {
   switch (action) {
     case 'attach':

@@ -3,36 +3,32 @@ import type { StopReason } from '../contract/event.ts';
 import { knownKeyError, recoveryOf } from '../plan/purchases/next.ts';
 
 interface CreateSituation {
-  /** True if a lost answer can be requested again with the same idempotency key. */
+  /** Whether the same idempotency key returns a lost answer. */
   replays: boolean;
-  /** True if a lost answer can be looked up in the service's list of jobs. */
+  /** Whether the list of jobs shows the result of a lost answer. */
   searches: boolean;
-  /** True if an earlier request with this key may have reached the service, in this run or an earlier one. */
+  /** True if an earlier request with this key may have reached the service, in this run or before. */
   maybeSent: boolean;
-  /** Number of requests sent in this run for this purchase, including this request. */
+  /** Requests sent in this run for this purchase, with this one. */
   tries: number;
-  /** Age in ms of the first request ever sent with this idempotency key, by the service's clock if known. */
+  /** Age in ms of the first request with this idempotency key, by the clock of the service if known. */
   ageMs: number;
   /** Time in ms since the first request of this run. */
   elapsedMs: number;
-  /** Longest wait in ms that the user accepts; values below 10 minutes have no effect. */
+  /** Longest wait in ms that the user accepts; at least 10 minutes. */
   patienceMs?: number | undefined;
 }
 
-/** Action after an answer. `again` always means the same idempotency key and the same bytes. */
+/** `again` always means the same idempotency key and the same bytes. */
 export type Next =
   | { do: 'again'; afterMs: number; because: string; throttled?: true }
-  /** Nothing was charged; the next idempotency key may be tried, in this run if this one was refused before. */
+  /** Nothing was charged. The next idempotency key may be tried, in this run if this key was refused before. */
   | { do: 'refuse'; error: string; stop?: StopReason; because?: 'no-operation' }
-  /**
-   * Nothing was sent, as if the purchase had never begun. `waitMs`: wait that the service requests, which is too long.
-   */
+  /** Nothing was sent. `waitMs`: requested wait, which is too long. */
   | { do: 'drop'; error: string; stop?: StopReason; waitMs?: number }
-  /** The request may have been charged, and this cannot be found out now. The intent stays on record. */
+  /** The request may have been charged, which cannot be found out now. The intent stays on record. */
   | { do: 'give-up'; error: string; stop?: StopReason; waitMs?: number }
-  /**
-   * The request was charged under this idempotency key, but its job is unknown. No key of this purchase is sent again.
-   */
+  /** The request was charged, but its job is unknown. No key of this purchase is sent again. */
   | { do: 'hold'; error: string }
   /** The request may have been charged; the service's list is searched for its job. */
   | { do: 'look-up'; error: string };
@@ -85,15 +81,15 @@ function describeKnown({ message, mayBe }: Extract<CreateAnswer, { is: 'known' }
   return knownKeyError(mayBe === undefined ? message : `${message}; perhaps ${mayBe.jobId}`);
 }
 
-/** Returns whether a resent idempotency key still returns the first purchase instead of making a second one. */
+/** Whether a resent idempotency key returns the first purchase instead of a second one. */
 export function canReplay({ replays, ageMs }: Pick<CreateSituation, 'replays' | 'ageMs'>): boolean {
   return recoveryOf({ replays, ageMs }) === 'replay'; // I4
 }
 
 /**
- * Decides after a refusal. It settles this request, but not an earlier one with the same idempotency key whose answer
- * was lost: a request refused today (empty account, expired link, another rule) may have been accepted and charged
- * before. A refusal of the bytes (400) settles the earlier request, too, only if a list has shown that no job was made.
+ * A refusal settles this request, but not an earlier one with the same idempotency key and a lost answer: rules, links
+ * and balance may have changed since. A refusal of the bytes (400) settles the earlier request only if a list has shown
+ * that no job was made.
  */
 function afterRefusal(
   answer: Extract<CreateAnswer, { is: 'refused' | 'no-route' }>,
@@ -118,12 +114,12 @@ function afterRefusal(
   }
 }
 
-/** Upper bound of the backoff before try `tries + 1`; the caller takes a random share of it (full jitter). */
+/** Maximum in ms before try `tries + 1`; the caller takes a random share. */
 function backoffMs(tries: number): number {
   return Math.min(30_000, 1000 * 2 ** (tries - 1));
 }
 
-/** Wait in ms after a throttled try: a Retry-After is limited to between 1 s and 150 s. */
+/** Wait in ms after a throttled try, between 1 s and 150 s. */
 export function clampRetryAfter(afterMs: number | null, tries: number): number {
   return Math.min(150_000, Math.max(1000, afterMs ?? 2000 * 2 ** Math.min(5, tries - 1))); // I16 (wait)
 }

@@ -7,7 +7,7 @@ import type { StepEnd } from './step-end.ts';
 
 const mostCandidates = 3;
 
-/** Gives up a create request that may have been charged, because this cannot be found out now. It stays open. */
+/** Leaves a create request open that may have been charged. */
 export function giveUp(
   { order, ports }: Purchase,
   { error, recoverable }: { error: string; recoverable: boolean },
@@ -16,7 +16,7 @@ export function giveUp(
   return { outcome: 'unresolved', credits: null, error, ...(recoverable && { recoverable }) };
 }
 
-/** Holds a create request that was charged until a person names its job. Records that it must not be sent again. */
+/** Records that a charged create request must not be sent again. Only a user can name its job. */
 export async function holdSend(purchase: Purchase, { error, send }: { error: string; send: string }): Promise<StepEnd> {
   const { order, ports } = purchase;
   await ports.ledger.finish(order, { state: 'unresolved', error, send });
@@ -38,7 +38,10 @@ export function unfound(
   return { error: `${because}; ${found.error}${which}`, recoverable: false };
 }
 
-/** Records a job that the list shows for a lost create request. A listed charge of 0 may not be booked yet: unknown. */
+/**
+ * Records a job that the list shows for a lost create request. A listed charge of 0 may not be booked yet, and counts
+ * as unknown.
+ */
 export async function recordFound(found: ListedJob, send: Sent, purchase: Purchase): Promise<Ended> {
   const { order, ports } = purchase;
   const { jobId, recordId, model } = found;
@@ -53,10 +56,7 @@ export async function recordFound(found: ListedJob, send: Sent, purchase: Purcha
   return { end: giveUp(purchase, { error, recoverable: false }) };
 }
 
-/**
- * Records a job. Its ID must not be lost, because the job is paid: if the ledger fails, the ID is at least reported,
- * and the job is still collected.
- */
+/** Records a job. If the ledger fails, the ID is reported and the job is still collected, because it is paid. */
 export async function recordJob(
   { order, ports }: Purchase,
   made: { job: CreatedJob; send: Sent; at: number; model?: string | undefined; doubt?: string | undefined },
@@ -92,7 +92,7 @@ export async function recordJob(
   return { credits };
 }
 
-/** A bought job. `order`: the order in the end, possibly with a later idempotency key than the plan's. */
+/** `order`: the executed order, which may have a later idempotency key than the plan. */
 export type Bought = { order: StepOrder; jobId: string; credits: number | null; fresh: boolean };
 
 /** A recorded create request. Times are milliseconds since 1970, by the service's clock. */
@@ -101,19 +101,15 @@ export interface Sent {
   at: number;
   because: string;
   fence?: string | undefined;
-  /** True if a list has shown that the first request made no job. */
+  /** True if the list has shown that the first request made no job. */
   resent: boolean;
-  /**
-   * Set if the service knows a purchase under the idempotency key: its error message, while the first bytes of the key
-   * are tried.
-   */
+  /** Error of the service while the first bytes of a known idempotency key are tried. */
   keyError?: string;
 }
 
 /**
- * Progress of a purchase. `intended`: durable, and certainly not received by the service. `sent`: may have been
- * charged; resent if its idempotency key is replayed. `searching`: reading the service's list. `made-nothing`: the list
- * has shown that no job was made.
+ * `intended`: durable, and certainly not received. `sent`: may have been charged. `searching`: the list is being read.
+ * `made-nothing`: the list has shown that no job was made.
  */
 export type Create =
   | { is: 'new' }

@@ -6,7 +6,7 @@ import { isMap } from '../ground/values.ts';
 import type { StepOrder } from '../plan/plan.ts';
 import { type StepEnd, stopFor } from './step-end.ts';
 
-/** Lists the steps whose outputs a request uses, each with the fingerprint of the intended purchase. */
+/** Steps whose outputs a request uses, with the fingerprints of the intended purchases. */
 function referencedJobs({
   request,
   paidRequest,
@@ -35,10 +35,7 @@ interface MissingValue {
   field: string;
 }
 
-/**
- * Builds the request to send: every reference is replaced by the value of the referenced step. `absent` steps turned
- * out not to exist: they are omitted from lists.
- */
+/** Replaces every reference by the value of the referenced step. Omits `absent` steps from lists. */
 export function fillReferences(
   request: OpenRequest,
   values: OutputValues,
@@ -94,7 +91,7 @@ export async function fillRequest(
   return { outcome: 'blocked', credits: 0, error: `the output of ${address} has no \`${field}\`` };
 }
 
-/** Collects the values that the request uses from other steps. Links may have expired, so they are fetched now. */
+/** Collects the values of other steps. Fetches links now, because recorded links expire. */
 async function findValues(
   order: StepOrder,
   ports: Ports,
@@ -128,8 +125,8 @@ async function findValues(
 }
 
 /**
- * Returns a stored body of a create request if it belongs to exactly this request: identical except for values of other
- * steps. Otherwise returns `undefined`, and the body is built again, so that nothing is sent that is not in the plan.
+ * Returns a stored body if it equals this request except for values of other steps; otherwise `undefined`. Nothing is
+ * sent that is not in the plan.
  */
 export function takeKeptBody(request: OpenRequest, body: string | undefined): string | undefined {
   if (body === undefined) return undefined;
@@ -157,10 +154,7 @@ function isFilledIn(open: Json, sent: Json | undefined): boolean {
   return isSame && names.every((name) => Object.hasOwn(sent, name) && isFilledIn(open[name] ?? null, sent[name]));
 }
 
-/**
- * Whether a sent list matches the request's list. Steps that turned out not to exist are omitted from lists, so it may
- * have fewer values than planned.
- */
+/** Steps that do not exist are omitted, so a sent list may have fewer values than the request. */
 function isFilledList(open: readonly Json[], sent: readonly Json[]): boolean {
   // Possible numbers of `sent` items that match the open items so far.
   let counts = new Set([0]);
@@ -189,7 +183,7 @@ function isFilledText(parts: readonly Json[], sent: string): boolean {
   return isOpen || at === sent.length;
 }
 
-/** Whether a sent value can be the value of a reference. Every value is a string, and most are links. */
+/** Every value is a string, and most are links. */
 function isValue({ field = 'url' }: { [key: string]: Json }, sent: Json): boolean {
   return typeof sent === 'string' && (field !== 'url' || (/^https?:/.test(sent) && URL.canParse(sent)));
 }

@@ -39,23 +39,23 @@ interface ResumeFacts extends SendFacts {
   ends: ReadonlyMap<string, StepEnd>;
 }
 
-/** Rest of a plan that another process has begun. */
+/** Rest of a plan that an earlier leader has begun. */
 export interface ResumedPlan {
-  /** The plan with all rows, what is left of their orders, and current totals. */
+  /** All rows, the rest of their orders, and current totals. */
   plan: Plan;
   ends: Map<string, StepEnd>;
   newEnds: Map<string, StepEnd>;
   spentBefore: number;
-  /** Credits charged so far for each order that continues, by id; `null` if unknown. */
+  /** Credits charged for each order that continues, by id; `null` if unknown. */
   spent: ReadonlyMap<string, number | null>;
-  /** Charges of this run's jobs so far, with the planned price. */
+  /** Charges of jobs of this run, with the planned price. */
   charges: readonly { price: Readonly<Price>; charged: number | null }[];
   learned: PriceBook;
 }
 
 /**
- * Resumes a plan that another process has begun. Spent and held credits never exceed the plan's caps, however often a
- * plan is resumed: earlier charges count, and possible charges are held.
+ * Returns the rest of a plan. Earlier charges count, and possible charges are held, so spent and held credits never
+ * exceed the caps of the plan.
  */
 export function resumePlan(plan: Plan, facts: ResumeFacts): ResumedPlan {
   const { before, lock } = facts;
@@ -108,8 +108,8 @@ function newJobs({ address }: StepOrder, { before, lock }: ResumeFacts): readonl
 }
 
 /**
- * Credits approved during the run for purchases without an estimate, when the first of their price class was charged.
- * Which charge was the first is not on record, so it is the lowest.
+ * Credits approved when the first purchase of a price class without an estimate was charged. Which charge was the first
+ * is not on record, so the lowest counts.
  */
 function approvedSince({ rows, totals: { asksAgain } }: Plan, charges: ResumedPlan['charges']): number {
   const unpriced = rows.flatMap(({ order, action }) =>
@@ -150,7 +150,7 @@ function sumAgain(
   };
 }
 
-/** Extends a price function by the estimates that the service's lists gave when the plan was made. */
+/** Adds the estimates that the service's lists gave when the plan was made. */
 function withNamed(priceOf: PriceOf, rows: readonly PlanRow[]): PriceOf {
   const named = new Map(
     rows.flatMap(({ order }) => (order?.price.held === undefined ? [] : [[order.price.class, order.price.held]])),
@@ -162,15 +162,13 @@ function withNamed(priceOf: PriceOf, rows: readonly PlanRow[]): PriceOf {
   };
 }
 
-/**
- * Rest of an order, or its end. `spent`: credits that earlier leaders of this run were charged for it; `null`: unknown.
- */
+/** `spent`: credits charged by earlier leaders; `null`: unknown. */
 type Resumed = { order: StepOrder; spent: number | null } | { end: StepEnd };
 
 /**
- * Returns what is left of an order that another process may have carried out in part. Compares the step's record when
- * the plan was made (`before`) with its record now (`record`): no purchase is repeated, and a create request without an
- * answer is looked up before anything else. If the records are equal, the order stays unchanged.
+ * Returns the rest of an order that an earlier leader may have executed in part, from the records of the step when the
+ * plan was made (`before`) and now (`record`). No purchase is repeated. A create request without an answer is looked up
+ * first.
  */
 export function resumeOrder(
   order: StepOrder,

@@ -11,7 +11,7 @@ import type { StepEnd } from './step-end.ts';
 
 type How = 'downloaded' | 'moved' | 'restored';
 
-/** Downloads every file of a finished job. Either all of them are recorded, or none. */
+/** Downloads every file of a finished job. Records all files, or none. */
 export async function saveOutputs(
   order: StepOrder,
   ports: Ports,
@@ -38,7 +38,7 @@ export async function saveOutputs(
   }
 }
 
-/** Renames paid files that are already on disk, without any request. */
+/** Renames paid files on disk, without any request. */
 export async function moveOutputs(order: StepOrder, ports: Ports): Promise<StepEnd | undefined> {
   if (order.action !== 'move' || order.jobId === undefined) return undefined;
   const { jobId, outputs: known = [] } = order;
@@ -68,13 +68,13 @@ export async function recordOutputs(
   for (const output of outputs) ports.emit({ event: 'output-saved', address: order.address, output, how });
 }
 
-/** Marks a file that a user accepted: a file of this job, or the same bytes downloaded again. */
+/** A user accepted the file, or the same bytes of an earlier download. */
 function asAccepted(output: Output, { outputs = [], asIs }: StepOrder): Output {
   const isAccepted = asIs || outputs.some(({ sha256, accepted }) => accepted === true && sha256 === output.sha256);
   return isAccepted ? { ...output, accepted: true } : output;
 }
 
-/** Checks files after they are recorded, because a file that fails its expectation is paid for all the same. */
+/** Called after the files are recorded, because unfit files are paid, too. */
 async function checkExpectation(
   order: StepOrder,
   ports: Ports,
@@ -120,9 +120,8 @@ const mostTries = 5;
 const longestAskedMs = 150_000;
 
 /**
- * Downloads the `index`-th file of a finished job. Because it is paid for, it is never given up for good: an expired
- * link is renewed, a broken body is downloaded again, and after any other failure the job stays attached for the next
- * run.
+ * Downloads the `index`-th file of a paid job. Renews an expired link and downloads a broken body again. After any
+ * other failure the next run continues.
  */
 export async function collectOutput(
   order: StepOrder,

@@ -85,7 +85,7 @@ async function tryCreate(
   return act(next, { create, sent, at, leftAt, isUnknown, departure, purchase });
 }
 
-/** Records the job of an accepted request, or returns the answer as one without a job if another request has it. */
+/** Records the job of an accepted request. Returns an answer without a job if another request has it. */
 async function takeJob(
   { job: named, model, doubt }: Extract<CreateAnswer, { is: 'accepted' }>,
   create: Unsent,
@@ -103,7 +103,7 @@ async function takeJob(
   return { is: doubt === undefined ? 'ambiguous' : 'known', message };
 }
 
-/** Facts of a try that gave no job. `leftAt`: when it was sent, on the monotonic clock. */
+/** `leftAt`: send time on the monotonic clock. */
 interface Missed {
   create: Unsent;
   sent: Sent | undefined;
@@ -188,7 +188,7 @@ function stopGate({ stop, error, waitMs }: Extract<Next, { do: 'drop' | 'give-up
   gate.stop(stop, error, waitMs === undefined ? undefined : new Date(clock.now() + waitMs).toISOString());
 }
 
-/** Switches back to the first bytes sent with this idempotency key, because they return the same answer again. */
+/** Switches to the first bytes of this idempotency key, which return the first answer again. */
 async function sendFirstBody(purchase: Purchase): Promise<boolean> {
   const first = await purchase.ports.ledger.firstBody(purchase.order);
   if (first === undefined || first === purchase.body) return false;
@@ -196,16 +196,12 @@ async function sendFirstBody(purchase: Purchase): Promise<boolean> {
   return true;
 }
 
-/** Answer used when no request is sent: nothing paid is sent to a service that has not answered anything yet. */
 function unanswered(create: Unsent, message: string): { answer: CreateAnswer; sent?: Sent } {
   const answer = { is: 'not-sent', message } as const;
   return create.is === 'new' || create.is === 'made-nothing' ? { answer } : { answer, sent: create.send };
 }
 
-/**
- * Makes the create request durable, and then sends it. Without `sent` in the result, nothing was recorded and nothing
- * left.
- */
+/** Makes the create request durable, and then sends it. Without `sent`, nothing was recorded or sent. */
 async function post(
   create: Unsent,
   purchase: Purchase & { body: string },
@@ -225,10 +221,7 @@ async function post(
   return { answer: await ports.service.create(call), sent };
 }
 
-/**
- * Returns the newest job of the list. A create request that only the list can recover is not sent while the list cannot
- * be read.
- */
+/** A create request that only the list can recover is not sent while the list cannot be read. */
 async function readFence(kind: string, { lost }: Ports): Promise<string | undefined | CreateAnswer> {
   if (kinds[kind]?.recovery !== 'list') return undefined;
   try {
@@ -256,8 +249,8 @@ function tellIntended({ order, ports, reserved }: Purchase): void {
 }
 
 /**
- * Records that the service refused this idempotency key. If the key was refused before, the service may only have
- * replayed that answer, so the next key is tried. If it was not, the refusal is final for this run.
+ * Records a refusal of this idempotency key. If the key was refused before, the service may have replayed that answer,
+ * so the next key is tried. Otherwise the refusal is final for this run.
  */
 async function refuse(
   { order, ports }: Purchase,
@@ -287,8 +280,8 @@ function underKey(order: StepOrder, attempt: number): StepOrder {
 }
 
 /**
- * Closes a create request that never left, or that was refused because of its idempotency key. If the key has an
- * earlier purchase, the request is held, so that the purchase is not forgotten.
+ * Closes a create request that was not sent, or that was refused because of its idempotency key. With an earlier
+ * purchase under the key, the request is held, so that the purchase is not forgotten.
  */
 async function takeBack(purchase: Purchase, { id, keyError }: Sent, end: StepEnd): Promise<StepEnd> {
   if (keyError !== undefined) return holdSend(purchase, { error: keyError, send: id });
@@ -324,8 +317,8 @@ async function leaveOff(create: Unsent, purchase: Purchase, end: StepEnd): Promi
 }
 
 /**
- * Buys a job in the only valid order: reserve the price, make the intent durable, send the request once, make the job
- * ID durable. One table (outcome.ts) decides what any answer without a job means.
+ * Buys a job: reserves the price, makes the intent durable, sends the request, makes the job ID durable. `outcome.ts`
+ * decides what an answer without a job means.
  */
 export async function buyJob(
   order: StepOrder,
@@ -364,14 +357,14 @@ async function buyUnderKey(order: StepOrder, ports: Ports, absent: ReadonlySet<s
   }
 }
 
-/** Makes the bytes of a request. A link whose step is no longer in the manifest exists only in the stored bytes. */
+/** A link of a step that the manifest no longer has exists only in the stored bytes. */
 function makeRequest(order: StepOrder, ports: Ports, absent: ReadonlySet<string>): Promise<string | StepEnd> {
   if (!order.asksOnly || findReferences(order.request).length === 0) return makeBody(order, ports, absent);
   const error = 'its answer was lost, and the links in its request are not known on this machine';
   return Promise.resolve({ outcome: 'unresolved', credits: null, error });
 }
 
-/** Requires the original bytes of an idempotency key whose answer was lost: nothing else may be sent under it. */
+/** After a lost answer, only the original bytes of the idempotency key may be sent. */
 function requireSame(made: string | StepEnd, send: AskedSend | undefined): string | StepEnd {
   if (typeof made !== 'string' || send?.digest === undefined || digestOfBody(made) === send.digest) return made;
   const error = 'its answer was lost, and its request contained other links, which only the machine that sent it has';

@@ -10,18 +10,17 @@ export interface StepEnd {
   /** Credits charged in this run; `null`: unknown. */
   credits: number | null;
   error?: string | undefined;
-  /** Set for an `unresolved` step that the next run can resolve, by the same idempotency key or the service's list. */
+  /** Set if the next run can resolve the `unresolved` step. */
   recoverable?: true;
   because?: 'no-operation' | 'key-known';
-  /** For a step that could not begin: the step that it needs. */
+  /** The step that a blocked step needs. */
   need?: Need;
   /** Requirement of `expect` that an output does not meet. */
   unmet?: string;
-  /** Set for a `running` step whose job has finished: only its files are not saved. */
+  /** Set if the job of a `running` step has finished, but its files are not saved. */
   unsaved?: true;
 }
 
-/** Returns the event that reports the end of a step to readers of the event stream. */
 export function stepFinished({ address, task, kind, request }: StepOrder, end: StepEnd, now: number): RunFact {
   const { outcome, credits, error, need, because, recoverable, unsaved } = end;
   return {
@@ -31,7 +30,7 @@ export function stepFinished({ address, task, kind, request }: StepOrder, end: S
   };
 }
 
-/** Stops all buying after a refused credential or an unreachable host, independent of the step that met it. */
+/** Stops all buying after a refused credential or an unreachable host. */
 export function stopFor(
   { because, error }: Pick<Extract<JobEnd, { is: 'unwatched' }>, 'because' | 'error'>,
   { gate }: Pick<Ports, 'gate'>,

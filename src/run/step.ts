@@ -23,13 +23,13 @@ import { type StepEnd, stopFor } from './step-end.ts';
 
 export interface Slot {
   free(): void;
-  /** Current urgency of polling this step: 1 for the step itself, more when steps or other jobs wait for it. */
+  /** Urgency of polling this step: 1 for the step itself, more when steps or other jobs wait for it. */
   urgency(): number;
 }
 
 /**
- * Executes one step, from a plan's order to a saved file. May be rerun after any interruption, because every fact it
- * needs comes from the ledger, and every fact it makes is durable before an act that relies on it.
+ * Executes one step. May be repeated after any interruption: the ledger has every fact that the step needs, and every
+ * new fact is durable before an act that relies on it.
  */
 export async function runStep(order: StepOrder, ports: Ports, slot: Slot): Promise<StepEnd> {
   const { address, task, kind, action } = order;
@@ -71,7 +71,7 @@ async function carryOut(order: StepOrder, ports: Ports, slot: Slot): Promise<Ste
   }
 }
 
-/** Buys, watches and downloads a job. If `retry:` allows it, a failed job is followed by another purchase. */
+/** Buys, watches and downloads a job. Buys a failed job again if `retry:` allows it. */
 async function makeMedia(
   first: StepOrder,
   ports: Ports,
@@ -142,10 +142,7 @@ function watchStep(order: StepOrder, ports: Ports, job: { jobId: string; fresh: 
   );
 }
 
-/**
- * Sends a post without waiting for its publication: it ends when the service has accepted it, or its answer is lost. On
- * every path, a post leaves only if the order is marked as approved.
- */
+/** Sends a post, and does not wait for its publication. A post is sent only if the order is marked as approved. */
 async function sendPost(order: StepOrder, ports: Ports, absent: ReadonlySet<string>): Promise<StepEnd> {
   const leaves = order.jobId === undefined && order.sharesJobOf === undefined;
   // I24
@@ -166,7 +163,7 @@ async function findOrBuyJob(order: StepOrder, ports: Ports, absent: ReadonlySet<
   return { outcome: 'blocked', credits: 0, error: `${order.sharesJobOf} has no job to share` };
 }
 
-/** Adds the credits to an end. Lists the fields explicitly, because the object stays in memory for each step. */
+/** Lists the fields, because the object stays in memory for each step. */
 function withCredits({ outcome, error, unmet, unsaved }: Omit<StepEnd, 'credits'>, credits: number | null): StepEnd {
   if (unmet !== undefined) return { outcome, credits, error, unmet };
   return unsaved ? { outcome, credits, error, unsaved } : { outcome, credits, error };
@@ -176,7 +173,7 @@ export function addCredits(a: number | null, b: number | null): number | null {
   return a === null || b === null ? null : a + b;
 }
 
-/** Whether a step is needed, once the steps before it are done. `absent`: members of its lists that do not exist. */
+/** `absent`: members of its lists that do not exist. */
 type Need = { is: 'needed'; absent: ReadonlySet<string> } | { is: 'unneeded'; because: string };
 
 async function findNeed(order: StepOrder, { ledger }: Pick<Ports, 'ledger'>): Promise<Need> {
@@ -203,8 +200,7 @@ async function findNeed(order: StepOrder, { ledger }: Pick<Ports, 'ledger'>): Pr
 
 /**
  * Ends a step that a defect of this program interrupted, according to its record: an open create request may have been
- * charged, even if the defect has nothing to do with it. `undefined`: the exception is no such defect, or the record
- * itself failed, which affects every step.
+ * charged. Returns `undefined` if the exception is no such defect, or if the ledger itself failed.
  */
 export function endBroken(order: StepOrder, ports: Ports, error: unknown): StepEnd | undefined {
   if (ports.signal.aborted || !isDefect(error)) return undefined; // I26 (step)
@@ -249,8 +245,8 @@ function stateOf(
 }
 
 /**
- * The order for buying a failed job again, if the plan allows it. It is another purchase, with a generation and an
- * idempotency key of its own, built from the same facts as in a plan.
+ * Returns the order that buys a failed job again, if the plan allows it, with the generation and idempotency key that a
+ * plan would use.
  */
 export function nextOrder(order: StepOrder, failed: { error: string; charged: number | null }): Carry | undefined {
   if (order.asksOnly) return undefined;
@@ -281,8 +277,8 @@ export function nextOrder(order: StepOrder, failed: { error: string; charged: nu
 }
 
 /**
- * Uploads a file to the media library. Uploads are free, so no intent is recorded: if the answer is lost, the file is
- * uploaded again. The public URL is recorded, because no other call returns it.
+ * Uploads a file to the media library. Uploads are free, so a file is uploaded again if the answer is lost. The public
+ * URL is recorded, because no other call returns it.
  */
 export async function uploadFile(order: StepOrder, ports: Ports): Promise<StepEnd> {
   const { ledger, signal } = ports;
@@ -324,7 +320,7 @@ export async function uploadFile(order: StepOrder, ports: Ports): Promise<StepEn
   }
 }
 
-/** Upload parameters of an order. `filled`: the request, with the link of another step if it refers to one. */
+/** `filled`: the request, with the links of other steps. */
 function uploadOrder({ file, address }: StepOrder, filled: Json): UploadOrder {
   const { fileName, contentType, url } = mapOf(filled);
   const named = {

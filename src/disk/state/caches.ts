@@ -8,7 +8,7 @@ import { readSealedFile, writeSealedFile } from './sealed-file.ts';
 
 const mostBytes = 64 * 1024 ** 2;
 
-/** Ignores failures of a cache: returns `undefined` if the disk refuses, or if the content is not JSON. */
+/** Returns `undefined` if the disk refuses, or if the content is not JSON: a cache may be lost. */
 export async function orForgotten<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
@@ -20,16 +20,13 @@ export async function orForgotten<T>(work: () => Promise<T>): Promise<T | undefi
   }
 }
 
-/** Reads JSON, also after a byte order mark. `undefined` if the file is missing or exceeds `mostBytes`. */
+/** `undefined` if the file is missing or exceeds `mostBytes`. */
 export async function readJsonFile(path: string, mostBytes: number): Promise<Json | undefined> {
   const text = readPlainFile(path, mostBytes)?.toString('utf8');
   return text === undefined ? undefined : (JSON.parse(text.replace(/^\ufeff/, '')) as Json);
 }
 
-/**
- * Reads a sealed object of this version; empty for anything else. Its fields are not checked: the seal proves that this
- * user wrote it.
- */
+/** Empty if the object is missing or has another version. The seal proves that this user wrote the fields. */
 export async function readCache(state: string, name: string, version: number): Promise<{ [field: string]: Json }> {
   const kept = await orForgotten(async () => {
     const bytes = await readSealedFile(state, name, { mostBytes });
@@ -38,7 +35,7 @@ export async function readCache(state: string, name: string, version: number): P
   return isMap(kept) && kept.version === version ? kept : {};
 }
 
-/** Writes a sealed object. Returns false if it cannot be stored: the cache is filled again by a later run. */
+/** Returns false if the object cannot be stored: a later run fills the cache. */
 export async function writeCache(
   state: string,
   name: string,
@@ -47,10 +44,9 @@ export async function writeCache(
   return (await orForgotten(() => writeSealedFile(state, name, `${JSON.stringify(content)}\n`))) === true;
 }
 
-/** Cached answers of a service: its OpenAPI document, its models, and the accounts for posts. */
+/** OpenAPI document, models, accounts for posts. */
 type Answer = 'document' | 'catalog' | 'accounts';
 
-/** Reads a cached answer; `undefined` if the service is unknown, or if no answer was cached on this machine. */
 export async function readAnswer(state: string, service: string | undefined, what: Answer): Promise<Json | undefined> {
   return service === undefined ? undefined : (await readCache(state, nameOf(service, what), 1)).document;
 }
@@ -69,13 +65,13 @@ function nameOf(service: string, what: Answer): string {
   return `service/${service.replace(/[^A-Za-z0-9]/g, '_')}${part}.json`;
 }
 
-/** The state folder, and the file in it with durations of this service. Those of the sandbox depend on its `--speed`. */
+/** `durations`: file name for this service. Durations of the sandbox depend on its `--speed`. */
 interface Place {
   state: string;
   durations: string;
 }
 
-/** Reads durations seen by earlier runs. They only improve polling and time estimates. */
+/** Durations of earlier runs improve polling and time estimates. */
 export async function readKeptDurations({ state, durations: fileName }: Place): Promise<KeptDurations> {
   const { durations } = await readCache(state, fileName, 1);
   return isMap(durations) ? (durations as KeptDurations) : {};
@@ -85,7 +81,7 @@ export async function keepDurations({ state, durations: fileName }: Place, durat
   if (Object.keys(durations).length > 0) await writeCache(state, fileName, { version: 1, durations });
 }
 
-/** Measurements of one file, by aspect; empty for an aspect that the file does not state. */
+/** By aspect; empty for an aspect that the file does not state. */
 type Measured = { readonly [aspect in Aspect]?: MediaFacts };
 
 const measuresFile = 'measures.json';

@@ -28,7 +28,7 @@ const waitMs = 200;
 /** Lifetime in ms of a reservation whose process cannot be checked from here, such as one in a container. */
 const foreignMs = 24 * 3_600_000;
 
-/** Beginning of a line, read without parsing the rest of most lines. `hold`: reserved; `free`: released. */
+/** Beginning of a line; the rest of most lines is not parsed. */
 const lineForm = /^\{"key":"([^"\\]+)","is":"(send|job|end|hold|free)","id":"([^"\\]*)"/;
 
 interface Reserved {
@@ -43,7 +43,7 @@ interface Run {
 
 /** Purchases under one idempotency key. */
 class Entry {
-  /** Lines about the purchase. Their texts stay in the file: those of a long run take more memory than all the rest. */
+  /** Their texts stay in the file, because those of a long run take much memory. */
   readonly #places: LinePlace[] = [];
   holds: Reserved[] = [];
   #sends = 0;
@@ -68,7 +68,7 @@ class Entry {
     if (is === 'send') this.#sends += 1;
   }
 
-  /** Whether the lock contains everything under this key. Parses no line. */
+  /** Whether the lock contains everything under this key. */
   get isKnown(): boolean {
     return this.#endsWithJob && this.#sends <= 1 && !this.#hasUnknownJob;
   }
@@ -89,7 +89,7 @@ class Entries {
   readonly #runs = new Map<string, Run>();
   readonly #isKnown: ((key: string, jobId: string) => boolean) | undefined;
 
-  /** `isKnown`: whether the lock has this job. If it is given, reservations are ignored. */
+  /** `isKnown`: whether the lock has this job. With it, reservations are ignored. */
   constructor(isKnown?: (key: string, jobId: string) => boolean) {
     this.#isKnown = isKnown;
   }
@@ -105,7 +105,7 @@ class Entries {
     else entry.add(is, place, is === 'job' && this.#isKnown?.(key, id) === true);
   }
 
-  /** Keeps this string for the key, so that its lines need no copy of it. */
+  /** The lines of the key share this string. */
   expect(key: string): Entry {
     const entry = this.byKey.get(key) ?? new Entry();
     this.byKey.set(key, entry);
@@ -121,14 +121,14 @@ class Entries {
   }
 }
 
-/** Copies a part of a line: V8 would keep the whole line in memory with it. */
+/** V8 would keep the whole line in memory with a part of it. */
 function copyOf(part: string): string {
   return Buffer.from(part).toString();
 }
 
 /**
- * Reads the purchases, and create requests without an answer, on this machine under the name `name`, as records of a
- * lock. Omits keys for which `isKnown` returns true for every job. Writes nothing.
+ * Reads the purchases and open create requests of the journal `name`. Omits keys for which `isKnown` returns true for
+ * every job.
  */
 export async function readPurchases(
   name: string,
@@ -144,12 +144,12 @@ export async function readPurchases(
   return records ?? [];
 }
 
-/** Name of a journal: first the service and campaign (`text`), then the account. */
+/** `text`: service and campaign. */
 export function journalName(text: string, account: string): string {
   return `${hash('sha256', text).slice(0, 16)}-${account}`;
 }
 
-/** Returns whether another account of this user has a journal of the same service and campaign. */
+/** Whether another account of this user has a journal of this service and campaign. */
 export function hasOtherAccount(name: string): boolean {
   const own = findOwn()?.folder;
   if (own === undefined) return false;
@@ -161,11 +161,11 @@ export function hasOtherAccount(name: string): boolean {
 
 interface OpenOptions {
   clock: SpendingClock;
-  /** Limits over all campaigns, and the lock whose purchases are counted. Omitted if no credits will be held. */
+  /** Limits over all campaigns, and the lock of the run. Omitted if the journal holds no credits. */
   spending?: { limits: SpendingLimits; lock: string };
 }
 
-/** Opens the journal for a run, or for a decision; `undefined` if this user has no writable state folder. */
+/** Opens the journal; `undefined` if this user has no writable state folder. */
 export async function openPurchases(
   name: string,
   { clock, spending }: OpenOptions,
@@ -187,7 +187,7 @@ export async function openPurchases(
   }
 }
 
-/** Opens the spending files. If they cannot be written: `undefined` without a limit, else it rejects. */
+/** Returns `undefined` if the spending files cannot be written; with a limit, throws. */
 async function openHome(
   own: string,
   options: Parameters<typeof SpendingFiles.open>[1],
@@ -211,14 +211,14 @@ interface PurchaseFileParts {
 }
 
 /**
- * Journal file of one account and campaign name. Lines are only appended, each batch with one write, so that all
- * processes see the same order. Of two reservations of an idempotency key, the first in the file counts.
+ * Journal file of one account and campaign name. Each batch of lines is appended with one write, so that all processes
+ * see one order. Of two reservations of an idempotency key, the first counts.
  */
 class PurchaseFile implements PurchaseJournal {
   readonly #of: PurchaseFileParts;
   readonly #run = randomBytes(8).toString('hex');
   readonly #entries = new Entries();
-  /** Time at which this run reserved each idempotency key. */
+  /** Reservation times of this run, by idempotency key. */
   readonly #held = new Map<string, number>();
   readonly #readOn = coalesce(async () => this.#of.lines.readOn((text, place) => this.#entries.add(text, place)));
 
@@ -287,7 +287,7 @@ class PurchaseFile implements PurchaseJournal {
     return this.#put({ key, is: 'hold', id: this.#run, at, by: this.#of.self });
   }
 
-  /** Renews a reservation before it expires. Throws if another run took the key while this run was suspended. */
+  /** Renews a reservation before it expires. Throws if another run took the key while this process was suspended. */
   async #confirm(key: string): Promise<void> {
     const at = this.#held.get(key);
     if (at === undefined || Math.abs(this.#of.clock.now() - at) < foreignMs / 2) return;
@@ -312,8 +312,8 @@ function fileOf(folder: string, name: string): string {
 }
 
 /**
- * Returns whether an idempotency key must not be sent: it has a job, or a create request of a run that has ended
- * (`isOurs`: no other run has reserved it). A step that `asks` needs the end of its own create request.
+ * Whether an idempotency key must not be sent: it has a job, or an open create request of a run that has ended
+ * (`isOurs`). A step that `asks` needs the end of its own create request.
  */
 export function isAnswered(
   records: readonly StepRecord[],

@@ -5,10 +5,10 @@ import type { RequestBodies } from '../../contract/ports.ts';
 import { readSealedFile, writeSealedFile } from './sealed-file.ts';
 import { isRealFolder } from './state-folder.ts';
 
-/** Longest body in bytes: the service accepts requests of at most 10 MB. */
+/** The service accepts requests of at most 10 MB. */
 const longestBody = 10 * 1024 * 1024;
 
-/** Time in ms after which a body is removed; no service remembers an idempotency key for so long. */
+/** No service remembers an idempotency key for so long. */
 const keptForMs = 48 * 3_600_000;
 
 export function createRequestBodies(state: string): RequestBodies {
@@ -37,7 +37,7 @@ export function createRequestBodies(state: string): RequestBodies {
 
 const tidied = new Set<string>();
 
-/** Removes old bodies, once per process. They are useless once the service has forgotten the idempotency key. */
+/** Once per process. */
 async function forgetOld(state: string): Promise<void> {
   const folder = join(state, 'bodies');
   if (tidied.has(folder) || !isRealFolder(state) || !isRealFolder(folder)) return;

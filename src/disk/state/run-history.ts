@@ -14,15 +14,13 @@ interface HistoryLimits {
 
 const historyLimits: HistoryLimits = { runs: 100, bytes: 64 * 1024 ** 2 };
 
-/** Start in UTC and four unambiguous random characters, for example `2026-11-22-0435-k3f9`. */
+/** Example: `2026-11-22-0435-k3f9`, start in UTC and random characters. */
 const runName = /^(\d{4}-\d{2}-\d{2}-\d{4}-[0-9a-hjkmnp-tv-z]{4})\.jsonl$/;
-/** Number of bytes read at each end of a file; the first and the last line are shorter. */
+/** Bytes read at each end of a file; the first and the last line are shorter. */
 const endBytes = 1 << 18;
 const letters = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/**
- * Makes the id of a run. `now`: ms since 1970. `random`: returns a number in [0, 1), called once for each character.
- */
+/** `now`: ms since 1970. `random`: returns a number in [0, 1). */
 export function makeRunId(now: number, random: () => number): string {
   const [day, time] = new Date(now).toISOString().split('T');
   const end = Array.from({ length: 4 }, () => letters[Math.floor(random() * letters.length)]);
@@ -31,12 +29,12 @@ export function makeRunId(now: number, random: () => number): string {
 
 interface Lines {
   values: Json[];
-  /** Byte position at which to continue. */
+  /** Byte position of the next read. */
   next: number;
   size: number;
 }
 
-/** Histories of earlier runs. Nothing relies on them: damaged or foreign content is only shown. */
+/** Histories of earlier runs. They are only shown, so damaged content does no harm. */
 export class RunHistory {
   readonly #state: string;
   readonly #folder: string;
@@ -46,7 +44,7 @@ export class RunHistory {
     this.#folder = folder;
   }
 
-  /** Ids with the size of their files, newest first. Empty if there is no history, or if it cannot be read. */
+  /** Newest first. Empty if there is no readable history. */
   async list(): Promise<{ id: string; bytes: number }[]> {
     try {
       if (!hasRealFolders(this.#state, this.#folder)) return [];
@@ -65,12 +63,12 @@ export class RunHistory {
     }
   }
 
-  /** Returns the lines of a run that are valid JSON; `undefined` if the file cannot be read. */
+  /** `undefined` if the file cannot be read. Omits lines that are not JSON. */
   async read(id: string): Promise<Json[] | undefined> {
     return (await this.readFrom(id, 0, 2 * historyLimits.bytes))?.values;
   }
 
-  /** Returns only the first and the last lines of a run, like `read`. */
+  /** Reads only the first and the last lines of a run. */
   async readEnds(id: string): Promise<Json[] | undefined> {
     const first = await this.readFrom(id, 0, endBytes);
     if (first === undefined || first.size <= endBytes) return first?.values;
@@ -78,7 +76,7 @@ export class RunHistory {
     return [...first.values, ...(last?.values ?? [])];
   }
 
-  /** Reads lines from a position. `next`: end of the last complete line. `undefined` if the file is unreadable. */
+  /** `next`: end of the last complete line. `undefined` if the file is unreadable. */
   async readFrom(id: string, position: number, most = endBytes): Promise<Lines | undefined> {
     if (!runName.test(`${id}.jsonl`)) return undefined;
     try {
@@ -101,7 +99,7 @@ export class RunHistory {
     }
   }
 
-  /** Removes the oldest files until there is room for one more run. Ignores errors of the disk. */
+  /** Removes the oldest files to make room for one more run. Ignores errors of the disk. */
   async prune({ runs, bytes }: HistoryLimits = historyLimits): Promise<void> {
     let count = 1;
     let size = 0;
@@ -125,18 +123,17 @@ function orNothing<T>(error: unknown, nothing: T): T {
   throw error;
 }
 
-/** Skips lines that are not JSON: partial lines or foreign text. */
 function valuesOfLines(text: string): Json[] {
   const lines = text.split('\n').filter((line) => line.startsWith('{'));
   return lines.flatMap((line) => parseJson(line) ?? []);
 }
 
-/** History file of a run. Appended in the background, never synced: a killed process loses unwritten lines. */
+/** Written in the background, never synced: a killed process loses unwritten lines. */
 export class RunJournal {
   readonly #stream: WriteStream;
   readonly #mostCharacters: number;
   #length = 0;
-  /** Number of lines that were dropped because the file is full. */
+  /** Lines dropped because the file is full. */
   dropped = 0;
 
   private constructor(stream: WriteStream, mostCharacters: number) {
@@ -145,8 +142,8 @@ export class RunJournal {
   }
 
   /**
-   * Creates `name` below `folder` of the state folder. `onLost`: called once, at the first line that cannot be written;
-   * later lines are dropped. Rejects with the system's error or `UnsafeFileError` if the file cannot be created.
+   * `onLost`: called at the first line that cannot be written; later lines are dropped. Rejects if the file cannot be
+   * created.
    */
   static async create(
     state: string,
@@ -159,7 +156,7 @@ export class RunJournal {
     return new RunJournal(handle.createWriteStream().on('error', onLost), mostCharacters);
   }
 
-  /** Appends `line`, given without its line feed. */
+  /** `line`: without line feed. */
   add(line: string): void {
     if (this.#length + line.length > this.#mostCharacters) {
       this.dropped += 1;

@@ -8,15 +8,15 @@ import { createWhole, replaceFile } from '../fs/replace.ts';
 import { hasRealFolders, prepareStateFolder } from './state-folder.ts';
 
 /**
- * Files in `.mediabatch/` that later runs rely on. The folder is in a working tree, so a merged branch could add files
- * to it. Each file has a seal (HMAC) made with this user's secret; a file without a valid seal is ignored.
+ * A merged branch could add files to `.mediabatch/`, so each file has a seal (HMAC) made with a secret of this user. A
+ * file without a valid seal is ignored.
  */
 const beginning = 'mediabatch-sealed 1 ';
 const headLength = beginning.length + 64 + 1;
 
 /**
- * Reads the content stored under a name (`durations.json`, `bodies/KEY.json`); `undefined` if there is none, or if this
- * user did not write it. Throws `UnsafeFileError` for a link or a device in place of the file or of a folder.
+ * Reads the content stored under a name (`durations.json`, `bodies/KEY.json`); `undefined` if this user wrote none.
+ * Throws `UnsafeFileError` for a link or a device.
  */
 export async function readSealedFile(
   state: string,
@@ -28,7 +28,7 @@ export async function readSealedFile(
   return bytes && contentOf(bytes, name, secret);
 }
 
-/** Writes a file with its seal. Returns false, and writes nothing, if it cannot be sealed. */
+/** Returns false, and writes nothing, if the file cannot be sealed. */
 export async function writeSealedFile(state: string, name: string, content: string | Uint8Array): Promise<boolean> {
   const { secret } = (await makeOwn()) ?? {};
   if (secret === undefined) return false;
@@ -38,12 +38,11 @@ export async function writeSealedFile(state: string, name: string, content: stri
   return true;
 }
 
-/** Returns the seal, in hex, which proves that this user wrote `content` under this name. */
+/** Returns the seal in hex: only this user can make it for `content` under this name. */
 export function sealOf(secret: Buffer, name: string, content: string | Uint8Array): string {
   return createHmac('sha256', secret).update(`${name}\0`).update(content).digest('hex');
 }
 
-/** Returns the content of a sealed file; `undefined` if this user did not seal it under this name. */
 function contentOf(bytes: Buffer, name: string, secret: Buffer): Buffer | undefined {
   const content = bytes.subarray(headLength);
   const head = Buffer.from(headOf(secret, name, content));
@@ -63,22 +62,19 @@ const fileName = 'key';
 const form = /^[0-9a-f]{64}\n$/;
 
 interface Own {
-  /** State folder outside every working tree, for data that no commit may contain. */
+  /** Outside every working tree. */
   folder: string;
   secret: Buffer;
 }
 
-/**
- * Finds the secret of this user on this machine, which no commit can contain: it proves that this user wrote a file in
- * `.mediabatch/`. `undefined` if it was not created yet. Writes nothing.
- */
+/** Finds the state folder and secret of this user; `undefined` if they were not created. Writes nothing. */
 export function findOwn(): Own | undefined {
   const folder = stateFolder();
   const secret = folder === undefined ? undefined : readSecret(join(folder, fileName));
   return folder === undefined || secret === undefined ? undefined : { folder, secret };
 }
 
-/** Creates folder and secret if they are missing; `undefined` if this user cannot store files. */
+/** Creates missing parts; `undefined` if this user cannot store files. */
 export async function makeOwn(): Promise<Own | undefined> {
   const known = findOwn();
   const folder = stateFolder();
@@ -94,7 +90,7 @@ export async function makeOwn(): Promise<Own | undefined> {
   return findOwn();
 }
 
-/** Returns the folder for the state of programs, never a temporary one. `undefined` for a user without a home. */
+/** Returns the folder for state of programs, never a temporary one; `undefined` without a home folder. */
 export function stateFolder(): string | undefined {
   const name = 'mediabatch';
   const { XDG_STATE_HOME: given, LOCALAPPDATA: local } = process.env;
@@ -111,7 +107,6 @@ export function stateFolder(): string | undefined {
   }
 }
 
-/** Returns the home folder; `undefined` for a user without a passwd entry. */
 function findHome(): string | undefined {
   try {
     const home = homedir();
@@ -122,8 +117,8 @@ function findHome(): string | undefined {
 }
 
 /**
- * Reads a secret. Because a home folder may itself be a working tree, the file's modification time, to the nanosecond,
- * is part of the secret: a checkout gives a committed file another time.
+ * A home folder may be a working tree, so the modification time of the file, in ns, is part of the secret: a checkout
+ * sets another time.
  */
 function readSecret(path: string): Buffer | undefined {
   let fd: number;

@@ -7,13 +7,13 @@ const pieceBytes = 1 << 18;
 const lineFeed = 0x0a;
 const datasync = promisify(fdatasync);
 
-/** Place of a line in its file, in bytes. */
+/** In bytes. */
 export interface LinePlace {
   at: number;
   size: number;
 }
 
-/** Reads a growing file line by line, in pieces, because it may be larger than a string can be. */
+/** Reads a growing file in pieces, because it may be larger than a string can be. */
 export class LineReader {
   readonly #fd: number;
   #buffer = Buffer.allocUnsafe(pieceBytes);
@@ -24,9 +24,8 @@ export class LineReader {
   }
 
   /**
-   * Reads the lines that were added since the last call. An unterminated line is being written by another process, or
-   * was cut off, and is omitted. Synchronous, because a round trip to a thread takes longer than the operation in the
-   * system's memory.
+   * Reads the lines that were added since the last call. Omits an unterminated line: another process is writing it, or
+   * it was cut off. Synchronous, because that is faster than a thread for data in memory.
    */
   readOn(each: (line: string, place: LinePlace) => void): void {
     for (;;) {
@@ -43,7 +42,7 @@ export class LineReader {
     }
   }
 
-  /** Reads a line again. Throws if it is no longer there, because without it a purchase would count as not made. */
+  /** Reads a line again. Throws if it is gone: without the line a purchase would count as not made. */
   lineAt({ at, size }: LinePlace): string {
     const bytes = Buffer.allocUnsafe(size + 1);
     const isWhole = readSync(this.#fd, bytes, 0, size + 1, at) === size + 1 && bytes[size] === lineFeed;
@@ -54,22 +53,22 @@ export class LineReader {
   }
 }
 
-/** A file to which several processes append. Each batch is one write, so that all read the lines in one order. */
+/** A file to which several processes append. Each batch is one write, so that all read one order. */
 export class SharedLines {
-  /** -1 after the file is closed, because another file may then get the descriptor. */
+  /** -1 after the file is closed: another file may get the descriptor. */
   #fd: number;
   readonly #reader: LineReader;
   readonly #flush = coalesce(() => this.#write());
   #waiting: string[] = [];
 
-  /** Opens the file, or creates it. Throws the system's error, or `UnsafeFileError` for anything but a plain file. */
+  /** Opens or creates the file. Throws `UnsafeFileError` for anything but a plain file. */
   constructor(path: string) {
     statPlainFile(path);
     this.#fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | noFollow, 0o600);
     this.#reader = new LineReader(this.#fd);
   }
 
-  /** Appends a line. Resolves when other processes can read it. */
+  /** Resolves when other processes can read the line. */
   append(line: string): Promise<void> {
     // The leading line feed ends a line that a crash has cut off.
     this.#waiting.push(`\n${line}\n`);
@@ -105,7 +104,7 @@ export class SharedLines {
   }
 }
 
-/** Reads a shared file; `undefined` if there is none. */
+/** `undefined` if the file does not exist. */
 export async function readSharedLines<Result>(
   path: string,
   read: (lines: LineReader) => Result,

@@ -64,7 +64,7 @@ export class SpendingFiles implements SpendingHome {
     for (const { lines } of this.#months.values()) await lines.close();
   }
 
-  /** Opens the current month, or a later one that has begun, so that setting the clock back reopens no month. */
+  /** Opens the current month. Setting the clock back reopens no earlier month. */
   #monthNow(): OpenMonth {
     const name = monthOf(this.#of.clock.now());
     if (name > this.#name) this.#name = name;
@@ -75,7 +75,7 @@ export class SpendingFiles implements SpendingHome {
   }
 }
 
-/** The open file of a month: read once as a whole, and then only new lines. */
+/** The file of a month: read once as a whole, then only new lines. */
 class OpenMonth {
   readonly lines: SharedLines;
   readonly sums = new SpendingSums();
@@ -94,7 +94,7 @@ class OpenMonth {
   }
 }
 
-/** Sums the credits spent and held on the day and in the month of this time, over all campaigns. */
+/** Credits spent and held on this day and in this month, over all campaigns. */
 export async function readSpent(now: number): Promise<{ day: number; month: number }> {
   const own = findOwn()?.folder;
   if (own === undefined) return { day: 0, month: 0 };

@@ -8,17 +8,16 @@ import type { ProcessIdentity } from '../lock/process-identity.ts';
 
 export type SpendingClock = Pick<Clock, 'now' | 'sleep'>;
 
-/** Interval, in ms, at which another price probe is checked for its result. */
+/** Interval in ms between checks of another price probe. */
 const waitMs = 200;
 
 /** Storage of spending lines, in one order for all runs. */
 export interface SpendingHome {
-  /** Per day and month, over all runs that use this storage. */
   readonly limits: SpendingLimits;
   readonly named: string;
-  /** Resolves when the line is durable, with the verdict on a hold. A hold over a limit need not be written. */
+  /** Resolves with the verdict when the line is durable. A hold over a limit need not be written. */
   add(line: SpendingLine): Promise<Verdict>;
-  /** Returns whether the owner of a price probe ended without reporting its price. */
+  /** Whether the owner of a price probe ended without reporting its price. */
   isGone(finder: Finder): Promise<boolean>;
 }
 
@@ -28,8 +27,8 @@ interface Held {
 }
 
 /**
- * Records a run's spending in storage that it shares with other runs: a line before each create request leaves, and one
- * when its charge is known. Credits of a sent create request without an answer stay held.
+ * Records the spending of a run in storage that all runs share: a line before each create request, and a line when its
+ * charge is known. Without an answer, the credits stay held.
  */
 export class SpendingLedger {
   readonly #home: SpendingHome;
@@ -38,10 +37,7 @@ export class SpendingLedger {
   /** Idempotency keys of jobs whose holds this run has ended. */
   readonly #charged = new Set<string>();
 
-  /**
-   * `campaign`: distinguishes its idempotency keys from those of other campaigns; `path`: names the campaign for users.
-   * `by`: owner of this run's price probes.
-   */
+  /** `path`: names the campaign for users. `by`: owner of price probes. */
   constructor(home: SpendingHome, of: { campaign: string; path: string; by: Finder; clock: SpendingClock }) {
     this.#home = home;
     this.#of = of;
@@ -99,7 +95,7 @@ export class SpendingLedger {
     }
   }
 
-  /** Ends a hold: its create request was not sent, or its result is not recorded here. */
+  /** Ends a hold whose create request was not sent, or whose result is not recorded here. */
   release(key: string): void {
     const held = this.#held.get(key);
     if (held === undefined) return;
@@ -111,7 +107,7 @@ export class SpendingLedger {
     }
   }
 
-  /** Waits for another price probe, and ends its hold if its process ended without reporting a price. */
+  /** Waits for another price probe. Ends its hold if its process is gone. */
   async #await(other: UnknownHold): Promise<void> {
     if (await this.#home.isGone(other.unknown.by)) this.#settle(other, { isLost: true });
     else await this.#of.clock.sleep(waitMs);
@@ -150,12 +146,12 @@ interface HoldLine {
   credits: number;
   /** Set for an unknown price: owner of the probe, and the lock or campaign. */
   unknown?: { by: Finder; path: string };
-  /** Whether its create request was sent before and is retried. */
+  /** Set if the create request was sent before. */
   isSent?: true;
   limits?: Pick<SpendingLimits, 'day' | 'month'>;
 }
 
-/** End of a hold: its charge, or that it was not sent. `isLost`: its price probe ended without a result. */
+/** `isLost`: the price probe ended without a result. */
 interface ChargeLine {
   at: string;
   charged: string;
@@ -188,8 +184,8 @@ interface Entry {
 }
 
 /**
- * Sums of a month, computed from its lines in order, so that every reader evaluates each hold alike and processes need
- * not query each other. A hold that exceeded the limit at its line is not counted.
+ * Sums of a month, computed from its lines in order, so that all processes evaluate each hold alike. A hold over the
+ * limit is not counted.
  */
 export class SpendingSums {
   #at = '';
@@ -198,7 +194,6 @@ export class SpendingSums {
   readonly #entries = new Map<string, Entry>();
   readonly #unknown = new Set<Entry>();
 
-  /** Returns the verdict if the line is a hold. */
   add(value: Json | undefined): { line: string; verdict: Verdict } | undefined {
     const line = readLine(value);
     if (line === undefined) return undefined;
@@ -210,7 +205,7 @@ export class SpendingSums {
     return { line: line.line, verdict: this.#hold(line) };
   }
 
-  /** Credits spent and held on this day, and in this month; `at`: ISO 8601. */
+  /** Credits spent and held on the day and in the month of `at` (ISO 8601). */
   spentAt(at: string): { day: number; month: number } {
     return { day: dayOf(at) > dayOf(this.#at) ? 0 : this.#today, month: this.#month };
   }
@@ -269,12 +264,12 @@ export class SpendingSums {
     return { is: 'held' };
   }
 
-  /** Returns a purchase of unknown price, preferably one whose probe was lost and will not report its price. */
+  /** Prefers a purchase whose probe was lost: no run will report its price soon. */
   #findUnknown(): Entry | undefined {
     return [...this.#unknown].find(({ isLost }) => isLost === true) ?? [...this.#unknown][0];
   }
 
-  /** Applies a charge. The last one counts: a charge held for a killed run becomes known when it is resumed. */
+  /** The last charge counts: a resumed run learns the charge of a killed run. */
   #charge({ charged, campaign, credits, held = 0, isLost }: ChargeLine): void {
     const entry = this.#entries.get(`${campaign} ${charged}`);
     if (entry === undefined) {
@@ -328,7 +323,7 @@ function readLine(value: Json | undefined): SpendingLine | undefined {
   return value as unknown as SpendingLine;
 }
 
-/** Returns whether a line ends a create request without a charge: it was refused, did not leave, or made no job. */
+/** Whether a line ends a create request that was refused, not sent, or made no job. */
 export function isUnsent(line: LockLine): boolean {
   if (line.jobId !== undefined) return false;
   return line.state === 'refused' || ('send' in line && line.closes?.includes(line.send ?? '') === true);

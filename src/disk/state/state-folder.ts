@@ -5,8 +5,8 @@ import { makeFolders } from '../fs/folders.ts';
 import { isErrno, lstatOrAbsent } from '../fs/plain-file.ts';
 
 /**
- * Makes a folder for files that are never committed, including `name` below it. Because an existing folder may come
- * from another user's branch, nothing is made behind a link (`UnsafeFileError`).
+ * Makes a folder for files that are never committed, and `name` below it. Throws `UnsafeFileError` at a link, because a
+ * branch may contain one.
  */
 export async function prepareStateFolder(state: string, name = ''): Promise<void> {
   for (const folder of [state, ...foldersOn(state, name)]) {
@@ -17,7 +17,7 @@ export async function prepareStateFolder(state: string, name = ''): Promise<void
   await ignoreItself(state);
 }
 
-/** Returns whether all folders in the path to `name` exist. Throws `UnsafeFileError` for a link among them. */
+/** Whether all folders in the path to `name` exist. Throws `UnsafeFileError` for a link. */
 export function hasRealFolders(state: string, name: string): boolean {
   return [state, ...foldersOn(state, name)].every(isRealFolder);
 }
@@ -27,7 +27,7 @@ function foldersOn(state: string, name: string): string[] {
   return names.map((_, index) => join(state, ...names.slice(0, index + 1)));
 }
 
-/** Returns whether a folder exists. Throws `UnsafeFileError` for a link or a file in its place. */
+/** Throws `UnsafeFileError` for a link or a file. */
 export function isRealFolder(path: string): boolean {
   const stats = lstatOrAbsent(path);
   if (stats === undefined) return false;
@@ -36,7 +36,6 @@ export function isRealFolder(path: string): boolean {
   return true;
 }
 
-/** Makes git ignore the folder, independent of the project's own rules. */
 export async function ignoreItself(folder: string): Promise<void> {
   try {
     await writeFile(join(folder, '.gitignore'), '*\n', { flag: 'wx' });
