@@ -17,7 +17,7 @@ import type { Draft } from './expand/draft.ts';
 import { beginExpansion, expandTasks } from './expand/expand-tasks.ts';
 import { orderTasks } from './expand/task-edges.ts';
 import type { Expansion, GraphFacts } from './expansion.ts';
-import type { Canary, FileFact, Gate, Graph, GraphTask, OpenRequest, Step } from './graph.ts';
+import type { Canary, FileFact, Graph, GraphTask, OpenRequest, Step } from './graph.ts';
 import { findReferences, fingerprintChoice, fingerprintStep, replaceReferences } from './render/fingerprint.ts';
 import { type RenderedStep, renderStep } from './render/render-step.ts';
 import { renderValue } from './render/templates.ts';
@@ -57,13 +57,19 @@ export function buildGraph(
   const limited = limitDiagnostics(diagnostics);
   const sound = manifest.sound && !limited.some((diagnostic) => diagnostic.severity === 'error');
   if (!sound || order === undefined) return { diagnostics: limited, files: [] };
-  for (const { task, drafts, leftOut } of expansion.expanded.values()) {
-    if (drafts.length === 0 && leftOut.length === 0 && task.rows.from !== 'parts')
-      throw new Error(`internal error: task ${task.id} makes no steps, and nothing says why`);
-  }
-  const { notices } = expansion;
+  const outlines = manifest.tasks.map((task) => outlineTask(task, { manifest, rendered, descriptions }));
+  const { steps, canaries } = finishSteps(order, { rendered, made, expansion });
   const gates = manifest.tasks.flatMap(({ id }) => expansion.expanded.get(id)?.gates ?? []);
-  const graph = assemble(manifest, { order, rendered, made, descriptions, warnings: limited, notices, gates });
+  const { name, budget, concurrency, index, selectors, prices } = manifest;
+  const graph: Graph = {
+    ...{ name, steps, budget, concurrency, selectors, prices },
+    tasks: made.length === 0 ? outlines : [{ id: uploadTask, kind: 'upload', steps: made.length }, ...outlines],
+    warnings: [...manifest.warnings, ...limited],
+    ...defined({ index }),
+    ...(gates.length > 0 && { gates }),
+    ...(canaries.length > 0 && { canaries }),
+    ...(expansion.notices.length > 0 && { notices: expansion.notices }),
+  };
   return { graph, diagnostics: limited, files: [] };
 }
 
@@ -102,11 +108,8 @@ function renderSteps(expansion: Expansion): Map<string, RenderedStep[]> {
   }
   const all = [...rendered.values()].flat();
   shareTitles(all.filter(({ draft }) => draft.row !== undefined));
-  const saving = all.filter((step) => step.save !== '');
-  checkSaves(
-    saving.map((step) => ({ draft: step.draft, path: step.save })),
-    expansion,
-  );
+  const saves = all.flatMap(({ draft, save }) => (save === '' ? [] : [{ draft, path: save }]));
+  checkSaves(saves, expansion);
   return rendered;
 }
 
@@ -125,63 +128,42 @@ function readMade(expansion: Expansion): MadeUpload[] {
 }
 
 /** Finishes steps in topological order, because a fingerprint covers those of the steps that the request refers to. */
-function assemble(
-  manifest: Manifest,
-  from: {
-    order: readonly Task[];
-    rendered: ReadonlyMap<string, RenderedStep[]>;
-    made: readonly MadeUpload[];
-    descriptions: ReadonlyMap<string, string>;
-    warnings: readonly Diagnostic[];
-    notices: readonly string[];
-    gates: readonly Gate[];
-  },
-): Graph {
+function finishSteps(
+  order: readonly Task[],
+  from: { rendered: ReadonlyMap<string, RenderedStep[]>; made: readonly MadeUpload[]; expansion: Expansion },
+): { steps: Step[]; canaries: Canary[] } {
+  const { places } = from.expansion.manifest;
   const fingerprints = new Map<string, string>();
   const canaries: Canary[] = [];
-  // Steps come after those that they need.
   const fingerprintOf = (address: string) => mustGet(fingerprints, address);
   const steps: Step[] = from.made.map(uploadStep);
   for (const { address, fingerprint } of steps) fingerprints.set(address, fingerprint);
-  const gatesByTask = groupBy(from.gates, ({ task }) => task);
-  for (const task of from.order) {
-    const place = manifest.places.key(taskPath(task.id));
-    const own = (from.rendered.get(task.id) ?? []).map((rendered) => {
+  for (const task of order) {
+    const place = places.key(taskPath(task.id));
+    const own: Step[] = [];
+    for (const rendered of from.rendered.get(task.id) ?? []) {
       const step = finishStep(rendered, { fingerprintOf, place });
       fingerprints.set(step.address, step.fingerprint);
-      return step;
-    });
-    for (const step of own) steps.push(step);
+      own.push(step);
+      steps.push(step);
+    }
     canaries.push(...canariesOf(task, own));
-    for (const { is, name, members } of gatesByTask.get(task.id) ?? []) {
+    for (const { is, name, members } of from.expansion.expanded.get(task.id)?.gates ?? []) {
       if (is === 'choose') fingerprints.set(name, fingerprintChoice(members.map(fingerprintOf)));
     }
   }
-  return {
-    name: manifest.name,
-    steps,
-    tasks: [
-      ...(from.made.length === 0 ? [] : [{ id: uploadTask, kind: 'upload', steps: from.made.length }]),
-      ...manifest.tasks.map((task) => outlineTask(task, manifest, from)),
-    ],
-    budget: manifest.budget,
-    concurrency: manifest.concurrency,
-    ...defined({ index: manifest.index }),
-    selectors: manifest.selectors,
-    prices: manifest.prices,
-    warnings: [...manifest.warnings, ...from.warnings],
-    ...(from.gates.length > 0 && { gates: from.gates }),
-    ...(canaries.length > 0 && { canaries }),
-    ...(from.notices.length > 0 && { notices: from.notices }),
-  };
+  return { steps, canaries };
 }
 
 function outlineTask(
   { id, kind = '', tags, rights: own }: Task,
-  manifest: Manifest,
-  from: { rendered: ReadonlyMap<string, RenderedStep[]>; descriptions: ReadonlyMap<string, string> },
+  from: {
+    manifest: Manifest;
+    rendered: ReadonlyMap<string, RenderedStep[]>;
+    descriptions: ReadonlyMap<string, string>;
+  },
 ): GraphTask {
-  const rights = { ...manifest.rights, ...own };
+  const rights = { ...from.manifest.rights, ...own };
   return defined({
     id,
     kind,
@@ -234,13 +216,7 @@ interface MadeUpload {
   place: Place;
 }
 
-function finishStep(
-  rendered: RenderedStep,
-  from: {
-    fingerprintOf: (address: string) => string;
-    place: Place;
-  },
-): Step {
+function finishStep(rendered: RenderedStep, from: { fingerprintOf: (address: string) => string; place: Place }): Step {
   const { draft, save, title, file, unchecked, expect } = rendered;
   const { task, take, part } = draft;
   const kind = task.kind ?? '';
@@ -248,7 +224,6 @@ function finishStep(
   const references = findReferences(request);
   const referred = references.length === 0 ? request : replaceReferences(request, from.fingerprintOf);
   const paidRequest = withDigest(referred, file);
-  const covered = { kind, paidRequest, take };
   const needs = [...references, ...rendered.needs, ...(part === undefined ? [] : [part.of])];
   // Rare fields are added afterwards, because an object reserves memory for every property of its literal.
   const step: Step = {
@@ -258,7 +233,7 @@ function finishStep(
     matrix: draft.matrix,
     request,
     paidRequest,
-    fingerprint: fingerprintStep(covered),
+    fingerprint: fingerprintStep({ kind, paidRequest, take }),
     needs: needs.length === 0 ? none : [...new Set(needs)].sort(),
     save,
     tags: task.tags,

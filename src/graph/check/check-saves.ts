@@ -1,4 +1,4 @@
-import type { Diagnostic, DiagnosticCode } from '../../ground/diagnostic.ts';
+import type { Diagnostic, DiagnosticCode, Place } from '../../ground/diagnostic.ts';
 import { shorten } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
 import { type Manifest, taskPath } from '../../manifest/manifest.ts';
@@ -21,16 +21,17 @@ export function checkSaves(saves: readonly Save[], expansion: Expansion): void {
   for (const save of saves.flatMap(everyFile)) {
     const folded = foldPath(save.path);
     const parents = parentsOf(folded);
-    const own = inputs.get(folded) ?? firstOf(parents, inputs);
+    const own = folded.endsWith('.lock.jsonl') ? 'a lock' : firstOf([folded, ...parents], inputs);
     const same = files.get(folded);
-    const blocked = same ?? firstOf(parents, files);
-    const blocking = blocked ?? folders.get(folded);
-    if (own !== undefined || folded.endsWith('.lock.jsonl')) {
-      expansion.report(describeOwnFile(save, { what: own ?? 'a lock', manifest }));
+    const blocking = firstOf(parents, files) ?? folders.get(folded);
+    if (own !== undefined) {
+      const message = `\`${save.draft.address}\` would save over ${own}: ${save.path}`;
+      const words = { message, hint: 'save to a folder of its own, as in output/…' };
+      report(save, { code: 'MB1604', ...words }, expansion);
     } else if (same !== undefined) {
-      expansion.report(describeClash(save, { other: same, manifest, folder: false }));
+      reportClash(save, same, { isFolder: false, expansion });
     } else if (blocking !== undefined) {
-      expansion.report(describeClash(save, { other: blocking, manifest, folder: true }));
+      reportClash(save, blocking, { isFolder: true, expansion });
     }
     if (same === undefined) files.set(folded, save);
     for (const parent of parents) if (!folders.has(parent)) folders.set(parent, save);
@@ -45,48 +46,30 @@ function everyFile(save: Save): Save[] {
   return Array.from({ length: parts.most }, (_, index) => ({ ...save, path: `${save.path}-${index + 1}` }));
 }
 
-function describeOwnFile(save: Save, of: { what: string; manifest: Manifest }): Diagnostic {
-  return withTrail(
-    {
-      code: 'MB1604',
-      severity: 'error',
-      message: `\`${save.draft.address}\` would save over ${of.what}: ${save.path}`,
-      hint: 'save to a folder of its own, as in output/…',
-      place: placeOfSave(save, of.manifest),
-    },
-    save.draft,
-  );
-}
-
-function describeClash(save: Save, of: { other: Save; manifest: Manifest; folder: boolean }): Diagnostic {
-  const { other, manifest } = of;
+function reportClash(save: Save, other: Save, of: { isFolder: boolean; expansion: Expansion }): void {
   const both = `\`${other.draft.address}\` and \`${save.draft.address}\``;
-  const sameTask = other.draft.task === save.draft.task;
+  const [shorter] = [other.path, save.path].sort((a, b) => a.length - b.length);
   const difference =
     save.path === other.path ? save.path : `${other.path} and ${save.path}, which are one file on Windows and macOS`;
-  const message = of.folder
-    ? `${both} cannot both be saved: ${shorter(save, other)} is a file and a folder`
+  const message = of.isFolder
+    ? `${both} cannot both be saved: ${shorter} is a file and a folder`
     : `${both} save to the same file: ${difference}`;
-  const way = sameTask
-    ? 'use what tells its steps apart in `save`, as in {{key}} or {{matrix.…}}'
-    : 'give each task another `save`';
-  const diagnostic = withTrail(
-    { code: 'MB1603', severity: 'error', message, hint: way, place: placeOfSave(save, manifest) },
-    save.draft,
-  );
-  const first = { message: `\`${other.draft.address}\``, place: placeOfSave(other, manifest) };
-  return { ...diagnostic, related: [first, ...(diagnostic.related ?? [])] };
+  const hint =
+    other.draft.task === save.draft.task
+      ? 'use a value in `save` that differs between its steps, as in {{key}} or {{matrix.…}}'
+      : 'give each task another `save`';
+  const place = placeOfSave(other, of.expansion.manifest);
+  const related = [{ message: `\`${other.draft.address}\``, place }];
+  report(save, { code: 'MB1603', message, hint, related }, of.expansion);
 }
 
-function shorter(a: Save, b: Save): string {
-  return a.path.length < b.path.length ? a.path : b.path;
+function report(save: Save, words: Omit<Diagnostic, 'severity' | 'place'>, expansion: Expansion): void {
+  const place = placeOfSave(save, expansion.manifest);
+  expansion.report(withTrail({ ...words, severity: 'error', place }, save.draft));
 }
 
-function placeOfSave(save: Save, manifest: Manifest): Diagnostic['place'] & object {
-  const { task } = save.draft;
-  return task.save === undefined
-    ? manifest.places.key(taskPath(task.id))
-    : manifest.places.value(taskPath(task.id, 'save'));
+function placeOfSave({ draft: { task } }: Save, { places }: Manifest): Place {
+  return task.save === undefined ? places.key(taskPath(task.id)) : places.value(taskPath(task.id, 'save'));
 }
 
 function inputFiles(manifest: Manifest): Map<string, string> {
@@ -106,11 +89,8 @@ function parentsOf(path: string): string[] {
 }
 
 function firstOf<Value>(names: readonly string[], known: ReadonlyMap<string, Value>): Value | undefined {
-  for (const name of names) {
-    const value = known.get(name);
-    if (value !== undefined) return value;
-  }
-  return undefined;
+  const name = names.find((one) => known.has(one));
+  return name === undefined ? undefined : known.get(name);
 }
 
 export function defaultSave(draft: Draft): string {
@@ -129,12 +109,8 @@ interface SaveRule {
   hint: string;
 }
 
-const below = 'write a path relative to the folder of the manifest';
-
 const outside: readonly SaveRule[] = [
-  { breaks: /^[A-Za-z]:/, says: 'names a drive', hint: below },
-  { breaks: /^\//, says: 'is absolute', hint: below },
-  { breaks: /^~/, says: 'starts in a home folder', hint: below },
+  { breaks: /^(?:[A-Za-z]:|[/~])/, says: 'is absolute', hint: 'write a path relative to the folder of the manifest' },
   {
     breaks: /(?:^|\/)\.\.(?:\/|$)/,
     says: 'leaves the folder of the manifest',

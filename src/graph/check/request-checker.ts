@@ -184,12 +184,10 @@ function unlistedFields(request: JsonMap, { path, fields, isSandbox }: Create): 
 
 /** Finds the listed name for a typo, or for a longer or shorter form, such as `imageUrl` for `image`. */
 function nearestField(name: string, names: readonly string[]): string | undefined {
-  const [short, lower] = [3, name.toLowerCase()];
-  const isSame = (one: string) => one.startsWith(lower) || lower.startsWith(one);
-  return (
-    nearestName(name, names) ??
-    names.find((one) => Math.min(one.length, name.length) >= short && isSame(one.toLowerCase()))
-  );
+  const lower = name.toLowerCase();
+  const isForm = (one: string) =>
+    Math.min(one.length, name.length) >= 3 && (one.startsWith(lower) || lower.startsWith(one));
+  return nearestName(name, names) ?? names.find((one) => isForm(one.toLowerCase()));
 }
 
 export function listedFields(schema: Json): ListedFields {

@@ -38,42 +38,41 @@ export interface Origins {
  */
 export function makeOrigins(manifest: Manifest, facts: GraphFacts): Origins {
   let known: { expansion: Expansion; drafts: ReadonlyMap<string, Draft> } | undefined;
-  const files = (address: string, field: string) => {
-    known ??= read();
-    const draft = known.drafts.get(address);
-    const written = draft?.task.with.find((one) => one.field === field);
-    if (draft === undefined || written === undefined) return [];
-    const { expansion } = known;
-    const all = textsIn(written.value).flatMap((text) => {
-      const template = expansion.templates.get(text);
-      return template === undefined ? [] : [...renderPieces(template, { path: written.path, draft, expansion }).files];
-    });
-    return [...new Map(all.map(([, origin]) => [origin.file, origin])).values()];
-  };
-  const read = () => {
+  const open = () => {
     const expansion = beginExpansion(manifest, facts);
     expandTasks(orderTasks(expansion) ?? manifest.tasks, expansion);
     const drafts = [...expansion.expanded.values()].flatMap((task) => task.drafts);
     return { expansion, drafts: new Map(drafts.map((draft) => [draft.address, draft])) };
   };
+  const read = (address: string, field: string) => {
+    known ??= open();
+    const { expansion, drafts } = known;
+    const draft = drafts.get(address);
+    const written = draft?.task.with.find((one) => one.field === field);
+    if (draft === undefined || written === undefined) return undefined;
+    const templates = textsIn(written.value).flatMap((text) => expansion.templates.get(text) ?? []);
+    const from = { path: written.path, draft, expansion };
+    const all = templates.flatMap((template) => [...renderPieces(template, from).files.values()]);
+    const files = [...new Map(all.map((origin) => [origin.file, origin])).values()];
+    return { ...from, templates, files };
+  };
   return {
     trace(address, difference) {
-      known ??= read();
+      known ??= open();
       const draft = known.drafts.get(address);
       return draft && trace(draft, difference, known.expansion);
     },
     find(address, field) {
-      known ??= read();
-      const draft = known.drafts.get(address);
-      const written = draft?.task.with.find((one) => one.field === field);
-      if (draft === undefined || written === undefined) return [];
-      const { expansion } = known;
-      const names = textsIn(written.value).flatMap((text) => expansion.templates.get(text)?.paths ?? []);
-      const filledIn = names.flatMap((name) => sourceOf(name, draft, expansion) ?? []);
+      const found = read(address, field);
+      if (found === undefined) return [];
+      const { path, templates, draft, expansion, files } = found;
+      const filledIn = templates.flatMap(({ paths }) =>
+        paths.flatMap((name) => sourceOf(name, draft, expansion) ?? []),
+      );
       const byName = new Map(filledIn.map((origin) => [`${origin.is} ${origin.name}`, origin]));
-      return [originAt(written.path, manifest), ...byName.values(), ...files(address, field)];
+      return [originAt(path, manifest), ...byName.values(), ...files];
     },
-    filesOf: (address, field) => files(address, field).map(({ file }) => file),
+    filesOf: (address, field) => (read(address, field)?.files ?? []).map(({ file }) => file),
   };
 }
 
@@ -113,15 +112,11 @@ function sourceOf(path: NamePath, draft: Draft, expansion: Expansion): Origin | 
       return { is: 'variable', name: `vars.${names[0]}`, ...positionOf(place) };
     }
     case 'row':
-      return draft.row === undefined
-        ? undefined
-        : { is: 'data', name: names.join('.') || 'row', ...positionOf(draft.row.place()) };
-    case 'matrix':
-      return {
-        is: 'matrix',
-        name: names[0] ?? '',
-        ...positionOf(manifest.places.key(taskPath(draft.task.id, 'matrix'))),
-      };
+      return draft.row && { is: 'data', name: names.join('.') || 'row', ...positionOf(draft.row.place()) };
+    case 'matrix': {
+      const place = manifest.places.key(taskPath(draft.task.id, 'matrix'));
+      return { is: 'matrix', name: names[0] ?? '', ...positionOf(place) };
+    }
     default:
       return undefined;
   }
