@@ -1,6 +1,6 @@
-import { countDiagnostics, type Diagnostic, type Place } from '../ground/diagnostic.ts';
+import { countDiagnostics, type Diagnostic } from '../ground/diagnostic.ts';
 import type { Json } from '../ground/json.ts';
-import type { JsonMap, Path, Scalar } from '../ground/values.ts';
+import { groupBy, type JsonMap, type Path, type Scalar } from '../ground/values.ts';
 import type { Places } from './yaml/places.ts';
 
 /**
@@ -164,51 +164,34 @@ const maxAlike = 5;
  */
 export function limitDiagnostics(found: readonly Diagnostic[]): Diagnostic[] {
   const seen = new Set<string>();
-  const groups = new Map<string, { shown: Diagnostic[]; more: number }>();
-  for (const diagnostic of found) {
-    const spot = `${diagnostic.code} ${spotOf(diagnostic.place)}`;
-    const id = `${spot} ${diagnostic.message}`;
-    if (seen.has(id)) continue;
-    seen.add(id);
-    const group = groups.get(spot) ?? { shown: [], more: 0 };
-    groups.set(spot, group);
+  const unique = found.filter((diagnostic) => {
+    const id = `${spotOf(diagnostic)} ${diagnostic.message}`;
+    return !seen.has(id) && seen.add(id);
+  });
+  const gathered = [...groupBy(unique, spotOf).values()].flatMap((alike) => {
     // A column of texts makes every condition wrong in the same way.
-    if (group.shown.length < (diagnostic.code === 'MB1409' ? 1 : maxAlike)) group.shown.push(diagnostic);
-    else group.more += 1;
-  }
-  const gathered = [...groups.values()].flatMap(({ shown, more }) =>
-    shown.map((diagnostic, index) =>
-      more > 0 && index === shown.length - 1
-        ? { ...diagnostic, message: `${diagnostic.message} (and ${more} more like this)` }
-        : diagnostic,
-    ),
-  );
+    const shown = alike.slice(0, alike[0]?.code === 'MB1409' ? 1 : maxAlike);
+    const more = alike.length - shown.length;
+    const last = more === 0 ? undefined : shown.pop();
+    return last === undefined
+      ? shown
+      : [...shown, { ...last, message: `${last.message} (and ${more} more like this)` }];
+  });
   const errors = gathered.filter((diagnostic) => diagnostic.severity === 'error');
   const warnings = gathered.filter((diagnostic) => diagnostic.severity === 'warning');
-  const unlisted = [...groups.values()].map(({ shown, more }) => {
-    const isError = shown[0]?.severity === 'error';
-    return { severity: 'warning', omitted: { errors: isError ? more : 0, warnings: isError ? 0 : more } } as const;
-  });
-  return withOmitted([...errors, ...warnings], [...found, ...unlisted]).sort(byPlace);
-}
-
-/** Returns the first diagnostics, with the number of the omitted ones. */
-function withOmitted(
-  gathered: readonly Diagnostic[],
-  found: readonly Pick<Diagnostic, 'severity' | 'omitted'>[],
-): Diagnostic[] {
-  const shown = gathered.slice(0, maxDiagnostics).map(({ omitted: _omitted, ...one }): Diagnostic => one);
-  const { omitted } = countDiagnostics(found);
-  const cut = countDiagnostics(gathered.slice(maxDiagnostics).map(({ severity }) => ({ severity })));
-  const errors = cut.errors + omitted.errors;
-  const warnings = cut.warnings + omitted.warnings;
+  const shown = [...errors, ...warnings]
+    .slice(0, maxDiagnostics)
+    .map(({ omitted: _omitted, ...one }): Diagnostic => one)
+    .sort(byPlace);
+  const [all, counted] = [countDiagnostics(unique), countDiagnostics(shown)];
+  const omitted = { errors: all.errors - counted.errors, warnings: all.warnings - counted.warnings };
   const last = shown.at(-1);
-  if (last !== undefined && errors + warnings > 0) last.omitted = { errors, warnings };
+  if (last !== undefined && omitted.errors + omitted.warnings > 0) last.omitted = omitted;
   return shown;
 }
 
-function spotOf(place: Place | undefined): string {
-  return place === undefined ? '' : `${place.file}:${place.start.offset}:${place.end.offset}`;
+function spotOf({ code, place }: Diagnostic): string {
+  return place === undefined ? code : `${code} ${place.file}:${place.start.offset}:${place.end.offset}`;
 }
 
 /** Sorts by file name and position. Mistakes without a place come first. */

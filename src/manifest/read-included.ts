@@ -12,9 +12,9 @@ import {
 } from '../ground/values.ts';
 import { fitsRange } from '../ground/version.ts';
 import { kinds } from '../kinds/index.ts';
-import { checkShape, checkTables } from './check/check-shape.ts';
+import { checkShape } from './check/check-shape.ts';
 import { checkTaskKeys } from './check/check-task-keys.ts';
-import { checkKinds, checkTemplatePlaces, findCutTexts } from './check/text-rules.ts';
+import { checkTexts } from './check/text-rules.ts';
 import { besideManifest, folderOf, isAbsolutePath, normalizePath } from './file-path.ts';
 import { type DataFile, explainFileProblem } from './rows/rows.ts';
 import { suggestName } from './suggest.ts';
@@ -210,12 +210,9 @@ function readManifestFile(source: { file: string; text: string }, options: ReadO
       ...diagnostics,
       ...own.diagnostics,
       ...checkShape(own.value, places, { isIncluded: main !== undefined }),
-      ...checkKinds(own.value, places),
-      ...checkTables(own.value, places),
-      ...checkTemplatePlaces(own.value, places),
+      ...checkTexts(own.value, places),
       ...checkTaskKeys(own.value, places),
       ...checkPrices(own.value, places),
-      ...findCutTexts(own.value, places),
     ],
   };
 }

@@ -118,7 +118,7 @@ function readMatrix(value: Json | undefined): Matrix | undefined {
 }
 
 /** Returns whether a value is a scalar or a map with an `id`. */
-export function isAxisValue(value: Json): value is Scalar | JsonMap {
+function isAxisValue(value: Json): value is Scalar | JsonMap {
   return isScalar(value) || isScalar(ownValue(value, 'id'));
 }
 

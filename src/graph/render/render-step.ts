@@ -19,7 +19,6 @@ import {
   type Call,
   findForeignKey,
   isTemplate,
-  makePickReference,
   makeReference,
   type NamePath,
   type TemplateFault,
@@ -364,7 +363,7 @@ class StepRendering {
 
 function referencesTo(address: string, field: string, choose: number | undefined): JsonMap[] {
   if (choose === undefined) return [makeReference(address, field)];
-  return Array.from({ length: choose }, (_, index) => makePickReference(address, field, index + 1));
+  return Array.from({ length: choose }, (_, index) => makeReference(address, field, index + 1));
 }
 
 function combine(picks: readonly { name: string; values: readonly string[] }[]): Condition[][] {

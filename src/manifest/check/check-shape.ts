@@ -49,6 +49,7 @@ export function checkShape(value: Json, places: Places, options: { isIncluded?: 
     reported.add(id);
     diagnostics.push(describeViolation(violation, { value, path, places }));
   }
+  diagnostics.push(...checkTables(value, places));
   return diagnostics;
 }
 
@@ -200,7 +201,7 @@ const takenNames: readonly string[] = [
   'process',
 ];
 
-export function checkTables(value: Json, places: Places): Diagnostic[] {
+function checkTables(value: Json, places: Places): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   for (const [name, written] of Object.entries(mapOf(ownValue(value, 'tables')))) {
     const tell = (

@@ -9,7 +9,12 @@ import type { FilePlaces, Places } from '../yaml/places.ts';
 import { placeBetween } from '../yaml/source.ts';
 import { knownKeys } from './validate.generated.ts';
 
-export function checkKinds(value: Json, places: Places): Diagnostic[] {
+/** Checks the names of kinds, where templates stand, and texts that YAML cuts. */
+export function checkTexts(value: Json, places: FilePlaces): Diagnostic[] {
+  return [...checkKinds(value, places), ...checkTemplatePlaces(value, places), ...findCutTexts(value, places)];
+}
+
+function checkKinds(value: Json, places: Places): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   const known = Object.keys(kinds);
   const check = (kind: string, words: { code: 'MB1101' | 'MB1103'; message: string; place: Diagnostic['place'] }) => {
@@ -39,7 +44,7 @@ export const templateFields: readonly string[] = ['with', 'key', 'when', 'save',
 const taskKeys = knownKeys['#/properties/tasks/additionalProperties'] ?? [];
 
 /** Finds templates where none are allowed. */
-export function checkTemplatePlaces(value: Json, places: Places): Diagnostic[] {
+function checkTemplatePlaces(value: Json, places: Places): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   const refuse = (path: Path, what: string, hint: string) => {
     const place = places.value(path);
@@ -100,7 +105,7 @@ export function isWholeVar(text: string): boolean {
 }
 
 /** Finds unquoted free texts that YAML cuts at a comment or after an anchor. */
-export function findCutTexts(value: Json, places: FilePlaces): Diagnostic[] {
+function findCutTexts(value: Json, places: FilePlaces): Diagnostic[] {
   const { defaults, tasks } = mapOf(value);
   const presets = Object.entries(mapOf(defaults)).map(([kind, request]) => ({
     kind,

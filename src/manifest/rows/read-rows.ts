@@ -38,10 +38,8 @@ export function readRows(data: {
     case 'json':
       return readJson(source, data.path);
     case 'jsonl':
-    case 'ndjson':
       return readJsonLines(source, data.path);
     case 'yaml':
-    case 'yml':
       return readYamlRows(source, data.path);
     case 'xlsx':
       throw new Error(`internal error: the workbook ${data.path} was read as a text`);
@@ -52,22 +50,16 @@ export function readRows(data: {
   }
 }
 
-export function extensionOf(path: string): 'csv' | 'xlsx' | 'json' | 'jsonl' | 'ndjson' | 'yaml' | 'yml' | undefined {
-  const extension = /\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase();
-  switch (extension) {
-    case 'csv':
-    case 'tsv':
-      return 'csv';
-    case 'xlsx':
-    case 'json':
-    case 'jsonl':
-    case 'ndjson':
-    case 'yaml':
-    case 'yml':
-      return extension;
-    default:
-      return undefined;
-  }
+type Extension = 'csv' | 'xlsx' | 'json' | 'jsonl' | 'yaml';
+
+const extensions: { readonly [extension: string]: Extension } = {
+  ...{ csv: 'csv', tsv: 'csv', xlsx: 'xlsx', json: 'json' },
+  ...{ jsonl: 'jsonl', ndjson: 'jsonl', yaml: 'yaml', yml: 'yaml' },
+};
+
+export function extensionOf(path: string): Extension | undefined {
+  const extension = /\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase() ?? '';
+  return Object.hasOwn(extensions, extension) ? extensions[extension] : undefined;
 }
 
 /** Makes rows from a list. `placeOf` returns the place of a row. */

@@ -61,40 +61,14 @@ export function readTable(
     nameColumn(column: number): string;
   },
 ): { rows?: Rows; diagnostics: Diagnostic[] } {
-  const { label, first } = of;
-  const diagnostics: Diagnostic[] = [];
-  const cellErrors: CellError[] = [];
+  const { label } = of;
   const columns = (header?.cells ?? []).map((cell) => (typeof cell === 'string' ? columnName(cell) : ''));
   const filled = body.filter(hasValue);
-  const placeOf = (index: number): Place => (header as TableRow).place(index + 1);
-  const seen = new Set<string>();
-  for (const [index, column] of columns.entries()) {
-    const isNew = column === '' || !seen.has(column);
-    seen.add(column);
-    if (isNew) continue;
-    const message = `two columns of ${label} are named "${shorten(column)}"`;
-    diagnostics.push(
-      describeWrong(placeOf(index), { message, hint: `give each column a unique name in the ${first}` }),
-    );
-  }
-  const isUnnamed = (index: number) =>
-    columns[index] === '' && filled.some(({ cells }) => isFilled(cells[index] ?? ''));
-  const [unnamed, ...others] = [...columns.keys()].filter(isUnnamed);
-  if (unnamed !== undefined) {
-    const have = others.length === 0 ? 'has' : `and ${others.length} more have`;
-    const message = `column ${of.nameColumn(unnamed + 1)} of ${label} ${have} values and no name`;
-    const title =
-      columns.filter((name) => name !== '').length === 1
-        ? '; if a title is above the column names, delete it, or write { file: …, header: 2 } in the manifest'
-        : '';
-    diagnostics.push(
-      describeWrong(placeOf(unnamed), {
-        message,
-        hint: `give the column a name in the ${first}, or remove the column${title}`,
-      }),
-    );
-  }
-  const isBroken = diagnostics.length > 0;
+  const diagnostics = explainColumns(columns, filled, of).map(({ index, ...wrong }) => {
+    return describeWrong((header as TableRow).place(index + 1), wrong);
+  });
+  if (diagnostics.length > 0) return { diagnostics };
+  const cellErrors: CellError[] = [];
   const rows = filled.map((row): Row => {
     const value = emptyMap();
     for (const [index, column] of columns.entries()) {
@@ -111,8 +85,34 @@ export function readTable(
     };
     return { value, label: row.label, place };
   });
-  if (isBroken) return { diagnostics };
   return { rows: { rows, label, columns: columns.filter((column) => column !== ''), cellErrors }, diagnostics };
+}
+
+/** Explains names that two columns have, and values in columns without a name. */
+function explainColumns(
+  columns: readonly string[],
+  rows: readonly TableRow[],
+  { label, first, nameColumn: name }: { label: string; first: string; nameColumn(column: number): string },
+): (Wrong & { index: number })[] {
+  const seen = new Set<string>();
+  const wrong = columns.flatMap((column, index) => {
+    const isNew = column === '' || !seen.has(column);
+    seen.add(column);
+    if (isNew) return [];
+    const message = `two columns of ${label} are named "${shorten(column)}"`;
+    return [{ index, message, hint: `give each column a unique name in the ${first}` }];
+  });
+  const isUnnamed = (index: number) => columns[index] === '' && rows.some(({ cells }) => isFilled(cells[index] ?? ''));
+  const [unnamed, ...others] = [...columns.keys()].filter(isUnnamed);
+  if (unnamed === undefined) return wrong;
+  const have = others.length === 0 ? 'has' : `and ${others.length} more have`;
+  const message = `column ${name(unnamed + 1)} of ${label} ${have} values and no name`;
+  const isTitle = columns.filter((column) => column !== '').length === 1;
+  const title = isTitle
+    ? '; if a title is above the column names, delete it, or write { file: …, header: 2 } in the manifest'
+    : '';
+  const hint = `give the column a name in the ${first}, or remove the column${title}`;
+  return [...wrong, { index: unnamed, message, hint }];
 }
 
 export function explainNoHeader(

@@ -114,15 +114,9 @@ export function holds(value: Json | undefined): boolean | undefined {
  */
 const ours = new WeakSet<object>();
 
-export function makeReference(address: string, field: string): JsonMap {
-  const reference: JsonMap = { $ref: address, field };
-  ours.add(reference);
-  return reference;
-}
-
-/** Makes a reference to a picked step of a gate, counted from 1. The lock determines the step. */
-export function makePickReference(gate: string, field: string, pick: number): JsonMap {
-  const reference: JsonMap = { $ref: gate, field, pick };
+/** `pick`: the address is that of a gate, and refers to its `pick`th picked step. The lock determines the step. */
+export function makeReference(address: string, field: string, pick?: number): JsonMap {
+  const reference: JsonMap = { $ref: address, field, ...(pick !== undefined && { pick }) };
   ours.add(reference);
   return reference;
 }
