@@ -2,13 +2,13 @@ import type { CreateAnswer, CreatedJob } from '../contract/answer.ts';
 import { isJobId } from '../ground/job-id.ts';
 import type { Json } from '../ground/json.ts';
 import { envelope } from '../kinds/envelope.ts';
-import { requireKind } from '../kinds/index.ts';
+import { kinds, requireKind } from '../kinds/index.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { shown } from '../lock/check-line.ts';
 import { isServiceError, parseRetryAfter, readAt, readMessage } from './fields.ts';
 import { type Http, type HttpAnswer, pathWithId } from './http.ts';
 import { findNamedJob, readKeyTalk, readMissing } from './read-refusal.ts';
-import type { Redact } from './secrets.ts';
+import { makeKeyFinder, makeRedact, type Redact, readCredential } from './secrets.ts';
 
 /**
  * Path of a kind's create requests. `isDocumented`: whether the service's OpenAPI document has the operation; omitted
@@ -17,77 +17,100 @@ import type { Redact } from './secrets.ts';
 export type CreateRoute = { path: string; isDocumented?: boolean } | { missing: string };
 export type CreateRoutes = { readonly [kind: string]: CreateRoute };
 
-interface CreateOptions {
-  deadlineMs: number;
-  redact: Redact;
-  holdsKey: (text: string) => boolean;
-  route: CreateRoute | undefined;
-  provenPath: string | undefined;
-  onPath(path: string): void;
-  replays: boolean;
-  mayLeave?: (() => boolean) | undefined;
-}
-
-/**
- * Sends one create request: one POST, repeated on another path only if the first path does not exist. `replays`:
- * whether the service can replay a lost answer. A request without replay gets a new connection, because a stale kept
- * connection cannot be distinguished from a lost answer.
- */
-export async function createJob(
-  http: Http,
-  call: { kind: string; body: string; key: string },
-  options: CreateOptions,
-): Promise<CreateAnswer> {
-  const kind = requireKind(call.kind);
-  const routes = routesOf(kind, options);
-  if ('missing' in routes) return { is: 'no-route', message: `not sent: ${routes.missing} [MB1511]` };
-  const tried: string[] = [];
-  let message = '';
-  for (const route of routes) {
-    const answer = await postJob(http, call, { ...options, kind, route });
-    // Without an operation there is no purchase, so the same request may be sent to the next path.
-    if (answer.is !== 'no-route') return answer; // I4 (path)
-    tried.push(`POST ${route.path}`);
-    message = answer.message;
-  }
-  return { is: 'no-route', message: `the service has no ${tried.join(' or ')} (${message}) [MB1511]` };
-}
-
 type KnownRoute = Exclude<CreateRoute, { missing: string }>;
 
-/** Returns the paths to try: `route` if the OpenAPI document was checked, else `provenPath`, else all known paths. */
-function routesOf(
-  kind: Kind,
-  { route, provenPath }: { route: CreateRoute | undefined; provenPath: string | undefined },
-): KnownRoute[] | { missing: string } {
-  if (route !== undefined && ('missing' in route || route.isDocumented !== undefined)) {
-    return 'missing' in route ? route : [route];
-  }
-  if (provenPath !== undefined) return [{ path: provenPath }];
-  const paths = new Set([...(route === undefined ? [] : [route.path]), ...kind.create.paths]);
-  return [...paths].map((path) => ({ path }));
+/** Read at each request, because timeouts and routes may change. */
+export interface CreateOptions {
+  token: string;
+  createTimeoutMs: number;
+  createRoutes?: CreateRoutes;
+  /** Called right before a create request is written. If it returns false, nothing is sent. */
+  mayCreate?: () => boolean;
 }
 
-async function postJob(
-  http: Http,
-  call: { kind: string; body: string; key: string },
-  options: CreateOptions & { kind: Kind; route: KnownRoute },
-): Promise<CreateAnswer> {
-  const { kind, route } = options;
-  const answer = await http.call({
-    method: 'POST',
-    path: route.path,
-    body: call.body,
-    // Documented only for these kinds; for others the header would suggest a replay that the service does not offer.
-    ...(kind.recovery === 'replay' && { headers: { [envelope.headers.idempotencyKey]: call.key } }),
-    deadlineMs: options.deadlineMs,
-    freshConnection: !options.replays,
-    mayLeave: options.mayLeave,
-  });
-  const classified = classifyCreate(answer, options.redact, { kind, route, holdsKey: options.holdsKey, call });
-  const confirmed = await confirmNamed(classified, { http, kind, deadlineMs: options.deadlineMs });
-  if (confirmed.is === 'accepted') options.onPath(route.path);
-  return confirmed;
+export class Creates {
+  readonly #http: Http;
+  readonly #options: CreateOptions;
+  readonly #redact: Redact;
+  readonly #holdsKey: (text: string) => boolean;
+  /** Why a kind has no create operation. It is not requested again for each of a thousand steps. */
+  readonly #missing = new Map<string, string>();
+  /** Paths on which the service has accepted a create request, by kind. */
+  readonly #proven = new Map<string, string>();
+
+  constructor(http: Http, options: CreateOptions) {
+    this.#http = http;
+    this.#options = options;
+    this.#redact = makeRedact(options.token);
+    this.#holdsKey = makeKeyFinder(options.token);
+  }
+
+  /** Returns whether the service can replay a lost answer to a create request of this kind. */
+  replays(kind: string): boolean {
+    return readCredential(this.#options.token).is === 'api-key' && kinds[kind]?.recovery === 'replay';
+  }
+
+  /** Sends one create request: one POST, repeated on another path only if the first path does not exist. */
+  async send(call: { kind: string; body: string; key: string }): Promise<CreateAnswer> {
+    const kind = requireKind(call.kind);
+    const gone = this.#missing.get(kind.name);
+    const routes = gone === undefined ? this.#routesOf(kind) : { missing: gone };
+    if ('missing' in routes) return { is: 'no-route', message: `not sent: ${routes.missing} [MB1511]` };
+    const tried: string[] = [];
+    let message = '';
+    for (const route of routes) {
+      const answer = await this.#post(kind, route, call);
+      // Without an operation there is no purchase, so the same request may be sent to the next path.
+      if (answer.is !== 'no-route') return answer; // I4 (path)
+      tried.push(`POST ${route.path}`);
+      message = answer.message;
+    }
+    const missing = `the service has no ${tried.join(' or ')} (${message})`;
+    this.#missing.set(kind.name, missing);
+    return { is: 'no-route', message: `${missing} [MB1511]` };
+  }
+
+  /** Returns the paths to try: that of a checked OpenAPI document, else the proven path, else all known paths. */
+  #routesOf(kind: Kind): KnownRoute[] | { missing: string } {
+    const route = this.#options.createRoutes?.[kind.name];
+    if (route !== undefined && 'missing' in route) return route;
+    if (route?.isDocumented !== undefined) return [route];
+    const proven = this.#proven.get(kind.name);
+    if (proven !== undefined) return [{ path: proven }];
+    const paths = new Set([...(route === undefined ? [] : [route.path]), ...kind.create.paths]);
+    return [...paths].map((path) => ({ path }));
+  }
+
+  async #post(kind: Kind, route: KnownRoute, call: { body: string; key: string }): Promise<CreateAnswer> {
+    const answer = await this.#http.call({
+      method: 'POST',
+      path: route.path,
+      body: call.body,
+      // Documented only for these kinds. For others the header would suggest a replay that the service does not offer.
+      ...(kind.recovery === 'replay' && { headers: { [envelope.headers.idempotencyKey]: call.key } }),
+      deadlineMs: this.#options.createTimeoutMs,
+      // Without replay, a stale kept connection could not be distinguished from a lost answer.
+      freshConnection: !this.replays(kind.name),
+      mayLeave: this.#options.mayCreate,
+    });
+    const asked = { kind, route, holdsKey: this.#holdsKey, call };
+    const confirmed = await this.#confirmNamed(kind, classifyCreate(answer, this.#redact, asked));
+    if (confirmed.is === 'accepted') this.#proven.set(kind.name, route.path);
+    return confirmed;
+  }
+
+  /** Queries the status of a job that a refusal names: a job with a status exists, although the request was refused. */
+  async #confirmNamed(kind: Kind, answer: CreateAnswer): Promise<CreateAnswer> {
+    if ((answer.is !== 'known' && answer.is !== 'refused') || answer.mayBe === undefined) return answer;
+    const { mayBe: job, message } = answer;
+    if (kind.status === undefined) return answer;
+    const path = pathWithId(kind.status.path, job.jobId);
+    const seen = await this.#http.call({ method: 'GET', path, deadlineMs: this.#options.createTimeoutMs });
+    const data = seen.is === 'answer' && seen.status === 200 ? readAt(seen.json, envelope.answer.data) : undefined;
+    const id = readAt(data, envelope.job.id);
+    const isThere = typeof readAt(data, envelope.job.status) === 'string' && (id === undefined || id === job.jobId);
+    return isThere ? { is: 'accepted', job, doubt: message } : answer;
+  }
 }
 
 interface Asked {
@@ -145,22 +168,6 @@ export function classifyCreate(answer: HttpAnswer, redact: Redact, asked: Asked 
     default:
       return { is: 'ambiguous', message };
   }
-}
-
-/** Queries the status of a job that a refusal names: a job with a status exists, although the request was refused. */
-async function confirmNamed(
-  answer: CreateAnswer,
-  { http, kind, deadlineMs }: { http: Http; kind: Kind; deadlineMs: number },
-): Promise<CreateAnswer> {
-  if ((answer.is !== 'known' && answer.is !== 'refused') || answer.mayBe === undefined) return answer;
-  const { mayBe: job, message } = answer;
-  if (kind.status === undefined) return answer;
-  const path = pathWithId(kind.status.path, job.jobId);
-  const seen = await http.call({ method: 'GET', path, deadlineMs });
-  const data = seen.is === 'answer' && seen.status === 200 ? readAt(seen.json, envelope.answer.data) : undefined;
-  const id = readAt(data, envelope.job.id);
-  const isThere = typeof readAt(data, envelope.job.status) === 'string' && (id === undefined || id === job.jobId);
-  return isThere ? { is: 'accepted', job, doubt: message } : answer;
 }
 
 function readCreated(

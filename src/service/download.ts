@@ -18,7 +18,7 @@ interface Downloader {
   close(): Promise<void>;
 }
 
-export interface DownloaderOptions {
+interface DownloaderOptions {
   baseUrl: string;
   redact: Redact;
   /** Timeout of the response headers after each redirect. */

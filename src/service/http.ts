@@ -18,7 +18,7 @@ export type HttpAnswer =
   /** `sent`: false only if certainly no byte of the request was written. */
   | { is: 'broken'; sent: boolean; message: string };
 
-export interface HttpCall {
+interface HttpCall {
   method: 'GET' | 'POST' | 'DELETE';
   /** Relative to the base URL; with `fromRoot`, to the root of the host. */
   path: string;

@@ -126,12 +126,12 @@ export class Library {
   }
 
   upload(file: FileToUpload, signal: AbortSignal, onProgress?: UploadProgress): Promise<Asset> {
-    return uploadFile(file, this.#uploadPorts, { signal, onProgress });
+    return uploadFile(file, { ...this.#uploadPorts, signal, onProgress });
   }
 
   /** Adds a public URL from which the service fetches the file. */
   uploadUrl(url: string, fileName?: string, signal: AbortSignal = new AbortController().signal): Promise<Asset> {
-    return uploadFromUrl({ url, ...defined({ fileName }) }, this.#uploadPorts, signal);
+    return uploadFromUrl({ url, ...defined({ fileName }) }, { ...this.#uploadPorts, signal });
   }
 
   /** `skewMs`: how far the service's clock is ahead of the local clock; omitted if unknown. */

@@ -13,29 +13,25 @@ import type { Downloads, Service, UploadOrder } from '../contract/ports.ts';
 import type { Json } from '../ground/json.ts';
 import { defined } from '../ground/values.ts';
 import { envelope } from '../kinds/envelope.ts';
-import { kinds, requireKind } from '../kinds/index.ts';
+import { requireKind } from '../kinds/index.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { type CreateRoutes, createJob } from './create.ts';
+import { type CreateOptions, Creates } from './create.ts';
 import { createDownloader } from './download.ts';
 import { createHttp, type Http, type HttpAnswer, requireAnswer } from './http.ts';
 import { Library, type LibraryOptions } from './library.ts';
 import { getPage, hasMore, itemsOf, pageSize, readListed, saysMore } from './listing.ts';
 import type { Durations } from './polling/durations.ts';
 import { Poller } from './polling/poller.ts';
-import { makeKeyFinder, makeRedact, type Redact, readCredential } from './secrets.ts';
+import { makeRedact, type Redact } from './secrets.ts';
 import { type WatchPorts, watchJob } from './watch.ts';
 
-export interface ServiceOptions extends LibraryOptions {
+export interface ServiceOptions extends LibraryOptions, CreateOptions {
   clock: Clock;
   /** Fixed interval between two queries of a job, in ms. By default, it follows the known durations. */
   pollIntervalMs?: number;
   /** Known durations of jobs, to which new durations are added. */
   durations?: Durations;
-  createTimeoutMs: number;
   patienceMs: number;
-  createRoutes?: CreateRoutes;
-  /** Called right before a create request is written. If it returns false, nothing is sent. */
-  mayCreate?: () => boolean;
   /** Base of relative upload paths. Defaults to the working folder. */
   folder?: string;
 }
@@ -43,41 +39,18 @@ export interface ServiceOptions extends LibraryOptions {
 /** Creates a client of the service. Timeouts are read from `options` at each use, so they may grow. */
 export function createService(options: ServiceOptions): Service & Downloads & { close(): Promise<void> } {
   const redact = makeRedact(options.token);
-  const holdsKey = makeKeyFinder(options.token);
-  const credential = readCredential(options.token);
   const serviceClock = new ServiceClock(() => options.clock.now(), { probeMs: options.requestTimeoutMs });
   const http = serviceClock.watch(createHttp({ baseUrl: options.baseUrl, token: options.token, redact }));
   const downloader = createDownloader({ ...options, redact });
   const watching = makeWatchPorts(options, { http, redact });
-  /** Kinds without a create operation, with the evidence for that. */
-  const missing = new Map<string, string>();
-  const proven = new Map<string, string>();
+  const creates = new Creates(http, options);
   let library: Library | undefined;
   const get = async (path: string): Promise<Json> =>
     requireAnswer(await http.call({ method: 'GET', path, deadlineMs: options.requestTimeoutMs }), redact);
-  const replays = (kind: string) => credential.is === 'api-key' && kinds[kind]?.recovery === 'replay';
   return {
-    replays,
+    replays: (kind) => creates.replays(kind),
     clockAheadMs: (asked) => serviceClock.aheadMs(http, asked),
-    async create(call) {
-      // A missing operation is not requested again for each of a thousand steps.
-      const gone = missing.get(call.kind);
-      if (gone !== undefined) return { is: 'no-route', message: `not sent: ${gone}` };
-      const route = options.createRoutes?.[call.kind];
-      const limits = {
-        deadlineMs: options.createTimeoutMs,
-        redact,
-        holdsKey,
-        route,
-        provenPath: proven.get(call.kind),
-        onPath: (path: string) => proven.set(call.kind, path),
-        replays: replays(call.kind),
-        mayLeave: options.mayCreate,
-      };
-      const answer = await createJob(http, call, limits);
-      if (answer.is === 'no-route') missing.set(call.kind, answer.message.replace(/^not sent: /, ''));
-      return answer;
-    },
+    create: (call) => creates.send(call),
     newestJob: (kind) => findNewest(requireKind(kind), get),
     walkJobs: (kind, fences) => walkToFences(requireKind(kind), { fences, get }),
     watch: (job, watchOptions) => watchJob(job, watching, watchOptions),

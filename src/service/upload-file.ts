@@ -24,15 +24,12 @@ export interface Asset {
 /** Receives the bytes sent so far and the total. Restarts at 0 if the upload is repeated. */
 export type UploadProgress = (sentBytes: number, bytes: number) => void;
 
-interface UploadPorts {
+interface UploadCall {
   http: Http;
   clock: Pick<Clock, 'sleep' | 'random'>;
   redact: Redact;
   deadlineMs: number;
   links: Links;
-}
-
-interface UploadOptions {
   signal: AbortSignal;
   onProgress?: UploadProgress | undefined;
 }
@@ -46,99 +43,86 @@ const longestPauseMs = 30_000;
 const longestRetryAfterMs = 150_000;
 
 /** Uploads a file to the media library: a small file in a request, any other file to storage. Uploads are free. */
-export async function uploadFile(file: FileToUpload, ports: UploadPorts, options: UploadOptions): Promise<Asset> {
-  const { signal, onProgress } = options;
-  if (file.bytes > mostInBody) return uploadToStorage(file, ports, options);
-  return again(ports, signal, async () => {
+export async function uploadFile(file: FileToUpload, call: UploadCall): Promise<Asset> {
+  if (file.bytes > mostInBody) return uploadToStorage(file, call);
+  return again(call, async () => {
     const { fileName, contentType = contentTypeOf(fileName), bytes } = file;
     const base64 = (await readPlannedFile(file)).toString('base64');
-    const asset = requireAsset(await post(paths.uploads, { fileName, contentType, base64 }, { ports, signal }), ports);
-    onProgress?.(bytes, bytes);
+    const asset = requireAsset(await post(paths.uploads, { fileName, contentType, base64 }, call), call);
+    call.onProgress?.(bytes, bytes);
     return asset;
   });
 }
 
-export async function uploadFromUrl(
-  source: { url: string; fileName?: string },
-  ports: UploadPorts,
-  signal: AbortSignal,
-): Promise<Asset> {
-  return again(ports, signal, async () =>
-    requireAsset(await post(paths.uploads, { ...source }, { ports, signal }), ports),
-  );
+export function uploadFromUrl(source: { url: string; fileName?: string }, call: UploadCall): Promise<Asset> {
+  return again(call, async () => requireAsset(await post(paths.uploads, { ...source }, call), call));
 }
 
-async function uploadToStorage(file: FileToUpload, ports: UploadPorts, options: UploadOptions): Promise<Asset> {
+async function uploadToStorage(file: FileToUpload, call: UploadCall): Promise<Asset> {
   const { fileName } = file;
-  const { signal } = options;
-  const { blobName, publicUrl } = await again(ports, signal, async () => {
-    const minted = await post(paths.signedUrl, { fileName }, { ports, signal });
+  const { blobName, publicUrl } = await again(call, async () => {
+    const minted = await post(paths.signedUrl, { fileName }, call);
     const uploadUrl = readAt(minted, names.uploadUrl);
     const storedName = readText(minted, names.blobName, Number.POSITIVE_INFINITY);
     if (typeof uploadUrl !== 'string' || storedName === undefined) {
       throw new ServiceError('unusable', 'the service gave no signed URL to upload to');
     }
-    await putFile(file, uploadUrl, { ...ports, ...options });
+    await putFile(file, uploadUrl, call);
     return { blobName: storedName, publicUrl: readAt(minted, names.publicUrl) };
   });
   // Retried separately: a lost answer does not upload the file again.
-  const completed = await again(ports, signal, () =>
-    post(paths.completeUpload, { blobName, fileName }, { ports, signal }),
-  );
+  const completed = await again(call, () => post(paths.completeUpload, { blobName, fileName }, call));
   // The undocumented answer contains the asset, or only reports success.
-  const asset = findAsset(completed, ports) ?? readStored(blobName, publicUrl, ports);
+  const asset = findAsset(completed, call) ?? readStored(blobName, publicUrl, call);
   if (asset === undefined) {
     throw new ServiceError('unusable', 'the service registered the upload and gave no usable URL for it');
   }
   return asset;
 }
 
-async function post(
-  path: string,
-  body: { [key: string]: Json },
-  { ports, signal }: { ports: UploadPorts; signal: AbortSignal },
-): Promise<Json> {
-  const deadlineMs = Math.max(ports.deadlineMs, leastDeadlineMs);
-  const answer = await ports.http.call({ method: 'POST', path, body: JSON.stringify(body), deadlineMs, signal });
-  return requireAnswer(answer, ports.redact);
+async function post(path: string, body: { [key: string]: Json }, call: UploadCall): Promise<Json> {
+  const { http, signal } = call;
+  const deadlineMs = Math.max(call.deadlineMs, leastDeadlineMs);
+  const answer = await http.call({ method: 'POST', path, body: JSON.stringify(body), deadlineMs, signal });
+  return requireAnswer(answer, call.redact);
 }
 
 /** Retries after temporary errors, with full jitter, and never sooner than the service requests. */
-async function again<T>(ports: UploadPorts, signal: AbortSignal, act: () => Promise<T>): Promise<T> {
+async function again<T>({ clock, signal }: UploadCall, act: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await act();
     } catch (error) {
       const isHopeless = !(error instanceof ServiceError) || error.why !== 'unreachable' || signal.aborted;
       if (isHopeless || tries >= mostTries) throw error;
-      const pauseMs = Math.min(longestPauseMs, 1000 * 2 ** (tries - 1)) * ports.clock.random();
-      await ports.clock.sleep(Math.min(longestRetryAfterMs, error.retryAfterMs ?? 0) + pauseMs, signal);
+      const pauseMs = Math.min(longestPauseMs, 1000 * 2 ** (tries - 1)) * clock.random();
+      await clock.sleep(Math.min(longestRetryAfterMs, error.retryAfterMs ?? 0) + pauseMs, signal);
     }
   }
 }
 
-function requireAsset(json: Json, ports: UploadPorts): Asset {
-  const asset = findAsset(json, ports);
+function requireAsset(json: Json, call: UploadCall): Asset {
+  const asset = findAsset(json, call);
   if (asset === undefined) throw new ServiceError('unusable', 'the service took the file and gave no usable asset');
   return asset;
 }
 
-function findAsset(json: Json, ports: UploadPorts): Asset | undefined {
+function findAsset(json: Json, call: UploadCall): Asset | undefined {
   for (const holder of [...names.holders.map((name) => readAt(json, name)), json]) {
     const [id, url] = [readAt(holder, names.id), readAt(holder, names.url)];
-    if (isJobId(id) && isUsable(url, ports)) return { id, url };
+    if (isJobId(id) && isUsable(url, call)) return { id, url };
   }
   return undefined;
 }
 
 /** Returns the asset at the public URL of a stored file. The name of the stored file serves as its ID. */
-function readStored(blobName: string, publicUrl: Json | undefined, ports: UploadPorts): Asset | undefined {
+function readStored(blobName: string, publicUrl: Json | undefined, call: UploadCall): Asset | undefined {
   const id = isJobId(blobName) ? blobName : Buffer.from(blobName).toString('base64url').slice(0, 256);
-  return isUsable(publicUrl, ports) ? { id, url: publicUrl } : undefined;
+  return isUsable(publicUrl, call) ? { id, url: publicUrl } : undefined;
 }
 
 /** Accepts https, or the host of a loopback base URL, because the URL becomes part of requests and of the lock. */
-function isUsable(url: Json | undefined, { links }: UploadPorts): url is string {
+function isUsable(url: Json | undefined, { links }: UploadCall): url is string {
   if (!isAssetUrl(url)) return false;
   const { protocol, hostname } = new URL(url);
   return protocol === 'https:' || hostname === links.ownHost;
@@ -151,7 +135,7 @@ const silenceMs = 120_000;
 async function putFile(
   file: FileToUpload,
   uploadUrl: string,
-  { links, redact, signal, onProgress }: UploadPorts & UploadOptions,
+  { links, redact, signal, onProgress }: UploadCall,
 ): Promise<void> {
   const link = judgeLink(uploadUrl, links.ownHost);
   if (link.is === 'refused') throw new ServiceError('refused', redact(link.message));
@@ -223,7 +207,7 @@ const byExtension: Readonly<Record<string, string>> = {
   txt: 'text/plain',
 };
 
-export function contentTypeOf(fileName: string): string {
+function contentTypeOf(fileName: string): string {
   const extension = /\.([A-Za-z0-9]+)$/.exec(fileName)?.[1]?.toLowerCase() ?? '';
   return (Object.hasOwn(byExtension, extension) ? byExtension[extension] : undefined) ?? 'application/octet-stream';
 }

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { steadyClock } from '../../src/contract/clock.ts';
 import { urgencyOf } from '../../src/engine/order-of-work.ts';
 import type { Json } from '../../src/ground/json.ts';
-import type { Http, HttpAnswer, HttpCall } from '../../src/service/http.ts';
+import type { Http, HttpAnswer } from '../../src/service/http.ts';
 import { Durations } from '../../src/service/polling/durations.ts';
 import { Poller } from '../../src/service/polling/poller.ts';
 import { watchJob } from '../../src/service/watch.ts';
@@ -201,7 +201,7 @@ class PolledService implements Http {
     return job;
   }
 
-  async call({ path }: HttpCall): Promise<HttpAnswer> {
+  async call({ path }: Parameters<Http['call']>[0]): Promise<HttpAnswer> {
     const now = this.#clock.now();
     this.reads += 1;
     // Those of the same moment left before it arrived.

@@ -2,8 +2,10 @@ import { setMaxListeners } from 'node:events';
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Download } from '../../../src/contract/answer.ts';
-import { createDownloader, type DownloaderOptions } from '../../../src/service/download.ts';
+import { createDownloader } from '../../../src/service/download.ts';
 import { raw, serve } from './loopback.ts';
+
+type DownloaderOptions = Parameters<typeof createDownloader>[0];
 
 const { signal } = new AbortController();
 setMaxListeners(0, signal);

@@ -5,11 +5,13 @@ import { createServer } from 'node:https';
 import { connect, createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createDownloader, type DownloaderOptions } from '../../../src/service/download.ts';
+import { createDownloader } from '../../../src/service/download.ts';
 import { createHttp } from '../../../src/service/http.ts';
 import { command } from '../../rig/command.ts';
 import { makeFolder } from '../../rig/folder.ts';
 import { listen, serve } from './loopback.ts';
+
+type DownloaderOptions = Parameters<typeof createDownloader>[0];
 
 const redact = (text: string) => text;
 const key = 'acme_live_secret123456';

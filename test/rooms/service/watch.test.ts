@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { JobEnd } from '../../../src/contract/answer.ts';
 import type { Json } from '../../../src/ground/json.ts';
 import { requireKind } from '../../../src/kinds/index.ts';
-import type { Http, HttpAnswer, HttpCall } from '../../../src/service/http.ts';
+import type { Http, HttpAnswer } from '../../../src/service/http.ts';
 import { Durations } from '../../../src/service/polling/durations.ts';
 import { Poller } from '../../../src/service/polling/poller.ts';
 import { findNewest, walkToFences } from '../../../src/service/service.ts';
@@ -38,7 +38,7 @@ async function watch(
   const notices: string[] = [];
   const paths = new Set<string>();
   const http: Http = {
-    async call({ path }: HttpCall) {
+    async call({ path }) {
       paths.add(path);
       polls.push(clock.now() - startedAt);
       return replies[Math.min(polls.length, replies.length) - 1] ?? broken;
@@ -122,7 +122,7 @@ describe('watching a job', () => {
     const startedAt = clock.now();
     const times = { createdAt: '2026-01-01T00:00:00.100Z', completedAt: '2026-01-01T00:00:05.200Z' };
     const http: Http = {
-      async call({ path }: HttpCall) {
+      async call({ path }) {
         return path.endsWith('j1')
           ? job('COMPLETED', { outputUrl: 'https://files.example/j1', ...times })
           : job('QUEUED');
