@@ -68,7 +68,6 @@ function keysAt(...pointers: string[]): ReadonlySet<string> {
   return new Set(pointers.flatMap((pointer) => knownKeys[pointer] ?? []));
 }
 
-/** Moves unknown fields of an object to `unknownFields`. */
 function known<T>(fields: object, what: keyof typeof knownFields): T {
   const entries = Object.entries(fields as Fields);
   const unknown = entries.filter(([name]) => !knownFields[what].has(name));

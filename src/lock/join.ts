@@ -26,7 +26,6 @@ import {
 } from './record.ts';
 import { closedSends, isJob, mayBeCharged, writtenOffSends } from './sends.ts';
 
-/** Purchases and decisions of one address from one source. */
 export interface Part {
   kind: string;
   purchases: readonly Purchase[];
@@ -132,7 +131,6 @@ export function lineOf(record: StepRecord): LockLine | undefined {
   };
 }
 
-/** Joins any number of parts of one address in one pass. */
 export function joinParts(address: string, parts: readonly [Part, ...Part[]]): StepRecord {
   const [part, ...otherParts] = parts;
   const [purchase, ...others] = part.purchases;

@@ -11,7 +11,6 @@ import { type Lock, lockVersion, type Purchase, type StepRecord } from './record
 import { type FileLine, isConflictMarker, isOfRecord, isRunLine, splitLines } from './split-lines.ts';
 import { emptyLock, writeLines } from './write.ts';
 
-/** The content of a lock file, and its problems. */
 export interface LockReading {
   /** The lock. If `diagnostics` contains errors, it is incomplete, and only for display. */
   lock: Lock;

@@ -72,7 +72,6 @@ export interface StepRecord {
   closes?: readonly string[];
 }
 
-/** Version of the file format. */
 export const lockVersion = 2;
 
 export interface Lock {

@@ -55,7 +55,6 @@ export function closedSends(lock: Lock): ReadonlySet<string> {
   return closed;
 }
 
-/** Collects the IDs of create requests that are written off at any address. */
 export function writtenOffSends(lock: Lock): ReadonlySet<string> {
   const writtenOff = new Set<string>();
   for (const { purchases } of lock.steps.values()) {

@@ -102,7 +102,6 @@ function isBegunLine(last: Uint8Array, before: Uint8Array): boolean {
   );
 }
 
-/** Decodes bytes without a character that is cut in two at the end. */
 function decodeStart(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true });
@@ -148,7 +147,6 @@ export function isOfRecord(bytes: Uint8Array): boolean {
   return Buffer.from(bytes.subarray(0, 3)).toString('latin1') === '{"a';
 }
 
-/** Recognizes a line that a run appended (`asRunLine`). */
 export function isRunLine(text: string): boolean {
   return text.startsWith('{"kind"');
 }

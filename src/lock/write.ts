@@ -45,7 +45,6 @@ export function writeHeader(lock: Omit<Lock, 'steps'>): string {
   return `${objectText({ mediabatch: 'lock', version, writtenBy, service }, unknownFields)}\n`;
 }
 
-/** Returns one line with its LF, fields in fixed order. */
 export function writeLine(line: LockLine): string {
   const parts = [
     `"address":${JSON.stringify(line.address)}`,

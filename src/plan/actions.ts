@@ -30,7 +30,6 @@ export function countSteps({ rows }: Pick<Plan, 'rows'>): number {
   return rows.filter(isOfStep).length;
 }
 
-/** Counts the steps of a run, in total and by task, in the order of `tasks`. Steps outside the selection have no row. */
 export function countForRun(
   { rows }: Pick<Plan, 'rows'>,
   tasks: readonly { id: string; kind: string }[],

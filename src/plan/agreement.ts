@@ -114,7 +114,6 @@ export function covers(agreement: Agreement, row: PlanRow): boolean {
   return isWithin(most, price) && (credits ?? 0) <= (ceilingIn(shown.get(address)) ?? Number.POSITIVE_INFINITY);
 }
 
-/** Describes the rows that the approval does not cover; `undefined` if it covers all. */
 export function findUncovered(agreement: Agreement, { rows }: Plan): { text: string; addresses: string[] } | undefined {
   const others = rows.filter((row) => !covers(agreement, row));
   const [first] = others;
@@ -148,7 +147,6 @@ export function findHidden({ purchases, afterPicks, publishes: named, shown }: A
   return post === undefined ? undefined : `it publishes ${post}, but no row shows that`;
 }
 
-/** Returns the price list's ceiling for a row of unknown price, if there is one. */
 function ceilingIn(shown: Row | undefined): number | undefined {
   const credits = shown?.blockedBy === 'gate' ? shown.wouldCost : shown?.credits;
   return credits === null && shown?.price?.source === 'list' ? shown.price.high : undefined;

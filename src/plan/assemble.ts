@@ -351,7 +351,6 @@ function makeOrder(match: Match, decision: Decision, context: OrderContext): Ste
   };
 }
 
-/** Returns the job of a step that is not bought again. */
 function jobOf({ purchase, record }: Match, action: StepOrder['action']): OrderedJob {
   if (purchase === undefined) return {};
   const { jobId, credits, outputs } = purchase;

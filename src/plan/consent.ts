@@ -88,7 +88,6 @@ export function postsOf(rows: readonly PlanRow[], which: 'published' | 'waiting'
   return rows.flatMap((row) => (isMeant(row) && row.post !== undefined ? [row.post] : []));
 }
 
-/** Adds the names of the accounts to which the posts of a plan go. */
 export function nameAccounts(plan: Plan, accounts: readonly { id: string; name: string }[]): Plan {
   const byId = new Map(accounts.map(({ id, name }) => [id, name]));
   const rows = plan.rows.map((row) => {

@@ -55,7 +55,6 @@ export interface AskedSend {
   isStrange?: true;
 }
 
-/** The job that a step has, or shares. */
 export interface OrderedJob {
   jobId?: string;
   credits?: number;
@@ -148,7 +147,6 @@ export function orderId(order: StepOrder): string {
   return rowId(order.asksOnly ? { address: order.address, send: order.send.id } : { address: order.address });
 }
 
-/** Returns the ID of a row, which equals the ID of its order. */
 export function rowId({ address, send }: { address: string; send?: string | undefined }): string {
   return send === undefined ? address : `${address}\u0000${send}`;
 }
@@ -157,7 +155,6 @@ export function addressOf(id: string): string {
   return id.split('\u0000')[0] ?? id;
 }
 
-/** An action, a reason and a price for every step. `apply` does exactly this. */
 export interface Plan extends Omit<WrittenPlan, 'rows' | 'saved'> {
   rows: PlanRow[];
 }

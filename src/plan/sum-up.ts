@@ -118,7 +118,6 @@ function countPosts(rows: readonly PlanRow[]): Pick<PlanTotals, 'posts'> {
   return posts > 0 ? { posts } : {};
 }
 
-/** Sums the costs of rows that are not bought now, as in `afterPicks`. */
 export function sumLater(
   rows: readonly Pick<PlanRow, 'wouldCost' | 'price'>[],
 ): Pick<NonNullable<PlanTotals['afterPicks']>, 'credits' | 'unknownPrices' | 'likely' | 'unpriced'> {

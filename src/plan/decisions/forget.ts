@@ -61,7 +61,6 @@ function sumOfJobs(counted: readonly Purchase[]): string {
   return `${charges.size === 1 ? '1 job' : `${charges.size} jobs`} of ${creditsOf(sum)}`;
 }
 
-/** Moves all purchases of an address to a step. */
 export function moveRecord(
   old: StepRecord,
   to: { step: Step; record?: StepRecord; price: number | null; oldStep?: Step },

@@ -170,7 +170,6 @@ function acceptanceOf(record: StepRecord, wanted: string, fingerprint: string): 
   return { wanted, fingerprint, revision: Math.min((before?.revision ?? 0) + 1, mostRevision) };
 }
 
-/** Returns the fingerprint of the manifest's present request. */
 function wantedBy({ decided, fingerprint }: Match['step']): string {
   return decided?.wanted?.fingerprint ?? fingerprint;
 }

@@ -28,7 +28,6 @@ export function refuseOpenSend(address: string, of = address): Ruling {
   return refuse(address, `${text} whose answer was lost`, hint);
 }
 
-/** Refuses a decision if the decision before it has the highest revision. */
 export function refuseAtLast(address: string, before: { revision: number } | undefined): Ruling | undefined {
   if (before === undefined || before.revision < mostRevision) return undefined;
   const text = `can no longer be decided: the last decision has revision ${before.revision} in the lock, which is the maximum`;

@@ -101,7 +101,6 @@ export function openGates(
   return found.length === 0 ? undefined : (found as Plan['gates']);
 }
 
-/** Finds the gates for which each blocked row waits, directly or through other steps. */
 function gatesBefore(draft: Draft, matches: readonly Match[]): ReadonlyMap<string, ReadonlySet<string>> {
   const before = new Map<string, ReadonlySet<string>>();
   // Steps come after those that they need.

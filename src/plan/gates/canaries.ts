@@ -16,7 +16,6 @@ interface SeatedCanary {
   isProven: boolean;
 }
 
-/** Scope of a run. */
 export interface Limits {
   /** Addresses to buy again. Earlier acceptances and verdicts about these steps do not count. */
   redo: ReadonlySet<string>;

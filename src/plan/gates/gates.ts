@@ -84,7 +84,6 @@ export class GateKeeper {
     return { ...step, request, needs, ...(waits.length > 0 && { waits }), ...defined({ rejected }) };
   }
 
-  /** Returns the name of the first gate at which an input of a step was rejected. */
   #rejectedBehind({ needs }: Step, gates: ReadonlySet<Gate>): string | undefined {
     const [own] = [...gates].filter((gate) => this.stateOf(gate).is === 'rejected');
     const before = own?.members ?? needs.filter((need) => this.#gateOf(need) === undefined);

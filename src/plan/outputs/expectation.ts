@@ -11,7 +11,6 @@ interface SoundFacts {
   lufs?: number;
   peakDb?: number;
   silentSeconds?: number;
-  /** Waveform of a sound, as `ground/wave.ts` writes it. */
   wave?: string;
 }
 

@@ -20,7 +20,6 @@ import type { Situation } from '../situation/situation.ts';
 import { type StepState, stateOfStep } from '../situation/step-state.ts';
 import type { Said } from '../situation/verdicts.ts';
 
-/** Facts of the step of a file or post. */
 interface StepEntry {
   address: string;
   task: string;

@@ -142,7 +142,6 @@ function heldBeside(
 
 const mostWords = 300;
 
-/** Returns the words, links and references of a post. */
 function contentsOf(request: OpenRequest = {}): ReadonlySet<string> {
   const words =
     wordsOfPost(request)

@@ -28,7 +28,6 @@ export interface Charge {
   model: string | null;
   tags: readonly string[] | null;
   went: Whereabouts;
-  /** Whether a step of the manifest has this purchase now. */
   isUsed: boolean;
   /** `null`: a charge is possible, and its amount is unknown. */
   credits: number | null;

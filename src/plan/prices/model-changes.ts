@@ -12,7 +12,6 @@ export interface RefreshedList {
   now?: Listing | undefined;
 }
 
-/** Reports models of steps to buy that are no longer listed, deprecated, or listed above their highest charge. */
 export function findModelChanges(
   rows: readonly PlanRow[],
   matches: readonly Match[],

@@ -18,13 +18,11 @@ export class PriceBook {
     this.changes += 1;
   }
 
-  /** Returns the credits reserved for a purchase, or `null` if unknown. */
   known(price: Price): number | null {
     const charged = this.charged(price.class);
     return charged === 0 ? price.credits : Math.max(charged, price.credits ?? 0);
   }
 
-  /** Returns the expected cost of a purchase, or 0 without an estimate. */
   expected(price: Price): number {
     return Math.max(this.charged(price.class), saidOf(price));
   }

@@ -185,7 +185,6 @@ export function plausiblePrices(locks: readonly Pick<Lock, 'steps'>[]): ChargedP
   return new Map([...chargedPrices(locks)].filter(([, { high }]) => high <= mostCredits));
 }
 
-/** Returns the lowest, the most frequent and the highest charge. */
 function rangeOf(charges: readonly number[]): ChargedPrice {
   const byTimes = [...groupBy(charges, (credits) => credits)].sort(
     ([a, some], [b, others]) => others.length - some.length || b - a,
@@ -194,7 +193,6 @@ function rangeOf(charges: readonly number[]): ChargedPrice {
   return { low: Math.min(...amounts), likely: amounts[0] ?? 0, high: Math.max(...amounts) };
 }
 
-/** Factor by which charges can exceed an approved estimate. */
 const margin = 1.25;
 
 type Priced = Pick<Price, 'credits'> & Partial<Pick<Price, 'likely' | 'source' | 'high'>>;

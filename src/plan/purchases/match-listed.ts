@@ -109,7 +109,6 @@ export function isOpenField(value: Json): boolean {
   return value !== null && typeof value === 'object';
 }
 
-/** Removes differences in case, white space and Unicode form. */
 function foldText(text: string): string {
   return text.normalize('NFKC').toLowerCase().replace(/\s+/gu, ' ').trim();
 }

@@ -2,7 +2,6 @@ import { defined } from '../../ground/values.ts';
 import type { Job, OpenSend, Purchase, Refusal } from '../../lock/record.ts';
 import { isJob, isOpenSend } from '../../lock/sends.ts';
 
-/** Facts that determine how an unresolved create request can be settled. */
 export interface SendFacts {
   /** Whether sending the same idempotency key again recovers a lost answer; `unknown` without an API key. */
   replays: 'yes' | 'no' | 'unknown';

@@ -1,7 +1,6 @@
 import type { Reason } from '../plan.generated.ts';
 import type { BlockedRow, PlanRow, RowFacts } from '../plan.ts';
 
-/** Rows of a plan that is being made. */
 export class Draft {
   /** Rows of unresolved create requests without a step's row. */
   asks: PlanRow[] = [];
@@ -42,7 +41,6 @@ export class Draft {
   }
 }
 
-/** Returns the facts of a row that stay true if nothing is done for its step. */
 export function lastingFacts(row: PlanRow): RowFacts {
   const facts: { [name: string]: unknown } = {};
   for (const name of lasting) if (row[name] !== undefined) facts[name] = row[name];

@@ -76,7 +76,6 @@ export function withoutExtension(path: string): string {
 
 const most = 5;
 
-/** Suggests similar addresses, in the named task if it exists. */
 export function nearNames(written: string, known: readonly Named[]): string[] {
   const text = written.replace(/^\+|\+$/g, '').replaceAll('"', '');
   const addresses = known.map(({ address }) => address);

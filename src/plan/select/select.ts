@@ -157,7 +157,6 @@ export interface SelectionFacts {
   graph: Graph;
   stateOf(address: string): StepState;
   costOf(address: string): number | null | undefined;
-  /** Returns the step whose job this step shares. */
   ownerOf?(address: string): string | undefined;
 }
 

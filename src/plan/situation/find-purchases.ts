@@ -12,7 +12,6 @@ export interface Match {
   record?: StepRecord;
   purchase?: Purchase;
   movedFrom?: string;
-  /** Another step of the manifest with the same fingerprint, whose job this step shares. */
   sharesJobOf?: string;
 }
 
@@ -33,7 +32,6 @@ export function findPurchases(steps: readonly DecidedStep[], lock: Lock): Match[
   return matches;
 }
 
-/** Gives renamed steps the purchases that no step has at its own address. */
 function claimUnclaimed(matches: Match[], lock: Lock): void {
   const claimed = new Map<string, string>();
   for (const { step, purchase } of matches) if (purchase !== undefined) claimed.set(step.address, purchase.fingerprint);

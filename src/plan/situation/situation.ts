@@ -18,7 +18,6 @@ import {
 import { findUnneeded } from './parts.ts';
 import { type DecidedCampaign, Verdicts } from './verdicts.ts';
 
-/** A campaign with the decisions and purchases of its lock. */
 export interface Situation extends Limits {
   lock: Lock;
   written: Graph;
@@ -71,7 +70,6 @@ export function withFiles(situation: Situation, files: SeenFiles): SeenSituation
   return { ...situation, files, unfit: findUnfitSteps(situation.matches, { isIntact, factsOf: files.mediaFacts }) };
 }
 
-/** Limits a campaign to the scope of a run, which determines the canaries. */
 export function limit(situation: SeenSituation, limits: Limits): SeenSituation {
   const { written, lock, files } = situation;
   const reseats = limits.selected !== undefined && written.canaries !== undefined;
@@ -142,7 +140,6 @@ function isChanged({ part, request }: Step, changed: ReadonlySet<string>): boole
   return isPartChanged || findReferences(request).some((address) => changed.has(address));
 }
 
-/** Applies the decisions about other steps to the references of a step. */
 function rerender<Any extends Step>(step: Any, fingerprintOf: (address: string) => string): Any {
   const { part, file } = step;
   const referred = replaceReferences(step.request, fingerprintOf);

@@ -85,7 +85,6 @@ function nameOf({ purchase }: Bought): string | undefined {
   return fingerprint === undefined || job === undefined ? undefined : nameOfVerdict({ fingerprint, job });
 }
 
-/** Lists the gates of a plan that can be decided now: enough of their outputs exist and are not rejected. */
 export function gatesToDecide(
   { gates = [] }: Pick<Plan, 'gates'>,
   { graph, byAddress, verdicts }: { graph: DecidedGraph; byAddress: ReadonlyMap<string, Match>; verdicts: Verdicts },

@@ -121,10 +121,8 @@ describe('a header is refused, with the reason,', () => {
   it.each([
     ['a version in quotes', '"version":"1"', 'has a "version" that is not a whole number from 1 up: "1"'],
     ['a version before the first release', '"version":1', 'has version 1, which no release of mediabatch has written'],
-    ['half a version', '"version":1.5', 'has a "version" that is not a whole number from 1 up: 1.5'],
     ['a service that is a number', '"version":2,"service":7', 'has a "service" that is not a digest: 7'],
     ['a space before a service', '"version":2,"service":" a"', 'has a "service" that is not a digest: " a"'],
-    ['a space after a service', '"version":2,"service":"a "', 'has a "service" that is not a digest: "a "'],
   ])('%s', (_name, fields, reason) => {
     const { diagnostics } = read(`{"mediabatch":"lock",${fields}}\n`);
     expect(diagnostics.map(({ message }) => message)).toEqual([`campaign.lock.jsonl:1: the line ${reason}`]);
@@ -157,17 +155,13 @@ describe('the end of a file', () => {
   it.each([
     ['a word behind a conflict marker of six', '<<<<<< a'],
     ['a marker that does not begin the line', ' <<<<<<< a'],
-    ['a marker of eight', '<<<<<<<<'],
     ['a comment', `# ${line.trimEnd()}`],
-    ['a word', 'x'],
-    ['half a list', '[{"a":1}'],
     ['half a line with spaces between its parts', '{ "address": "he'],
     ['half a line behind spaces', '  {"address":"he'],
     ['half a line and a whole one', `{"address":"he${line.trimEnd()}`],
     ['two lines in one', `${line.trimEnd()}${line.trimEnd()}`],
     ['a line without its start', line.trimEnd().slice(1)],
     ['a comma behind a line', `${line.trimEnd()},`],
-    ['a bracket too much', `${line.trimEnd()}}`],
     ['zero bytes behind a word', 'x\0\0'],
     ['bytes that are no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22])],
   ])('%s is nothing that a run leaves: damage, and nothing is cut', (_name, last) => {

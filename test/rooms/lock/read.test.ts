@@ -4,7 +4,7 @@ import { shell, way } from '../../../src/ground/advice.ts';
 import { joinLocks } from '../../../src/lock/join.ts';
 import type { Lock, Purchase } from '../../../src/lock/record.ts';
 import { openSends, spentCredits } from '../../../src/lock/sends.ts';
-import { writeHeader, writeLock } from '../../../src/lock/write.ts';
+import { writeLock } from '../../../src/lock/write.ts';
 import { runs } from '../../rig/runs.ts';
 import { codes, golden, good, header, jobIds, lock, read } from './records.ts';
 
@@ -152,13 +152,11 @@ describe('damage', () => {
     { name: 'not JSON', line: '{"address":', says: 'is not JSON' },
     { name: 'not an object', line: '[1]', says: 'is not an object' },
     { name: 'no address', line: JSON.stringify({ ...good, address: undefined }), says: 'has no "address"' },
-    { name: 'a job without an id', line: JSON.stringify({ ...good, jobId: undefined }), says: 'but no "jobId"' },
     {
       name: 'an open create without an id',
       line: JSON.stringify({ ...good, state: 'unresolved', jobId: undefined }),
       says: 'but no "send"',
     },
-    { name: 'an intent with a job', line: JSON.stringify({ ...good, state: 'intent' }), says: 'and yet a "jobId"' },
     {
       name: 'a number in a request that JSON cannot hold',
       line: JSON.stringify({ ...good, request: { a: [{ seed: 7 }] } }).replace('7', '1e999'),
@@ -198,13 +196,6 @@ describe('damage', () => {
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
     const line = JSON.stringify({ ...good, request: { a: 1 } }).replace('"a":1', `"a":${deep}`);
     expect(read(`${header}${line}\n`).diagnostics).toMatchObject([{ code: 'MB2001' }]);
-  });
-
-  it('is a file of records without a header, and of two services', () => {
-    expect(codes(`${JSON.stringify(good)}\n`)).toEqual(['MB2001']);
-    const two = ['a1', 'b2'].map((service) => writeHeader({ version: 2, service })).join('');
-    expect(codes(two)).toEqual(['MB2003']);
-    expect(codes(two + two)).toEqual(['MB2003']);
   });
 });
 

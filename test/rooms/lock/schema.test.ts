@@ -116,27 +116,8 @@ describe('the schema', () => {
     }
   });
 
-  it('takes fields that it does not describe', () => {
-    expect(validate({ ...good, colour: 'red' })).toBe(true);
-  });
-
   it('is made from the base, and nothing of our own notes is published', () => {
     expect(schema, 'run `npm run generate` and commit the schema').toEqual(withoutNotes(open('lock.base.json')));
-  });
-
-  it.each([
-    ['a job without an id', { ...good, jobId: undefined }],
-    ['an intent with one', { ...good, state: 'intent' }],
-    ['an unknown state', { ...good, state: 'ready' }],
-    ['a newer version', { mediabatch: 'lock', version: 3 }],
-    ['what is closed by no id', { ...good, closes: ['a b'] }],
-    ['a mark that is false', { ...good, forgotten: false }],
-    [
-      'a path that climbs',
-      { ...good, outputs: [{ path: '../a', sha256: '0'.repeat(64), bytes: 1, type: 'image/png' }] },
-    ],
-  ])('refuses %s', (_name, line) => {
-    expect(validate(JSON.parse(JSON.stringify(line)))).toBe(false);
   });
 
   it('describes every property', () => {
@@ -204,7 +185,6 @@ describe('line rules', () => {
     (name: string, of: object = good) =>
     (value: Json) => ({ ...of, [name]: value });
   const outputField = (name: string) => (value: Json) => ({ ...good, outputs: [{ ...output, [name]: value }] });
-  const decision = (name: string) => (value: Json) => ({ ...good, decisions: { [name]: value } });
 
   describe('a line is refused, with the reason and the value,', () => {
     const long = (count: number, letter = 'a') => letter.repeat(count);
@@ -220,8 +200,6 @@ describe('line rules', () => {
         field('fingerprint'),
         ['1:a ', ' 1:a', long(257)],
       ],
-      ['a "digest" that is not a digest of at most 256 characters', field('digest', intent), ['a b']],
-      ['an "account" that is not a digest of at most 256 characters', field('account', intent), ['a b']],
       ['a "key" that is not 1 to 128 characters of printable ASCII', field('key'), ['k\t', '\tk', long(129, 'k'), 'ü']],
       ['a "generation" that is not a whole number from 1 to 1000000000', field('generation'), [0, 1_000_000_001]],
       ['"credits" that are not a whole number from 0 up', field('credits'), ['3', 0.5, -1]],
@@ -253,10 +231,6 @@ describe('line rules', () => {
           ...['file:///etc/passwd', 'https://u@a.example/', 'https://:p@a.example/'],
         ],
       ],
-      ['a "request" that is not an object', field('request'), [null, 'x', []]],
-      ['"decisions" that are not an object', field('decisions'), ['pin']],
-      ['a "pin" that is not an object', decision('pin'), [true]],
-      ['"verdicts" that are not a list', decision('verdicts'), ['picked']],
       [
         'an "is" that is not one of picked, rejected',
         (is) => ({ ...good, decisions: { verdicts: [{ ...about, is, revision: 1 }] } }),
@@ -267,7 +241,6 @@ describe('line rules', () => {
         (note) => ({ ...good, decisions: { verdicts: [{ ...about, is: 'picked', note, revision: 1 }] } }),
         ['a\u001bb'],
       ],
-      ['"sends" that are not a list', decision('sends'), ['s1']],
       ['"closes" that are not a list', field('closes'), [{}]],
       [
         'something in "closes" that is not the id of a send, of at most 64 characters',
@@ -292,7 +265,6 @@ describe('line rules', () => {
 
     it.each([
       ['no "fingerprint"', without('fingerprint')],
-      ['no "generation"', without('generation')],
       ['no "path"', { ...good, outputs: [without('path', output)] }],
       ['no "wanted"', { ...good, decisions: { accepted: [{ fingerprint: 'a', revision: 1 }] } }],
       ['a "request" that is nested deeper than 64 levels', { ...good, request: nested(66) }],
@@ -305,11 +277,9 @@ describe('line rules', () => {
     const cases: [string, object][] = [
       ['with a space and the first letter above the control characters', { ...good, address: 'a \u00a0~' }],
       ['with an error of any kind', { ...good, state: 'failed', error: 'nö\u0007' }],
-      ['with a time without a fraction', { ...intent, since: '2030-01-01T00:00:00Z' }],
       ['with an empty fence', { ...intent, fence: '', resent: true }],
       ['with a web address of either protocol', { ...good, url: 'http://127.0.0.1:1/x' }],
       ['with a drive-like name inside a folder', { ...good, outputs: [{ ...output, path: 'a/C:x.png' }] }],
-      ['with no outputs and an empty file', { ...good, outputs: [{ ...output, bytes: 0 }] }],
       ['with a request of 64 levels', { ...good, request: nested(64) }],
       [
         'with fields of a send where there is a job',
@@ -355,9 +325,7 @@ describe('line rules', () => {
   describe('a value that is shown in a message', () => {
     it.each([
       ['nothing', undefined, 'nothing'],
-      ['a text', 'a', '"a"'],
       ['what is not plain ASCII', 'ü\u009b😀', '"\\u00fc\\u009b\\ud83d\\ude00"'],
-      ['80 characters', 'a'.repeat(78), `"${'a'.repeat(78)}"`],
       ['more than 80', 'a'.repeat(79), `"${'a'.repeat(78)}…`],
     ])('%s', (_name, value, expected) => {
       expect(shown(value)).toBe(expected);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { addressPart, stepAddress, taskOfAddress } from '../../../src/graph/address.ts';
-import type { Graph, OpenRequest } from '../../../src/graph/graph.ts';
+import type { OpenRequest } from '../../../src/graph/graph.ts';
 import type { Lock } from '../../../src/lock/record.ts';
 import { emptyLock } from '../../../src/lock/write.ts';
 import { type ChangeFacts, describeChanges, describeWords, findChanges } from '../../../src/plan/compare/changes.ts';
@@ -10,8 +10,7 @@ import { findNamed, type Named, nearNames, readName, writeName } from '../../../
 import { matchSelection, parseSelection, vocabularyOf } from '../../../src/plan/select/select.ts';
 import { safeText } from '../../../src/report/safe-text.ts';
 import { runs } from '../../rig/runs.ts';
-import { graphOfSteps, type WrittenStep } from '../../rig/steps.ts';
-import { addresses, lock as locks } from '../lock/records.ts';
+import { graphOfSteps } from '../../rig/steps.ts';
 import { lockOf, picture, saved, song, stepOf, urlOf } from './facts.ts';
 
 /** Texts made of what has a meaning somewhere, and of what does not show. */
@@ -177,14 +176,9 @@ describe('what changed between two requests', () => {
   test.each<[string, OpenRequest, OpenRequest, string]>([
     ['nothing that can be seen', { a: 1, b: { c: 1, d: 2 } }, { b: { d: 2, c: 1 }, a: 1 }, 'an input changed'],
     ['a field more', {}, { seed: 1 }, 'seed is new'],
-    ['a field less', { seed: null }, {}, 'seed is gone'],
-    ['a number', { seed: 1 }, { seed: 2 }, 'seed: 1 → 2'],
-    ['a truth', { loud: true }, { loud: false }, 'loud: true → false'],
-    ['nothing in place of a text', { style: 'oil' }, { style: null }, 'style: oil → null'],
     ['a text in place of a number', { size: 2 }, { size: '2k' }, 'size: 2 → 2k'],
     ['a longer list', { images: ['a'] }, { images: ['a', 'b'] }, 'images: 1 → 2 items'],
     ['an item of a list', { images: ['a', 'b'] }, { images: ['a', 'c'] }, 'images.1: b → c'],
-    ['a list in place of a text', { images: 'a' }, { images: ['a'] }, 'images changed'],
     ['words of a text', { prompt: 'on an oak table' }, { prompt: 'on an elm table' }, 'prompt: oak → elm'],
     [
       'several fields, in the order of their names',
@@ -255,52 +249,7 @@ describe('what made it differ', () => {
   });
 });
 
-/** Campaigns that share addresses and requests with each other; some steps use the one before them. */
-const graphs: fc.Arbitrary<Graph> = fc
-  .uniqueArray(
-    fc.record({
-      address: fc.constantFrom(...addresses, 'a', 'b', 'c'),
-      prompt: fc.constantFrom('a lamp', 'a vase', 'a red lamp'),
-      kind: fc.constantFrom('image', 'music'),
-      follows: fc.boolean(),
-    }),
-    { selector: ({ address }) => address, maxLength: 6 },
-  )
-  .map((wanted) =>
-    graphOfSteps(
-      wanted.map(({ address, prompt, kind, follows }, index): WrittenStep => {
-        const before = wanted[index - 1];
-        const images = follows && before !== undefined ? { referenceImages: [urlOf(before.address)] } : {};
-        return { address, kind, request: { prompt, ...(kind === 'music' && { model: 'song-7.5' }), ...images } };
-      }),
-      { prices: { image: 3 } },
-    ),
-  );
-
-/** Locks in which some steps of a campaign are bought, beside whatever else. */
-const versions = fc.record({ graph: graphs, lock: locks, bought: fc.nat(63) }).map(({ graph, lock, bought }) => {
-  const own = graph.steps.filter((_, index) => (bought >> index) % 2 === 1);
-  const records = lockOf(Object.fromEntries(own.map((step) => [step.address, [saved(step)]])));
-  return { graph, lock: { ...lock, steps: new Map([...lock.steps, ...records.steps]) } };
-});
-
 describe('two versions of a campaign', () => {
-  it('are the same as themselves, whatever they are', () => {
-    fc.assert(
-      fc.property(versions, (version) => {
-        const { steps, there, here, bought, boughtThere, discarded } = compareVersions(version, version);
-        expect({ steps, bought, boughtThere, discarded }).toEqual({
-          steps: [],
-          bought: [],
-          boughtThere: [],
-          discarded: 0,
-        });
-        expect(there).toEqual(here);
-      }),
-      { numRuns: runs(200) },
-    );
-  });
-
   const before = graphOfSteps([song('a'), picture('b'), picture('c', { request: { referenceImages: [urlOf('b')] } })]);
   const after = graphOfSteps([
     { ...song('z'), request: song('a').request },
@@ -335,12 +284,10 @@ describe('the words that differ', () => {
     ['A lamp on an oak table, warm light', 'A lamp on an elm table, warm light', 'oak → elm'],
     ['on a table', 'on a red table', '“a table” → “a red table”'],
     ['a very old lamp here', 'a lamp here', '“a very old lamp” → “a lamp”'],
-    ['oak and ash', 'elm and fir', 'oak and ash → elm and fir'],
     ['a b c d e f g', 'A b C d E f G', 'a b c d e … → A b C d E …'],
     ['x one two three four five six seven', 'x 1', 'one two three four five … → 1'],
     ['a lamp, no text', 'a lamp, no text, soft colours', '“text” → “text, soft colours”'],
     ['two  spaces', 'two spaces', 'white space'],
-    ['', 'new words', '“” → “new words”'],
     ['木の机のランプ', '石の机のランプ', '木 → 石'],
   ])('%s | %s', (before, after, told) => {
     expect(describeWords(before, after)).toBe(told);

@@ -44,12 +44,10 @@ describe('the keys of a purchase are walked from the first', () => {
   test.each<[string, Purchase[], number]>([
     ['nothing was refused', [], 0],
     ['the first was', [refusedAt(1)], 1],
-    ['the first three were, in any order', [refusedAt(3), refusedAt(1), refusedAt(2)], 3],
     ['the second was, in a clone that had counted on: the first is tried', [refusedAt(2)], 0],
     ['the third was beside the first: the second is tried', [refusedAt(3), refusedAt(1)], 1],
     ['those of another purchase were', [refusedAt(1, { repeat: 1 }), refusedAt(1, { repeat: 3 })], 0],
     ['those of another request were', [refusedAt(1, { fingerprint: '1:abd' })], 0],
-    ['those of another campaign were', [refusedAt(1, { campaign: 'borealis' })], 0],
     ['the key was refused whatever the lock says beside it', [{ ...refusedAt(1), generation: 9, attempt: 7 }], 1],
     ['the key has a job', [{ ...refusedAt(1), state: 'running', jobId: 'j' }], 0],
     ['the key is open', [{ ...refusedAt(1), state: 'intent', send: 's1' }], 0],
@@ -85,7 +83,6 @@ test.each([
 describe('the next purchase of a step', () => {
   test.each<[string, Purchase[], string, ReturnType<typeof nextPurchase>]>([
     ['is the first', [], a.fingerprint, { generation: 1, repeat: 1 }],
-    ['is the third of its request', purchases, a.fingerprint, { generation: 5, repeat: 3 }],
     ['is the first of its request', purchases, '1:new', { generation: 5, repeat: 1 }],
     [
       'is still the first where all was refused',
@@ -131,7 +128,6 @@ describe('the state of a step', () => {
     ['its create was never answered', [create(a)], 'unresolved'],
     ['it was refused', [create(a, { state: 'refused' })], 'not-bought'],
     ['another request was bought', [saved(earlier(a))], 'changed'],
-    ['another request was refused', [create(earlier(a), { state: 'refused' })], 'not-bought'],
     [
       'another request was refused after it was bought',
       [create(earlier(a), { state: 'refused', generation: 2 }), saved(earlier(a))],
