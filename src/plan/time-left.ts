@@ -48,19 +48,13 @@ export function expectEnd(steps: readonly OpenStep[], slots: number): { lowMs: n
   };
 }
 
-const spreads = new WeakMap<readonly number[], Remaining>();
-
 interface Remaining {
   meanMs: number;
   variance: number;
 }
 
 function remainingOf({ samples, ageMs }: OpenStep): Remaining {
-  if (ageMs === undefined) {
-    const seen = spreads.get(samples) ?? spreadOf(samples);
-    spreads.set(samples, seen);
-    return seen;
-  }
+  if (ageMs === undefined) return spreadOf(samples);
   const longer = samples.filter((ms) => ms > ageMs);
   if (longer.length === 0) return { meanMs: overtime * ageMs, variance: (overtime * ageMs) ** 2 };
   return spreadOf(longer.map((ms) => ms - ageMs));

@@ -174,7 +174,6 @@ describe('what is done with one step', () => {
 
     test.each<[string, Partial<OpenSend>, GivenFacts, (open: OpenSend) => ToldDecision]>([
       ['just now', { since: hoursAgo(0) }, {}, sentAgain],
-      ['22.9 hours ago', { since: hoursAgo(22.9) }, {}, sentAgain],
       ['23 hours ago', { since: hoursAgo(23) }, {}, tooLate],
       [
         '23 hours ago, but for a millisecond',
@@ -184,7 +183,6 @@ describe('what is done with one step', () => {
       ],
       ['5 minutes ahead, by another clock', { since: hoursAgo(-5 / 60) }, {}, sentAgain],
       ['more than that: one of the clocks is wrong', { since: new Date(now + 300_001).toISOString() }, {}, tooEarly],
-      ['a day ahead, by another clock', { since: hoursAgo(-26) }, {}, tooEarly],
       ['with the API key at hand', { since: hoursAgo(1), account: ours }, own, sentAgain],
       ['with another API key', { since: hoursAgo(1), account: 'another' }, own, foreign],
       ['with another API key, and it is to be held', { account: 'another' }, { ...own, onUnknown: 'hold' }, held],
@@ -199,9 +197,7 @@ describe('what is done with one step', () => {
       ['nobody knows when', {}, {}, tooLate],
       ['nobody knows whether this credential can ask', { since: hoursAgo(1) }, { replays: 'unknown' }, sentAgain],
       ['this credential cannot ask', { since: hoursAgo(1) }, { replays: 'no' }, cannotAsk],
-      ['this credential cannot ask, and it is too late', { since: hoursAgo(99) }, { replays: 'no' }, cannotAsk],
       ['the person wants to hold', { since: hoursAgo(1) }, { onUnknown: 'hold' }, held],
-      ['the person wants to ask', { since: hoursAgo(1) }, { onUnknown: 'ask' }, sentAgain],
     ])('%s', (_name, more, facts, expected) => {
       const open = create(a, { generation: 2, attempt: 3, key: 'the key', ...more });
       expect(decideA([open], facts)).toEqual(expected(open));
