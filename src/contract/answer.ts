@@ -5,7 +5,7 @@ import type { ListedRecord } from '../plan/purchases/match-listed.ts';
 export interface CreatedJob {
   jobId: string;
   credits: number | null;
-  /** True if the charge comes from a list, and not from the answer to the create request. */
+  /** True if the charge comes from a list instead of the answer to the create request. */
   isListed?: true;
   balance: number | null;
   /** ID of the record that contains the job, if it differs from the job's ID. */
@@ -13,29 +13,25 @@ export interface CreatedJob {
 }
 
 export interface JobResult {
-  /** Values that other steps may refer to, by output field: `url`, `thumbnailUrl`, `clips.0.url`, … */
+  /** Values by output field, for references: `url`, `thumbnailUrl`, `clips.0.url`, … */
   values: { readonly [field: string]: string };
-  /** Links to the files, in order. Empty only for a list of parts without members. */
   files: readonly string[];
   /** Number of parts in the output, for kinds whose output is a list. */
   parts?: number;
 }
 
-/**
- * Result of a create request. Only `accepted`, `refused` and `no-route` are certain. `mayBe`: a job ID found in the
- * refusal, which no status call has confirmed.
- */
+/** Only `accepted`, `refused` and `no-route` are certain. `mayBe`: unconfirmed job id from the refusal. */
 export type CreateAnswer =
   /** `doubt`: the service's message, if it refused the request but named its job. */
   | { is: 'accepted'; job: CreatedJob; model?: string; doubt?: string }
   /** The service refused with its own error body: nothing was charged. */
   | { is: 'refused'; status: number; why: 'invalid' | 'auth' | 'credits' | 'user'; message: string; mayBe?: CreatedJob }
-  /** Refused because of its idempotency key: a job was bought under the key, but the answer does not identify it. */
+  /** A job was bought under the idempotency key, but the answer does not identify the job. */
   | { is: 'known'; message: string; mayBe?: CreatedJob }
-  /** The service has no such operation: nothing was charged, and no other kind is affected. */
+  /** The service has no such operation, and charged nothing. */
   | { is: 'no-route'; message: string }
   | { is: 'throttled'; afterMs: number | null; message: string }
-  /** 409: an earlier request with this idempotency key is still being handled. */
+  /** 409: the service is still handling an earlier request with this idempotency key. */
   | { is: 'in-progress'; message: string }
   /** No byte of the request was written. */
   | { is: 'not-sent'; message: string }
@@ -45,15 +41,15 @@ export type CreateAnswer =
 export type JobEnd =
   | { is: 'completed'; result: JobResult }
   | { is: 'failed'; error: string }
-  /** Unknown (404) for longer than a new job may need to appear. */
+  /** The service answers 404 for longer than a new job may need to appear. */
   | { is: 'lost'; error: string }
-  /** No longer watched: aborted, waited too long, key refused, or host unreachable. The job itself continues. */
+  /** Watching ended. The job itself continues. */
   | { is: 'unwatched'; because: 'signal' | 'patience' | 'auth' | 'unreachable'; error: string };
 
 export interface Download {
   /**
-   * Rejects if the body ends early or the connection breaks. Occupies a connection: read it to its end, or call its
-   * iterator's `return`, even if iteration never began.
+   * Rejects if the body ends early or the connection breaks. The consumer reads it to its end, or calls the iterator's
+   * `return`, even if iteration never began.
    */
   body: AsyncIterable<Uint8Array>;
   /** Size from Content-Length; `undefined` if the server sent none. */
@@ -63,16 +59,14 @@ export interface Download {
 
 export type DownloadAnswer =
   | { is: 'open'; download: Download }
-  /** Any 4xx that does not pass by itself: query the job's status for a new link. */
+  /** A permanent 4xx. The job's status may contain a new link. */
   | { is: 'expired'; message: string }
-  /** The address or the answer is not acceptable; retrying does not help. */
+  /** The address or the answer is not acceptable. Permanent. */
   | { is: 'refused'; message: string }
   /** `retryAfterMs`: wait that the host requests. */
   | { is: 'unreachable'; message: string; retryAfterMs?: number };
 
-/**
- * A file of a finished job, with its current download link. Links expire, so the file is identified by job and index.
- */
+/** A file of a finished job, with its current download link. */
 export interface JobFile {
   jobId: string;
   /** Counted from 0. */
@@ -87,10 +81,10 @@ export type FetchAnswer =
 
 export type UploadAnswer =
   | { is: 'uploaded'; assetId: string; url: string }
-  /** `changed`: the file differs from the planned file. `refused`: retrying does not help. */
+  /** `changed`: the file differs from the planned file. `refused`: permanent. */
   | { is: 'failed'; why: 'changed' | 'refused' | 'auth' | 'unreachable' | 'interrupted'; message: string };
 
-/** A job as shown by a list of the service. Strings come from the service: show them through `safeText`. */
+/** A job in a list of the service. Its strings are unescaped. */
 export interface ListedJob {
   kind: string;
   jobId: string;
@@ -100,21 +94,18 @@ export interface ListedJob {
   /** Time in ISO 8601. */
   createdAt?: string;
   model?: string;
-  /** The input it was made from: the prompt, script, title or file. */
+  /** Prompt, script, title or file. */
   prompt?: string;
   credits?: number;
   error?: string;
   url?: string;
-  /** Request fields that the record echoes, by their names in the request. */
   echoes: { [field: string]: Json };
 }
 
 export interface ListWalk<Job extends ListedRecord> {
   /** Records newer than the fence: the newest job of the list before the request was sent. */
   jobs: readonly Job[];
-  /**
-   * Other records seen on the walk. They show which fields the list returns, but are never the job of a lost request.
-   */
+  /** Older records, which show which fields the list returns. */
   older: readonly Job[];
   /** True if the walk reached the fence, or the end of a list that was empty before the create. */
   complete: boolean;
@@ -122,7 +113,7 @@ export interface ListWalk<Job extends ListedRecord> {
 
 export type LookUpVerdict<Job extends ListedRecord> =
   | { do: 'adopt'; job: Job }
-  /** Certainly no job was made, so the request may be sent again. */
+  /** No job was made, so the request may be sent again. */
   | { do: 'resend' }
-  /** Only a person can decide. `candidates`: jobs that may belong to the request. */
+  /** Only a user can decide. `candidates`: jobs that may belong to the request. */
   | { do: 'hold'; error: string; candidates: Job[] };

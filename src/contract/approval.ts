@@ -1,6 +1,4 @@
-export const usualValidMs = 7 * 86_400_000;
-
-/** A person's approval of one saved plan, for one lock. */
+/** A user's approval of one saved plan, for one lock. */
 export interface Approval {
   version: 1;
   /** Absolute path of the plan when it was approved. */
@@ -8,7 +6,7 @@ export interface Approval {
   digest: string;
   /** Real path of the lock that the plan was made for. */
   lock: string;
-  /** Digest of the account that pays, salted with the plan's digest. Omitted for sandbox credits. */
+  /** Digest of the account, salted with the plan's digest. Omitted for sandbox credits. */
   account?: string;
   campaign: string;
   what: string;
@@ -16,6 +14,6 @@ export interface Approval {
   /** Time in ISO 8601, UTC. */
   at: string;
   until: string;
-  /** Time when a run under this approval had nothing left to do. Omitted while the approval is valid. */
+  /** Time at which a run under this approval was complete. Omitted while the approval is valid. */
   ended?: string;
 }

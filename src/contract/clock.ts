@@ -9,7 +9,7 @@ export interface Clock {
   random(): number;
 }
 
-/** Longest delay that Node accepts: it turns longer ones into 1 ms. */
+/** Node converts a longer delay to 1 ms. */
 const longestSleepMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
@@ -34,10 +34,7 @@ export function elapsedOf(clock: Clock): number {
   return clock.elapsed?.() ?? clock.now();
 }
 
-/**
- * Wraps a clock so that it never goes back: otherwise, after the system clock is set back, a wait for a time would be
- * repeated. The wrapped clock then stays ahead by that amount.
- */
+/** Wraps a clock so that it never goes back. After the system clock was set back, the wrapped clock stays ahead. */
 export function steadyClock(clock: Clock): Clock {
   let last = Number.NEGATIVE_INFINITY;
   let aheadMs = 0;

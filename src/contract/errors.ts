@@ -1,11 +1,8 @@
-/**
- * Failure of a call that buys nothing. `auth`: the credential is missing or refused. `unreachable`: no usable answer.
- * `refused`: the service declined. `unusable`: the service accepted, but its answer is not valid.
- */
+/** Failure of a free call. `unreachable`: no usable answer. `unusable`: an invalid answer with a status of success. */
 export class ServiceError extends Error {
   readonly why: 'auth' | 'unreachable' | 'refused' | 'unusable';
   readonly status: number | undefined;
-  /** Wait in ms that the service requests before the next call. */
+  /** Wait in ms before the next call, as the service requests. */
   readonly retryAfterMs: number | undefined;
 
   constructor(why: ServiceError['why'], message: string, options: { status?: number; retryAfterMs?: number } = {}) {
@@ -18,10 +15,7 @@ export class ServiceError extends Error {
 }
 
 export class OutputError extends Error {
-  /**
-   * `bad-bytes`: the downloaded bytes are not valid; retry. `disk`: the file cannot be written. `path`: the path was
-   * refused.
-   */
+  /** `bad-bytes`: invalid download, which may be retried. `disk`: cannot write. `path`: the path is not allowed. */
   readonly why: 'bad-bytes' | 'disk' | 'path';
   constructor(why: 'bad-bytes' | 'disk' | 'path', message: string, options?: ErrorOptions) {
     super(message, options);
@@ -50,7 +44,7 @@ export class UnsafeFileError extends Error {
   }
 }
 
-/** Two runs would now pay twice: another run has taken over the lock, or its guard file was removed. */
+/** Another run has the lock, or the guard file was removed, so two runs would pay twice. */
 export class GuardLostError extends Error {
   constructor() {
     super('this run no longer holds the lock (its guard in .mediabatch is gone or belongs to another run)');
@@ -58,7 +52,6 @@ export class GuardLostError extends Error {
   }
 }
 
-/** Another worker leads the account: this worker may no longer write or send anything. */
 export class HeadLostError extends Error {
   constructor() {
     super('another worker now leads this account');
@@ -66,7 +59,7 @@ export class HeadLostError extends Error {
   }
 }
 
-/** A run that failed because of a defect of this program or a library. `cause`: the original error. */
+/** Failure of a run by a defect of this program or a library. `cause`: the original error. */
 export class BrokenRunError extends Error {
   readonly lock: string;
 

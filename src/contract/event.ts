@@ -2,9 +2,8 @@ import type { Outcome, RunEvent } from './event.generated.ts';
 import type { RunLine } from './run-line.generated.ts';
 
 /**
- * Events of a run, in the past tense, as plain JSON with IDs. The screen, the log and the summary are all derived from
- * this one stream. Each step of the plan has exactly one `step-started` or `step-left`. Only a step left at a gate may
- * begin later, or be left for another reason, when people decide during the run.
+ * Events of a run, from which screen, log and summary are derived. Each step has exactly one `step-started` or
+ * `step-left`, except a step left at a gate, which may start later.
  */
 export type { RunEvent } from './event.generated.ts';
 
@@ -14,12 +13,12 @@ type Timeless<Event> = Event extends RunEvent ? Omit<Event, 'at'> : never;
 
 export type StepOutcome = Outcome;
 
-/** Outcomes that need a person's attention; all others follow from these, or are left to the next run. */
+/** Outcomes that require an action of the user. Other outcomes are consequences, or left to the next run. */
 export const failedOutcomes: readonly StepOutcome[] = ['failed', 'refused', 'unresolved', 'lost'];
 
 export type StepFinished = Extract<RunEvent, { event: 'step-finished' }>;
 
-/** Reason why no further create request is sent in this run. Running jobs are still collected. */
+/** Why the run sends no further create request. It still collects running jobs. */
 export type StopReason = Extract<RunEvent, { event: 'spending-stopped' }>['because'];
 
 export type { RunClose, RunHeader, RunTime } from './run-line.generated.ts';

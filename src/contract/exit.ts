@@ -1,4 +1,4 @@
-/** Exit codes of the process. Users' scripts rely on these numbers. */
+/** Scripts of users rely on these numbers. */
 export const exitCodes = {
   done: 0,
   internalError: 1,
@@ -19,17 +19,11 @@ export const exitCodes = {
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 export type ExitAnswers = {
-  /**
-   * Whether to call the command again. `same`: unchanged, now or later. `changed`: after something was fixed, added or
-   * decided. `never`: not necessary.
-   */
+  /** Whether to call the command again: unchanged, or after something was changed. */
   again: 'never' | 'same' | 'changed';
-  /** Whether a person has to act: credits, an API key, a verdict, a decision. */
+  /** Whether a user has to act. */
   person: boolean;
-  /**
-   * Payments made. `nothing`: this command paid nothing. `recorded`: all payments are recorded, and will not be
-   * repeated. `perhaps`: a create request may have been charged.
-   */
+  /** Payments of this command. `recorded`: none will be repeated. `perhaps`: a create request may have been charged. */
   paid: 'nothing' | 'recorded' | 'perhaps';
 };
 
@@ -54,7 +48,7 @@ const byCode: ReadonlyMap<number, ExitAnswers> = new Map(
   Object.entries(exitCodes).map(([name, code]) => [code, answers[name as keyof typeof exitCodes]]),
 );
 
-/** Returns the answers for an exit code. An unknown number counts as an internal error. */
+/** An unknown number counts as an internal error. */
 export function answersOfExit(exit: ExitCode | number): ExitAnswers {
   return byCode.get(exit) ?? answers.internalError;
 }

@@ -15,7 +15,7 @@ import { type ExitAnswers, type ExitCode, exitCodes } from './exit.ts';
 export interface Meaning {
   exit: ExitCode;
   title: string;
-  /** Payments made, if known more exactly than from the exit code. */
+  /** Defaults to the answer of the exit code. */
   paid?: ExitAnswers['paid'];
 }
 
@@ -36,7 +36,7 @@ export const failures = {
   MB3004: { exit: wrongUsage, title: 'no interactive terminal to confirm in' },
   MB3005: { exit: wrongUsage, title: 'a decision does not apply to a step' },
   MB3006: { exit: wrongUsage, title: 'selected steps depend on steps that are not selected' },
-  // Precedes the run, while a result with this exit code may have purchases.
+  // Other results with this exit code may have purchases.
   MB3007: { exit: exitCodes.waitsForPerson, title: 'a plan is not approved', paid: 'nothing' },
   // Files given to a command
   MB3100: { exit: wrongInput, title: 'the manifest has errors' },
@@ -91,7 +91,7 @@ export const titles: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(failures).map(([code, { title }]) => [code, title])),
 };
 
-/** Errors in files. `sources`: the texts of these files by file name, for excerpts. */
+/** `sources`: texts of the files by file name, for excerpts. */
 interface Mistakes {
   diagnostics: readonly Diagnostic[];
   sources: ReadonlyMap<string, string>;
@@ -101,21 +101,18 @@ export interface Holder {
   id: string;
   pid: number;
   host: string;
-  /** Time in ISO 8601 UTC, by the holder's clock; only shown to people. */
+  /** Time in ISO 8601 UTC, by the holder's clock. For display only. */
   since: string;
 }
 
-/**
- * A command to continue with. `credits`: the most it may spend, `null` if unknown. `needs`: `person` if it must not run
- * unattended.
- */
+/** A command to continue with. `credits`: maximum cost, `null` if unknown. `needs`: who must run the command. */
 export type NextStep = {
   command: string;
   credits: number | null;
   needs: 'person' | null;
 };
 
-/** Facts about a failure besides its code, for programs. Paths are absolute, or relative to the working folder. */
+/** Facts about a failure for programs. Paths are absolute, or relative to the working folder. */
 interface Facts {
   MB1001: { file: string };
   MB1604: { path: string; address: string };
@@ -156,14 +153,14 @@ interface Facts {
 
 type FailureOf<Code extends FailureCode> = {
   code: Code;
-  /** Message with unescaped data; every view must escape it. */
+  /** Unescaped: every view must escape it. */
   message: string;
   hint?: Advice | undefined;
 } & (Code extends keyof Facts ? Facts[Code] : unknown);
 
 export type Failure = { [Code in FailureCode]: FailureOf<Code> }[FailureCode];
 
-/** Thrown by the application if it cannot continue, and this is no defect of mediabatch itself. */
+/** A failure that is not a defect of mediabatch. */
 export class CampaignError extends Error {
   readonly failure: Failure;
 
@@ -185,7 +182,7 @@ const takeUp: Advice = [
 ];
 const makeRoom = 'make room or fix the permissions, then run again; everything recorded so far is kept';
 
-/** Returns the failure that an error represents; `undefined` for a defect of this program. */
+/** Returns `undefined` for a defect of this program. */
 export function failureOf(error: unknown): Failure | undefined {
   if (error instanceof BrokenRunError) return failureOf(error.cause);
   if (error instanceof CampaignError) return error.failure;
@@ -207,17 +204,14 @@ export function failureOf(error: unknown): Failure | undefined {
   return isOurs ? { code: 'MB3301', message, hint: makeRoom, ...defined({ path }) } : undefined;
 }
 
-/**
- * True for a defect of this program in one place: no known failure, no error with a code from the system or a server,
- * and no lost leadership of an account.
- */
+/** Returns false for a failure, an error with a code from the system or a server, and a lost leadership. */
 export function isDefect(error: unknown): boolean {
   if (failureOf(error) !== undefined || error instanceof HeadLostError) return false;
   const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
   return typeof code !== 'string' || code.startsWith('ERR_');
 }
 
-/** Settles like `work`; rejects with a `CampaignError` if the error is a known failure. */
+/** Settles like `work`. Converts an error that is a failure to a `CampaignError`. */
 export async function orFailure<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -231,7 +225,7 @@ export async function orFailure<T>(work: Promise<T>): Promise<T> {
 
 const otherSpeaker = 'a proxy or the sign-in page of a network may answer at this address';
 
-/** Message for an API key whose user does not exist, which the service reports with 404. */
+/** The service answers 404 for an API key whose user does not exist. */
 export const noUser = {
   text: 'the service does not know the user of this key',
   hint: 'its account may be deleted, or not set up yet: sign in to the dashboard of the service, and create a new key',

@@ -29,9 +29,9 @@ export interface OutputTarget {
   address: string;
   save: string;
   media: Media;
-  /** Digests of files that may be replaced. Any other file at the destination is kept under another name. */
+  /** Digests of files that may be replaced. Another file at the destination is kept under another name. */
   replaces: readonly string[];
-  /** True to save the file even if its format is unknown or its end is missing, because a user accepted it. */
+  /** Saves the file even if its format is unknown or its end is missing, because a user accepted it. */
   asIs?: true;
   notice(message: string): void;
 }
@@ -44,19 +44,18 @@ export interface Ports {
   outputs: Outputs;
   clock: Clock;
   emit(fact: RunFact): void;
-  /** Returns whether a failed job may be bought again now, if the order allows it. Defaults to always. */
+  /** Whether a failed job may be bought again now. Defaults to always. */
   mayRetry?(order: StepOrder, error: string): boolean;
-  /** When aborted, no further purchase starts and watching stops; requests in flight are awaited. */
+  /** When aborted, no further purchase starts, and watching stops. Requests in flight are awaited. */
   signal: AbortSignal;
-  /** Longest wait in ms that is accepted from the service, if more than 10 minutes. */
+  /** Longest wait in ms accepted from the service. At least 10 minutes. */
   patienceMs?: number | undefined;
 }
 
 export type Begin =
   /**
-   * The price is reserved (`reserved`: `null` if unknown). `open`: the order's create request that still lacks its
-   * answer. `body`: the bytes of that request, if still stored. `held`: why only a user can settle that request. `job`:
-   * the job exists already, so nothing is created.
+   * The price is reserved (`null` if unknown). `open`: unresolved create of the order. `body`: bytes of that create.
+   * `held`: why only a user can resolve that create. `job`: existing job, so nothing is created.
    */
   | {
       do: 'go';
@@ -71,68 +70,51 @@ export type Begin =
 export type StepResult =
   | { state: Extract<PurchaseState, 'done'>; outputs: Output[]; jobId: string; url?: string }
   | { state: Extract<PurchaseState, 'failed' | 'lost'>; error: string; jobId: string }
-  /** The service refused this create request: it certainly charged nothing for it. */
+  /** The service refused the create request and charged nothing. */
   | { state: Extract<PurchaseState, 'refused'>; error: string; send: string }
-  /**
-   * The service knows a purchase under the idempotency key, but not its job. The create request stays open until a
-   * person decides.
-   */
+  /** The service has a purchase under the idempotency key, but did not return its job. A user decides. */
   | { state: Extract<PurchaseState, 'unresolved'>; error: string; send: string }
-  /** No job was made: the create request never left, or the service's list lacks its job. It counts as never begun. */
+  /** The create request was not sent, or the service's list does not contain its job. */
   | { state: 'unsent'; send: string };
 
-/**
- * Source of truth about purchases: budget, create requests, job IDs. Locally, this is the lock file. Every promise
- * resolves only when the fact is durable. A rejection ends all spending.
- */
+/** Source of truth about purchases. Every promise resolves when the fact is durable. A rejection ends all spending. */
 export interface Ledger {
-  /** Reserves the step's price; waits while another step probes that price. Idempotent per order. */
+  /** Reserves the step's price. Waits while another step probes that price. Idempotent per order. */
   begin(order: StepOrder): Promise<Begin>;
-  /** Makes a create request durable before it leaves. Resolves with its ID, a new one for each new request. */
+  /** Records a create request before it is sent. Resolves with the id of the request. */
   intent(order: StepOrder, request: IntendedRequest): Promise<string>;
   /**
-   * Makes the answer durable before the first poll, and settles the reservation. Resolves with `taken` if
-   * another request already has this job ID: the create request then stays open, because its own job is unknown. If two
-   * answers contain the same ID, only the first one gets it. `credits`: the charge, or `null` if it is unknown.
+   * Records the answer before the first poll, and settles the reservation. `credits`: the charge, or `null` if unknown.
+   * Resolves with `taken` if another request has this job id. The create request then stays unresolved.
    */
   created(order: StepOrder, job: CreatedJob, answered: AnsweredSend): Promise<{ credits: number | null } | 'taken'>;
   finish(order: StepOrder, result: StepResult): Promise<void>;
-  /** Releases a reservation, because nothing has been sent. */
+  /** Releases a reservation when nothing was sent. */
   release(order: StepOrder): void;
-  /** Keeps the reservation: this run will not learn the charge. No other step waits for it. */
+  /** Keeps the reservation of a charge that this run cannot determine. No other step waits for the charge. */
   doubt(order: StepOrder): void;
   /**
-   * Ends a step that an internal error interrupted: a possible charge stays held, any other reservation is released.
-   * Returns the recorded purchase, preferably an open create request; `broken`: the record cannot be written.
+   * Ends a step after an internal error. Keeps the reservation of a possible charge, and releases any other. Returns
+   * the recorded purchase, preferably an unresolved create; `broken`: the record cannot be written.
    */
   abandon(order: StepOrder): Purchase | 'broken' | undefined;
-  /** Returns the bytes first sent and answered under this idempotency key, if they differ from those sent now. */
+  /** Returns the first bytes sent under the idempotency key, if they differ from the order's bytes. */
   firstBody(order: StepOrder): Promise<string | undefined>;
-  /** Returns the finished job of a step for exactly this request, whose output links can be queried. */
   jobOf(address: string, fingerprint: string): Promise<FinishedJob | undefined>;
-  /** Returns the idempotency key under which a job of this kind is already recorded, if any. */
   keyOfJob(kind: string, jobId: string): Promise<string | undefined>;
 }
 
-/**
- * The create request that a job answers. If its idempotency key is replayed, the job answers all requests under that
- * key that are still replayed.
- */
-export interface AnsweredSend {
-  id: string;
-  replays: boolean;
-  /** Milliseconds since 1970, by the service's clock. */
-  at: number;
-}
+/** Create request of a job. If the service replays its key, the job answers all requests under that key. */
+export type AnsweredSend = Pick<IntendedRequest, 'replays' | 'at'> & { id: string };
 
 export interface IntendedRequest {
   body: string;
   replays: boolean;
   /** Milliseconds since 1970, by the service's clock. */
   at: number;
-  /** The newest listed job before the request, as in `Purchase`. */
+  /** Newest listed job before the request. */
   fence?: string | undefined;
-  /** Id of the earlier create request that this request repeats: the service's list has shown that the earlier one made no job. */
+  /** Id of the repeated create request, whose job is not in the service's list. */
   resent?: string | undefined;
 }
 
@@ -148,49 +130,47 @@ export type Departure =
 export interface CreateGate {
   readonly stopped: StopReason | undefined;
   /**
-   * Resolves with `in` when this create request may leave, with `stop` when it no longer may. `isAsked`: it only
-   * recovers a lost answer, which costs nothing new, so it passes even if the account is empty or spending has ended.
+   * Resolves with `in` when the create request may be sent, with `stop` when it may not. `isAsked`: the request only
+   * recovers a lost answer, so it may be sent even if the account is empty or spending has ended.
    */
   enter(order: StepOrder, options: { signal: AbortSignal; isAsked: boolean }): Promise<'in' | 'stop'>;
-  /** Called once for each `in`, when the answer is known and recorded. `again`: may be retried in this run. */
+  /** Called once for each `in`, after the answer is recorded. `again`: the request may be retried in this run. */
   leave(order: StepOrder, departure: Departure): 'again' | 'over';
-  /** Stops all further create requests. `until`: time in ISO 8601 until which the service requests to wait. */
+  /** Stops all create requests. `until`: time in ISO 8601 until which the service requests to wait. */
   stop(because: StopReason, detail: string, until?: string): void;
 }
 
-/** Recovers lost answers to create requests from the service's list of jobs, for kinds whose keys are not replayed. */
+/** Recovers lost answers to create requests from the service's list of jobs, for kinds without replay. */
 export interface LostCreates {
   /**
-   * Returns the newest job of the kind's list; `undefined` if the service has no readable list. Throws `ServiceError`
-   * while the service is unreachable: then a create request that only the list can recover must not leave.
+   * Returns the newest job of the kind's list; `undefined` if there is no readable list. Throws `ServiceError` while
+   * the service is unreachable: a create request that only the list can recover must not be sent then.
    */
   fence(kind: string): Promise<string | undefined>;
-  /**
-   * Starts the search for a create request. `sentAt`: when it left, in ms since 1970. Must be called before the request
-   * leaves the gate, so that the search is registered before the next request may enter.
-   */
+  /** Searches for the job of a create request. Must be called before the request leaves the gate. */
   lookUp(order: StepOrder, lost: LostSend): Promise<LookUp>;
 }
 
 export interface LostSend {
   id: string;
+  /** Milliseconds since 1970. */
   sentAt: number;
   fence: string;
   resent: boolean;
 }
 
-/** `stop`: interrupted before the result was known; `held`: the search is disabled; `unread`: no readable list now. */
+/** `stop`: interrupted. `held`: the search is disabled. `unread`: the list cannot be read now. */
 export type LookUp = LookUpVerdict<ListedJob> | { do: 'stop' } | { do: 'held' } | { do: 'unread'; error: string };
 
 export interface FinishedJob {
   kind: string;
   jobId: string;
-  /** Public URL of an uploaded file, for which no status is queried. */
+  /** Public URL of an uploaded file, which has no status. */
   url?: string;
   files: number;
 }
 
-/** A local file, or a URL that the service fetches itself, for the media library. */
+/** A local file, or a URL that the service fetches. */
 export type UploadOrder = { fileName?: string; contentType?: string } & (
   | { path: string; sha256: string; bytes: number }
   | { url: string }
@@ -198,30 +178,30 @@ export type UploadOrder = { fileName?: string; contentType?: string } & (
 
 export interface WatchOptions {
   signal: AbortSignal;
-  /** True if the job was just created, so parts of the service may not know it yet. */
+  /** True if the job was just created, so the service may still answer 404. */
   fresh: boolean;
   onStatus(status: string): void;
   notice(message: string): void;
   /** Patience for this job in ms, if shorter than for all jobs. */
   patienceMs?: number | undefined;
-  /** Importance of noticing the job's end, above 0; below 1 if no step waits for it. Defaults to 1. */
+  /** Above 0. Below 1 if no step waits for the job. Defaults to 1. */
   urgency?: () => number;
 }
 
 export interface Service {
-  /** True if resending the same idempotency key recovers a lost answer of this kind. */
+  /** Whether resending an idempotency key recovers a lost answer of this kind. */
   replays(kind: string): boolean;
   /**
-   * Returns how far the service's clock is ahead of the local clock, in ms; 0 if unknown. May send a free request.
-   * `unreachable`: the service does not answer, so nothing paid may be sent to it. `fresh`: uses only a new answer.
+   * Returns how far the service's clock is ahead of the local clock, in ms; 0 if unknown. May send a free request, and
+   * always does with `fresh`. `unreachable`: the service does not answer, so nothing paid may be sent.
    */
   clockAheadMs(options?: { fresh?: boolean }): Promise<number | { unreachable: string }>;
-  /** Sends a single POST, never retried here. `body` is canonical JSON. */
+  /** Sends a single POST without retries. `body` is canonical JSON. */
   create(call: { kind: string; body: string; key: string }): Promise<CreateAnswer>;
   watch(job: { kind: string; jobId: string; model?: string }, options: WatchOptions): Promise<JobEnd>;
-  /** ID of the newest job in a kind's list, or an empty string if there is none. Throws `ServiceError`. */
+  /** Returns the id of the newest job in a kind's list, or an empty string. Throws `ServiceError`. */
   newestJob(kind: string): Promise<string>;
-  /** Reads the kind's list from the newest job down to all of the fences. Throws `ServiceError`. */
+  /** Reads the kind's list from the newest job to all of the fences. Throws `ServiceError`. */
   walkJobs(kind: string, fences: readonly string[]): Promise<ListWalk<ListedJob>>;
   /** Free, and may be repeated. */
   upload(order: UploadOrder, signal: AbortSignal): Promise<UploadAnswer>;
@@ -232,7 +212,7 @@ export interface Downloads {
 }
 
 export interface Outputs extends Omit<OutputFiles, 'save'> {
-  /** Tries once to download and save a file. Throws `OutputError` if saving fails, not the download. */
+  /** Tries once to download and save a file. Throws `OutputError` if saving fails. */
   fetch(target: OutputTarget, file: JobFile, options: { signal: AbortSignal }): Promise<FetchAnswer>;
 }
 
@@ -240,83 +220,69 @@ export interface OutputFiles {
   /** Streams into a temporary file, verifies it, and renames it into place. Throws `OutputError`. */
   save(target: OutputTarget, download: Download): Promise<Output>;
   /**
-   * Copies or renames a local file (same bytes) to the target's name; `undefined` if it is missing or changed.
-   * `remove`: its old name is removed, because no step uses it any more. Otherwise both files stay.
+   * Copies a file to the target's name. Resolves with `undefined` if the file is missing or changed. `remove`: removes
+   * the old name, which no step uses.
    */
   relocate(target: OutputTarget, from: Output, options?: { remove?: boolean }): Promise<Output | undefined>;
-  /** Returns media facts of a saved file; `undefined` if it cannot be read. */
   measure(output: Output, aspects: readonly Aspect[]): Promise<MediaFacts | undefined>;
 }
 
 /**
- * Journal of purchases by idempotency key, for one campaign name and account. It is independent of the lock, and
- * contains the spending limits shared with other campaigns. Its lines are the lock's, written at the same time, so a
- * killed run has sent nothing that the journal lacks. Stored in files of this user, or in tables of an engine.
+ * Journal of purchases by idempotency key, for one campaign name and account, in files of the user or tables of an
+ * engine. Independent of the lock. Each request that was sent is in the journal. Enforces limits of all campaigns.
  */
 export interface PurchaseJournal {
-  /**
-   * Reserves an idempotency key for this run, or resolves with its records. Waits while another run may be buying under
-   * it, until `isStopped`. `asks`: id of the create request whose answer is looked up.
-   */
+  /** Reserves an idempotency key for this run. Waits while another run may buy under the key, until `isStopped`. */
   reserve(key: string, options: ReserveOptions): Promise<Reservation>;
   /**
-   * Holds credits across all campaigns and processes, before a create request leaves. The hold is durable if a limit is
-   * set. Held and charged credits together never exceed a limit, unless a charge exceeds its hold.
+   * Holds credits across all campaigns before a create request is sent. With a limit, the hold is durable. Held and
+   * charged credits never exceed a limit, unless a charge exceeds its hold.
    */
   hold(purchase: Hold): Promise<HoldAnswer>;
-  /**
-   * Ends the reservation of a key: none of its create requests is in flight. Credits of an unanswered one stay held.
-   */
+  /** Ends the reservation of a key without a request in flight. Credits of an unresolved create stay held. */
   release(key: string): void;
-  /**
-   * Adds a line. Resolves when other processes can read it. It is durable when the lock's line is. `text`: the line as
-   * written to the lock.
-   */
+  /** Resolves when other processes can read the line. `text`: the line in the lock, which makes it durable. */
   add(line: LockLine, text?: string): Promise<void>;
 }
 
 export interface ReserveOptions {
-  /** Fingerprint of the request: records of another request do not count. */
+  /** Fingerprint of the request. Records of other requests do not count. */
   fingerprint: string;
+  /** Id of the create request whose answer is to be recovered. */
   asks: string | undefined;
-  /** Whether the lock contains the end of this unresolved create request: an answer, or a decision about it. */
+  /** Whether the lock contains an answer to the create request, or a decision about it. */
   isClosed(send: string): boolean;
   isStopped(): boolean;
 }
 
-/**
- * Result of `reserve`; `known` has the purchases and unresolved create requests under the idempotency key, by address.
- */
+/** `known`: purchases and unresolved creates under the idempotency key, by address. */
 export type Reservation = { is: 'reserved' } | { is: 'stopped' } | { is: 'known'; records: readonly StepRecord[] };
 
 export interface LockFile {
   readonly path: string;
   /**
-   * Appends one line (with its LF). Resolves when it is durable; waiting lines share one write and one fdatasync, in
-   * order of arrival. After a failure every later call rejects with the same error. Rejects with `LockChangedError` if
-   * another program has replaced the file.
+   * Appends one line with its LF. Resolves when it is durable. After a failure, every later call rejects with the same
+   * error. Rejects with `LockChangedError` if another program has replaced the file.
    */
   append(line: string): Promise<void>;
   /**
-   * Replaces the file with these lines (each with its LF), which are consumed as they are written. May succeed after a
-   * failed `append`, and then saves its lines, too. Rejects with `LockChangedError` if another program wrote the file:
-   * read it again, join it with the known lock, reopen it.
+   * Replaces all lines, each with its LF. May succeed after a failed `append`. Rejects with `LockChangedError` if
+   * another program wrote the file: the caller reads and joins the file, and opens it again.
    */
   replace(lines: Iterable<string>): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Bodies of create requests in flight, one file per idempotency key, next to the lock but not in git. A body that
- * contains another step's link must be resent byte for byte: the link may be signed and differ tomorrow, and links must
- * not be in the lock. The folder may come from another person's branch: only files written on this machine are read,
- * and nothing is written or removed through a link (`UnsafeFileError`).
+ * Bodies of create requests in flight, which must be resent byte for byte. They are not in the lock, because they contain
+ * signed links. Reads only files of this machine, because a branch may contain others. Throws `UnsafeFileError` for a
+ * symbolic link.
  */
 export interface RequestBodies {
   keep(key: string, body: string): Promise<void>;
   read(key: string): Promise<string | undefined>;
   drop(key: string): Promise<void>;
-  /** Records that the create request was answered: its body is then needed only while the service knows the key. */
+  /** Records that the create request was answered. */
   answered(key: string): Promise<void>;
 }
 

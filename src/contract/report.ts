@@ -1,24 +1,18 @@
-/**
- * Additional data of a gallery, in `ReviewData.report`: a page without it shows none of the gallery's views. Times are
- * ms since the epoch.
- */
-
+/** Additional data of a gallery, in `ReviewData.report`. A page without it has no views of the gallery. */
 export interface ReportParts {
+  /** Milliseconds since 1970. */
   made: number;
-  /** Base of the comparison, as the person typed it, and the commit that it resolved to. */
+  /** Base of the comparison: the reference as typed, and its commit. */
   compare?: { ref: string; commit: string };
-  /** Set for a client's gallery: the line above its pictures. */
+  /** Line above the pictures of a client's gallery. */
   client?: string;
-  /**
-   * Set for a single-file gallery, which contains only small pictures: their number, and the number of omitted
-   * originals.
-   */
+  /** Single-file gallery: number of embedded small pictures, and of omitted originals. */
   embedded?: { thumbs: number; left: number };
 }
 
 /**
- * Packed form of `ReviewData` in a page: repeated strings and the names of fields are stored once. An object is a list
- * of its shape's index and its values, a list is -1 and its members, `t` is the index of a string.
+ * Packed form of `ReviewData`, with each string and shape stored once. An object is the index of its shape and its
+ * values. A list is -1 and its members. `t` is the index of a string.
  */
 export interface PackedData {
   version: 1;

@@ -1,4 +1,4 @@
-/** Spending limits in credits that a person sets, over all campaigns. Days and months are in UTC. */
+/** Spending limits of a user in credits, for all campaigns together. Days and months are in UTC. */
 export interface SpendingLimits {
   run?: number;
   day?: number;
@@ -9,13 +9,13 @@ export interface SpendingLeft {
   credits: number;
   per: (typeof spans)[number];
   left: number;
-  /** Owner of the limit: the engine's workers. Default: this user on this machine. */
+  /** Set for a limit of the engine's workers. Defaults to this user on this machine. */
   of?: 'engine';
 }
 
 export const spans = ['run', 'day', 'month'] as const;
 
-/** Returns the limit with the fewest credits left after `spent`; `undefined` if there is none. */
+/** Returns the limit with the fewest credits left after `spent`. */
 export function tightestOf(limits: SpendingLimits, spent: { day: number; month: number }): SpendingLeft | undefined {
   const left = spans.flatMap((per): SpendingLeft[] => {
     const credits = limits[per];
@@ -33,18 +33,14 @@ export function lowestOf(all: readonly SpendingLimits[]): SpendingLimits {
   return lowest;
 }
 
-/** A purchase whose credits are to be held, before its create request leaves. */
 export interface Hold {
   key: string;
   credits: number | null;
   /** Expected cost, if the price is unknown. */
   likely: number;
-  /** True if the create request has left before: its credits are counted, and it is never refused. */
+  /** True if the create request was sent before. It is never refused. */
   isSent: boolean;
 }
 
-/**
- * `later`: another process probes a price, which may cost all that is left; the next call waits for it. `over`: why the
- * purchase exceeds a limit.
- */
+/** `later`: another process probes a price; the next call waits for it. `over`: why the purchase exceeds a limit. */
 export type HoldAnswer = 'held' | 'later' | { over: string };

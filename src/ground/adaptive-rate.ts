@@ -1,7 +1,4 @@
-/**
- * Adaptive rate limiter. It sets no limit until the service answers 429; from then on it keeps to the rate that the
- * service sustained, and raises it again while no more 429s come. Rates are requests per second.
- */
+/** Rate limiter without a limit until the first 429. Rates are requests per second. */
 export class AdaptiveRate {
   readonly #clock: { now(): number };
   readonly #least: number;
@@ -13,7 +10,7 @@ export class AdaptiveRate {
   /** Departure times of the most recent requests, ms since 1970. */
   #recent: number[] = [];
 
-  /** `least`: lowest rate, which no 429 lowers further. */
+  /** `least`: lowest rate. */
   constructor(clock: { now(): number }, { least = 0.5 } = {}) {
     this.#clock = clock;
     this.#least = least;
@@ -33,13 +30,12 @@ export class AdaptiveRate {
     this.left();
   }
 
-  /** Records that a request departed; the sustained rate is measured from these. */
+  /** Records that a request departed. */
   left(): void {
     this.#recent.push(this.#clock.now());
     if (this.#recent.length > 2 * mostRecent) this.#recent = this.#recent.slice(-mostRecent);
   }
 
-  /** Takes the next turn for a request that departs soon. */
   reserve(): void {
     if (this.#rate === Number.POSITIVE_INFINITY) return;
     const now = this.#clock.now();
@@ -53,10 +49,7 @@ export class AdaptiveRate {
     this.#nextAt = Math.max(this.#nextAt, now - 1000) + 1000 / this.#rate;
   }
 
-  /**
-   * Handles a 429; several during one pause count as one. `asked`: requested pause in ms, if any. `random`: jitter in
-   * [0, 1).
-   */
+  /** Handles a 429; several during one pause count as one. `asked`: requested pause in ms. `random`: in [0, 1). */
   complain(asked: number | null, random: number): void {
     const now = this.#clock.now();
     const isNew = now >= this.#pausedUntil;

@@ -1,28 +1,25 @@
-/** A command that a person may run next. It uses the same lock as the running command. */
+/** Command that a user may run next, with the lock of the running command. */
 export interface Call {
   call: string;
   words: readonly string[];
-  /** Path of its manifest; omitted if it is that of the running command. */
+  /** Path of the manifest. Defaults to that of the running command. */
   file?: string;
-  /** Drops all options of the running command. */
+  /** Omits the options of the running command. */
   bare?: true;
 }
 
-/** A shell command, word by word, that is printed unchanged in every context. */
+/** Words of a shell command, which every view prints unchanged. */
 export interface Shell {
   shell: readonly string[];
 }
 
-/** A command with its purpose: printed on a line of their own that ends with the command. */
+/** Purpose and command, on one line. */
 export interface Way<Run = Call | Shell> {
   to: string;
   run: Run;
 }
 
-/**
- * Suggested next action, line by line: a sentence, or a command with its purpose. A command is never printed inside a
- * sentence, so that it can be selected as a whole.
- */
+/** Lines of a suggested action. A command is never inside a sentence, so that a user can select it as a whole. */
 export type Advice<Run = Call | Shell> = string | Way<Run> | readonly (string | Way<Run>)[];
 
 export function call(command: string, ...words: string[]): Call {
@@ -33,10 +30,7 @@ export function shell(...words: string[]): Shell {
   return { shell: words };
 }
 
-/**
- * Builds a command with its purpose, which has no colon at the end: `way('remove the pin first', call('pin', address,
- * '--undo'))`.
- */
+/** For example `way('remove the pin first', call('pin', address, '--undo'))`. */
 export function way<Run>(to: string, run: Run): Way<Run> {
   return { to, run };
 }

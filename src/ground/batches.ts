@@ -6,17 +6,14 @@ interface Waiting<Item> {
 
 interface BatchOptions<Item> {
   write(items: readonly Item[]): Promise<void>;
-  /**
-   * Awaited before each write, to collect more items. Without it, each write contains the items added in one turn of
-   * the event loop.
-   */
+  /** Awaited before each write. Defaults to one turn of the event loop. */
   gather?(): Promise<void>;
   sizeOf?(item: Item): number;
-  /** Largest size of a batch with more than one item. Default: none. */
+  /** Largest size of a batch with more than one item. */
   mostSize?: number;
 }
 
-/** Writes items in the order in which they were added, one batch after the other: all waiting items share a write. */
+/** Writes items in order. All waiting items share a write. */
 export class Batches<Item> {
   readonly #options: BatchOptions<Item>;
   #waiting: Waiting<Item>[] = [];
@@ -42,7 +39,7 @@ export class Batches<Item> {
     while (this.#busy !== undefined) await this.#busy;
   }
 
-  /** Runs other work as soon as no item waits; items added meanwhile are written after it. */
+  /** Runs other work when no item waits. Later items are written after this work. */
   async alone<Answer>(work: () => Promise<Answer>): Promise<Answer> {
     while (this.#busy !== undefined) await this.#busy;
     const answer = work();

@@ -1,4 +1,4 @@
-/** Condition variable: a waiter that is notified has to check its condition again. */
+/** Condition variable. A notified waiter checks its condition again. */
 export class Condition {
   #waiting: (() => void)[] = [];
 

@@ -1,16 +1,13 @@
 import type { Advice, Shell } from './advice.ts';
 
-/** A point in a text file. Line and column count from 1; offset counts UTF-16 units from 0. */
+/** Line and column count from 1. Offset counts UTF-16 units from 0. */
 export interface Position {
   line: number;
   column: number;
   offset: number;
 }
 
-/**
- * A range of a text file; `end` is exclusive. `file` is the path as the user gave it. With `sheet` it is a cell of a
- * workbook, whose rows count as lines and whose columns as columns.
- */
+/** Range of a text file, or with `sheet` a cell of a workbook, whose rows are lines. `end` is exclusive. */
 export interface Place {
   file: string;
   sheet?: string;
@@ -18,29 +15,22 @@ export interface Place {
   end: Position;
 }
 
-/**
- * One mistake of a user as data: the observation, its position, and a remedy. Mistakes are collected and shown
- * together; only internal errors are thrown.
- */
+/** Mistake of a user. Mistakes are collected and shown together. */
 export interface Diagnostic {
-  /** Stable code, for example `MB1203`; see `codes` in this file. */
   code: DiagnosticCode;
   severity: 'error' | 'warning';
-  /** One sentence: the observation, and the rule that it breaks. No trailing full stop. */
+  /** The observation and the violated rule. One sentence without a full stop. */
   message: string;
-  /**
-   * Suggested remedy in one sentence. It contains only complete shell commands, because a program that reads
-   * diagnostics does not know this program's command line.
-   */
+  /** Remedy in one sentence. Contains complete shell commands only, because other programs read diagnostics. */
   hint?: Advice<Shell> | undefined;
   place?: Place | undefined;
-  /** Related places: the first of two duplicates, every edge of a cycle. */
+  /** The first of two duplicates, or every edge of a cycle. */
   related?: { message: string; place: Place }[] | undefined;
-  /** Replacement text, set only if the intended meaning is clear enough. */
+  /** Replacement text, if the intended meaning is clear. */
   fix?: { place: Place; text: string } | undefined;
-  /** Path of the expansion that led here, outermost first: `task hero`, `row 14 of products.csv`, `ratio 9:16`. */
+  /** Path of the expansion, outermost first: `task hero`, `row 14 of products.csv`, `ratio 9:16`. */
   trail?: string[] | undefined;
-  /** Set on one diagnostic of a list that was cut: how many are omitted. */
+  /** Number of omitted diagnostics, on one diagnostic of a shortened list. */
   omitted?: DiagnosticCounts | undefined;
 }
 
@@ -49,7 +39,7 @@ interface DiagnosticCounts {
   warnings: number;
 }
 
-/** Every code with its meaning. Codes are never reused. */
+/** Codes are never reused. */
 export const codes = {
   // YAML syntax of the file
   MB1001: 'the manifest cannot be read',
@@ -132,18 +122,18 @@ export function hasErrors(diagnostics: readonly Pick<Diagnostic, 'severity'>[]):
   return diagnostics.some(({ severity }) => severity === 'error');
 }
 
-/** Returns the spreadsheet name of a cell, for example `B7`. Row and column count from 1. */
+/** Returns a name such as `B7`. Row and column count from 1. */
 export function nameCell(row: number, column: number): string {
   return `${nameColumn(column)}${row}`;
 }
 
-/** Returns the spreadsheet name of a column, A to Z, AA, and so on. Counts from 1. */
+/** Returns A to Z, AA, and so on. Counts from 1. */
 export function nameColumn(column: number): string {
   const last = String.fromCharCode(65 + ((column - 1) % 26));
   return column <= 26 ? last : `${nameColumn(Math.floor((column - 1) / 26))}${last}`;
 }
 
-/** Sorts errors before warnings, then by file and position; diagnostics without a place come first. Stable. */
+/** Sorts by severity, errors first; then by place, diagnostics without a place first. Stable. */
 export function sortDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   return diagnostics.toSorted((a, b) => {
     if (a.severity !== b.severity) return a.severity === 'error' ? -1 : 1;

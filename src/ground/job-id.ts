@@ -1,7 +1,6 @@
 /**
- * Whether a value can be a job id of the service: a string of 1 to 256 printable ASCII characters. The id becomes one
- * percent-encoded path segment; proxies and servers may decode it, even more than once, and must never find a `.` or
- * `..` segment in it.
+ * Whether a value can be a job id: 1 to 256 printable ASCII characters. The id is one percent-encoded path segment, in
+ * which servers that decode it more than once must find no `.` or `..` segment.
  */
 export function isJobId(id: unknown): id is string {
   if (typeof id !== 'string' || !/^[!-~]{1,256}$/.test(id)) return false;
@@ -13,7 +12,7 @@ export function isJobId(id: unknown): id is string {
   }
 }
 
-/** Recognizes `.` and `..`, also for servers that cut a segment at `;` or at unprintable characters. */
+/** Some servers cut a segment at `;`, or drop unprintable characters. */
 function isFolder(segment: string): boolean {
   const name = segment.replace(/;.*$/s, '').replace(/[^!-~]/g, '');
   return name === '.' || name === '..';

@@ -1,4 +1,3 @@
-/** A JSON value. All data exchanged between rooms or written to disk consists of JSON values. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 /** Returns `undefined` for a text that is not JSON. */
@@ -10,15 +9,12 @@ export function parseJson(text: string): Json | undefined {
   }
 }
 
-/**
- * Returns the canonical text of a JSON value: keys sorted by code unit, no white space. Digests and request bodies are
- * made from it, so equal values always give equal bytes.
- */
+/** Returns JSON with keys sorted by code unit and no white space, so that equal values give equal digests. */
 export function canonicalJson(value: Json): string {
   return isInOrder(value) ? JSON.stringify(value) : writeInOrder(value);
 }
 
-/** Whether the keys are sorted already, as in most input, which was written in this form. */
+/** Whether all keys are sorted, as in most input. */
 function isInOrder(value: Json | undefined): boolean {
   switch (typeof value) {
     case 'string':

@@ -1,7 +1,4 @@
-/**
- * Normalizes a sentence, so that sentences are equal if they differ only in identifiers: links, paths, names in quotes,
- * ids, numbers. HTTP status numbers are kept, because they describe the error.
- */
+/** Replaces links, paths, quoted names, ids and numbers in a sentence, except HTTP status numbers. */
 export function likenessOf(text: string): string {
   return text
     .toLowerCase()

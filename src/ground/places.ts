@@ -1,11 +1,11 @@
 import PQueue from 'p-queue';
 
-/** Semaphore. Jobs without a free slot wait, first come, first served. */
+/** Semaphore. Jobs get free slots in order. */
 export class Places {
   readonly #queue: PQueue;
   #most: number;
 
-  /** `most`: number of slots; 0: no job ever begins. */
+  /** `most`: number of slots; with 0, no job begins. */
   constructor(most = Number.POSITIVE_INFINITY) {
     this.#queue = new PQueue({ concurrency: Math.max(1, most), autoStart: most > 0 });
     this.#most = most;
@@ -23,18 +23,18 @@ export class Places {
     return this.#queue.size;
   }
 
-  /** Changes the number of slots to `most`, at least 1. If it is reduced, running jobs keep their slots. */
+  /** `most`: at least 1. Running jobs keep their slots. */
   resize(most: number): void {
     this.#most = most;
     this.#queue.concurrency = most;
   }
 
-  /** Resolves when the caller has a slot, with the function that frees it. */
+  /** Resolves with the function that frees the slot. */
   take(): Promise<() => void> {
     return new Promise((taken) => void this.use(() => new Promise<void>((free) => taken(free))));
   }
 
-  /** Runs `work` in a slot. Aborting `signal` rejects while it waits for a slot; it does not stop the work. */
+  /** Rejects if `signal` aborts before `work` has a slot. */
   use<Answer>(work: () => Promise<Answer>, signal?: AbortSignal): Promise<Answer> {
     return this.#queue.add(work, signal && { signal });
   }

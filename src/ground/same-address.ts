@@ -1,7 +1,4 @@
-/**
- * Normalizes the address of a service, so that different spellings are equal: case of the host, default port, trailing
- * dot or slashes. `undefined` if it is not a URL.
- */
+/** Normalizes case of the host, default port, trailing dot and slashes. Returns `undefined` unless it is a URL. */
 export function sameAddress(baseUrl: string): string | undefined {
   if (!URL.canParse(baseUrl)) return undefined;
   const { protocol, host, pathname } = new URL(baseUrl);

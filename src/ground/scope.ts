@@ -1,4 +1,4 @@
-/** Resources opened one after another, and closed in reverse order; each is closed even if closing another fails. */
+/** Resources that are closed in reverse order, even if closing one of them fails. */
 export class Scope {
   readonly #closers: (() => unknown)[] = [];
 

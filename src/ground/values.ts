@@ -18,7 +18,7 @@ export function emptyMap(): JsonMap {
   return new Bare();
 }
 
-/** `Object.create(null)` uses a hash table from its first key on; instances of this class share a hidden class. */
+/** Unlike objects from `Object.create(null)`, instances of this class share a hidden class. */
 const Bare = function Bare() {} as unknown as new () => JsonMap;
 Bare.prototype = Object.freeze(Object.create(null)) as object;
 
@@ -36,14 +36,14 @@ type Defined<Fields> = {
   [Name in keyof Fields as undefined extends Fields[Name] ? never : Name]: Fields[Name];
 } & { [Name in keyof Fields as undefined extends Fields[Name] ? Name : never]?: Exclude<Fields[Name], undefined> };
 
-/** Copies fields except those whose value is undefined, for types in which such a field is omitted. */
+/** Copies fields except those whose value is undefined. */
 export function defined<Fields extends object>(fields: Fields): Defined<Fields> {
   const copy: Partial<Fields> = {};
   for (const name in fields) if (fields[name] !== undefined) copy[name] = fields[name];
   return copy as unknown as Defined<Fields>;
 }
 
-/** Groups items, in the order of the groups' first members. */
+/** Groups are in the order of their first members. */
 export function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
   const groups = new Map<Key, Item[]>();
   for (const item of items) {
@@ -64,12 +64,12 @@ export function isScalar(value: Json | undefined): value is Scalar {
 }
 
 /**
- * Placeholder for an unknown value: a mistake reported where the value is written, or a template that is not rendered
- * yet. Rules accept it, so that one mistake is reported once. Compared by identity.
+ * Placeholder for a value with a reported mistake, or for a template that is not rendered yet. Every rule accepts the
+ * placeholder. Compared by identity.
  */
 export const unknownValue: JsonMap = Object.freeze(emptyMap());
 
-/** Returns the own value of a key of a map or an index of a list; `undefined` when there is none. */
+/** Returns the own value of a key of a map, or of an index of a list. */
 export function ownValue(container: Json | undefined, key: string | number): Json | undefined {
   if (Array.isArray(container)) {
     return /^(0|[1-9][0-9]{0,8})$/.test(String(key)) ? container[Number(key)] : undefined;
@@ -83,7 +83,7 @@ export function valueAt(root: Json | undefined, path: Path): Json | undefined {
   return value;
 }
 
-/** Makes a deep copy whose maps have no prototype. */
+/** Returns a deep copy whose maps have no prototype. */
 export function freshCopy(value: Json): Json {
   if (Array.isArray(value)) return value.map(freshCopy);
   if (!isMap(value)) return value;
@@ -111,10 +111,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/**
- * Whether a value is a printable string of one line: 1 to `most` UTF-16 code units, without control characters and
- * unpaired surrogates.
- */
+/** Whether a value is 1 to `most` UTF-16 code units, without control characters and unpaired surrogates. */
 export function isPlainText(value: unknown, most: number): value is string {
   return typeof value === 'string' && value !== '' && value.length <= most && !/[\p{Cc}\p{Cs}]/u.test(value);
 }

@@ -1,9 +1,7 @@
-/** Number of levels of a stretch, including silence and full scale: one base-36 digit encodes each. */
+/** One base-36 digit encodes a level. */
 const levels = 36;
 
-/**
- * Encodes a waveform, with stretches from 0 to 1, as one character per stretch: `0` for silence, `z` for full scale.
- */
+/** Encodes peaks from 0 to 1 as one character each: `0` for silence, `z` for full scale. */
 export function writeWave(peaks: readonly number[]): string {
   return peaks.map((peak) => Math.round(Math.min(1, peak) * (levels - 1)).toString(levels)).join('');
 }

@@ -14,7 +14,8 @@ import { knownService } from '../../campaign/paths.ts';
 import { belongingOf } from '../../campaign/read-lock.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
-import { type Finding, failureFinding } from '../../contract/notice.ts';
+import { failureOf, failures } from '../../contract/failure.ts';
+import type { Finding } from '../../contract/notice.ts';
 import { makeOwn, stateFolder } from '../../disk/state/sealed-file.ts';
 import type { Advice, Call, Shell } from '../../ground/advice.ts';
 import { defined } from '../../ground/values.ts';
@@ -184,4 +185,12 @@ function lockFindings({ shown, reading, problem }: FoundLock, service: string | 
   }
   if (findings.length > 0) return findings;
   return [recorded.ok(`${shown}: ${countOf(lock.steps.size, 'step')} on record`)];
+}
+
+/** Converts a failure to a finding, so that other checks continue. Throws other errors. */
+function failureFinding(about: string, error: unknown): Finding & { state: 'problem' } {
+  const failure = failureOf(error);
+  if (failure === undefined || failure.code === 'MB3004') throw error;
+  const { code, message, hint } = failure;
+  return { about, state: 'problem', text: message, ...defined({ hint }), exit: failures[code].exit };
 }

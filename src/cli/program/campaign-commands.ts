@@ -8,7 +8,6 @@ import {
   sharedOptions,
   varOptions,
 } from '../../campaign/option-table.ts';
-import { usualValidMs } from '../../contract/approval.ts';
 import { type CommandGroup, type CommandOption, type CommandRow, state, typedOptions } from './command-row.ts';
 import { defaultManifest, manifestArgument } from './name-manifest.ts';
 
@@ -109,7 +108,7 @@ const runCommands: readonly CommandRow[] = [
       [
         '--valid <age>',
         'how long the approval is valid: 12h, 30d',
-        { takes: 'duration', standard: usualValidMs, shown: '7d' },
+        { takes: 'duration', standard: 7 * 86_400_000, shown: '7d' },
       ],
       ['--by <name>', 'name of the approver (default: git user.name, else the user name)'],
       ['--rows', 'print the request of every step without asking', { conflicts: ['valid', 'by', 'list', 'revoke'] }],
