@@ -5,10 +5,8 @@ import { type MistakeCase, products, productTask, testMistakes } from '../manife
 describe('kinds whose requests the service does not document', () => {
   testMistakes([
     ['a typing mistake in a field', image('promt: x', 'prompt: y'), 'MB1501 7:7', 'did you mean `prompt`'],
-    ['a typing mistake in a required field', image('promt: x'), 'MB1501 7:7', 'did you mean `prompt`'],
     ['a value in curly quotes', image('prompt: x', 'aspectRatio: “1:1”'), 'MB1503 8:20', 'straight'],
     ['a missing prompt', image('model: alpha-2'), 'MB1502 6:5', 'task `hero`', 'prompt'],
-    ['an empty prompt', image('prompt: ""'), 'MB1502 7:15'],
     ['a prompt without value', image('prompt:'), 'MB1503 7:7'],
     ['a prompt that is a number', image('prompt: 2024'), 'MB1503 7:15', 'quotes'],
     [
@@ -25,7 +23,6 @@ describe('kinds whose requests the service does not document', () => {
       '1k, 2k, 4k',
       'silently',
     ],
-    ['a ratio for a model without', image('prompt: x', 'model: gamma-image-1.5', 'aspectRatio: "1:1"'), 'MB1503 9:20'],
     ['a resolution for a model without', image('prompt: x', 'model: beta-v5-lite', 'resolution: 2k'), 'MB1503 9:19'],
     ['a wrong default', `defaults: { image: { resolution: 8k } }\n${image('prompt: x')}`, 'MB1503 1:34'],
     ['a wrong default that no task uses', `defaults: { music: { out: x } }\n${image('prompt: x')}`, 'MB1501 1:22'],
@@ -35,13 +32,6 @@ describe('kinds whose requests the service does not document', () => {
       'MB1504 4:48',
       '3001',
       '3000',
-    ],
-    [
-      'a style of 1025 characters',
-      tasks(`  a: { kind: music, with: { lyrics: y, prompt: "${'x'.repeat(1025)}" } }`),
-      'MB1504 4:48',
-      '1025',
-      '1024',
     ],
     [
       'a text above the limit of its task, as a row makes it',
@@ -107,14 +97,6 @@ describe('kinds whose requests the service does not document', () => {
       text: image('prompt: x', 'referenceImages: https://example.com/a.png'),
       found: ['MB1503 8:24'],
     },
-    [
-      'a model that another task gives',
-      tasks(
-        '  b: { kind: image, with: { prompt: x } }',
-        '  a: { kind: image, with: { prompt: x, model: "{{tasks.b.url}}" } }',
-      ),
-      'MB1503 5:47',
-    ],
   ]);
 
   const voiceover = (fields: string) => tasks(`  a: { kind: voiceover, with: { ${fields} } }`);
@@ -122,8 +104,6 @@ describe('kinds whose requests the service does not document', () => {
 
   testMistakes([
     ['fields that nobody knows pass', video('prompt: x, fps: 24, style: { light: low }'), ''],
-    ['models that nobody knows pass', video('prompt: x, model: motion-9'), ''],
-    ['nothing is required', video('model: motion-9'), ''],
     [
       'a field close to a known one is only a warning',
       video('promt: x'),

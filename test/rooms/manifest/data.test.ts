@@ -71,16 +71,6 @@ describe('data', () => {
       data: { 'products.csv': 'sku,name\nA,b\n' },
       found: ['MB1103 6:47'],
     },
-    {
-      name: 'a separator of a file that is no table',
-      text: productTask('    with: { prompt: "{{row.name}}" }').replace(
-        'foreach: products.csv',
-        'foreach: { file: products.json, separator: ";" }',
-      ),
-      data: { 'products.json': '[{ "sku": "a", "name": "b" }]' },
-      found: ['MB1103 6:37'],
-      says: ['has no effect'],
-    },
     ofProducts('an empty table', '.csv', '', 'MB1302 products.csv:1:1'),
     ofProducts('a table without rows', '.csv', 'sku,name\n', 'MB1408 6:14'),
     ofProducts('broken JSON', '.json', '[\n  {"sku": 1},\n  {"sku": 2,}\n]', 'MB1302 products.json:3:13'),

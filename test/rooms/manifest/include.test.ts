@@ -163,15 +163,7 @@ describe('include mistakes', () => {
       'include: [shared/brand.yaml]',
     ],
     ['an entry that is no path', including('5'), 'MB1103 3:11', 'the path of a yaml file'],
-    ['an empty entry', including('" "'), 'MB1103 3:11'],
-    [
-      'a typing mistake',
-      'version: 1\nname: x\ninclud: [a.yaml]\ntasks: {a: {kind: image}}\n',
-      'MB1101 3:1',
-      'did you mean `include`',
-    ],
     ['a template', including('"{{vars.x}}.yaml"'), 'MB1202 3:11', 'cannot be a template'],
-    ['a template without quotes', including('{{vars.x}}'), 'MB1008 3:11'],
     ...[
       '"https://example.com/a.yaml"',
       '/etc/a.yaml',

@@ -14,19 +14,12 @@ describe('shape', () => {
       'did you mean `name`',
     ],
     ['no tasks', 'version: 1\nname: x\ntasks: {}\n', 'MB1103 3:1', '`tasks` is empty'],
-    ['an empty matrix', tasks('  a: { kind: image, matrix: {}, with: { prompt: x } }'), 'MB1103 4:21', 'is empty'],
     ['a version in curly quotes', image('prompt: x').replace('version: 1', 'version: “1”'), 'MB1103 1:10', 'straight'],
     [
       'a canary that is no number',
       tasks('  a: { kind: image, with: { prompt: x }, canary: x }'),
       'MB1103 4:50',
       'a whole number from 1 to 20, or a map, as in `canary: { first: 2, then: ask }`',
-    ],
-    [
-      'a canary of none',
-      tasks('  a: { kind: image, with: { prompt: x }, canary: 0 }'),
-      'MB1103 4:50',
-      'a whole number from 1 to 20',
     ],
     [
       'canaries of a negative number, and with an unknown `then`',
@@ -61,16 +54,13 @@ describe('shape', () => {
     ],
     ['the key of the service', `service: { apiKey: x }\n${image('prompt: x')}`, 'MB1104 1:12', 'MEDIABATCH_API_KEY'],
     ['a later version', image('prompt: x').replace('version: 1', 'version: 2'), 'MB1105 1:10'],
-    ['a version in quotes', image('prompt: x').replace('version: 1', 'version: "1"'), 'MB1103 1:10'],
     ['a name with a space', image('prompt: x').replace('name: test', 'name: My Test'), 'MB1103 2:7', 'lower-case'],
     ['a task name with a slash', tasks('  a/b: { kind: image, with: { prompt: x } }'), 'MB1103 4:3'],
     ['an unknown kind', tasks('  a: { kind: imag, with: { prompt: x } }'), 'MB1103 4:14', 'did you mean `image`'],
-    ['a kind that every object has', tasks('  a: { kind: constructor, with: { prompt: x } }'), 'MB1103 4:14'],
     ['takes as a text', tasks('  a: { kind: image, with: { prompt: x }, takes: "4" }'), 'MB1103 4:49', 'from 1 to 20'],
     ['too many takes', tasks('  a: { kind: image, with: { prompt: x }, takes: 21 }'), 'MB1103 4:49'],
     ['needs as a text', tasks('  a: { kind: image, with: { prompt: x }, needs: b }'), 'MB1103 4:49'],
     ['an empty budget', `budget:\n${image('prompt: x')}`, 'MB1103 1:1', 'is empty'],
-    ['too many jobs at once', `service: { concurrency: 1001 }\n${image('prompt: x')}`, 'MB1103 1:25'],
 
     {
       name: 'a var that is not declared',
@@ -87,25 +77,11 @@ describe('shape', () => {
       says: ['declare it under `vars:`, or use a declared var: brand, seasons'],
     },
     {
-      name: 'a var where none is declared',
-      text: image('prompt: x'),
-      vars: { foo: '1' },
-      found: ['MB1101 1:1'],
-      says: ['declare it under `vars:`'],
-    },
-    {
       name: 'a var that is a list without quotes',
       text: `vars: { seasons: [spring, new year's eve] }\n${image('prompt: x')}`,
       vars: { seasons: '[autumn]' },
       found: ['MB1103 1:9'],
       says: [`--var 'seasons=["spring","new year'\\''s eve"]'`],
-    },
-    {
-      name: 'a var that is no map',
-      text: `vars: { m: { a: 1 } }\n${image('prompt: x')}`,
-      vars: { m: 'a' },
-      found: ['MB1103 1:9'],
-      says: [`--var 'm={"a":1}'`],
     },
     {
       name: 'a var that is no number',
@@ -119,12 +95,10 @@ describe('shape', () => {
 it.each<[string, Partial<Task>]>([
   ['when: true', { when: true }],
   ['when: false', { when: false }],
-  ['when: "true"', { when: 'true' }],
   ['when: "{{row.active}}"', { when: '{{row.active}}' }],
   ['when: "{{eq row.market \\"de\\"}}"', { when: '{{eq row.market "de"}}' }],
   ['timeout: 90s', { timeoutMs: 90_000 }],
   ['pin: true', { pin: true }],
-  ['timeout: 30m', { timeoutMs: 1_800_000 }],
   ['timeout: 1.5h', { timeoutMs: 5_400_000 }],
   ['retry: { attempts: 2 }', { retry: { attempts: 2 } }],
   ['retry: { attempts: 5, credits: 0 }', { retry: { attempts: 5, credits: 0 } }],
@@ -134,8 +108,6 @@ it.each<[string, Partial<Task>]>([
   ['foreach: p.csv', { rows: { from: 'file', path: 'p.csv' } }],
   ['foreach: p.csv, schema: p.schema.json', { schema: 'p.schema.json' }],
   ['foreach: "photos/*.jpg"', { rows: { from: 'files', pattern: 'photos/*.jpg' } }],
-  ['foreach: "photos/a?.jpg"', { rows: { from: 'files', pattern: 'photos/a?.jpg' } }],
-  ['foreach: "photos/[ab].jpg"', { rows: { from: 'files', pattern: 'photos/[ab].jpg' } }],
   ['foreach: "photos/{a,b}.jpg"', { rows: { from: 'files', pattern: 'photos/{a,b}.jpg' } }],
   ['foreach: "{{vars.list}}"', { rows: { from: 'var', text: '{{vars.list}}' } }],
 ])('%s', (keys, wanted) => {
@@ -168,12 +140,9 @@ it('a mistake leaves out the value that has it, and nothing else', () => {
 describe('when', () => {
   testShapeMistakes([
     ['yes', task('when: yes'), 'MB1103 4:27', 'YAML 1.2', 'write when: true'],
-    ['off', task('when: off'), 'MB1103 4:27', 'YAML 1.2', 'write when: false'],
     ['a name without braces', task('when: row.active'), 'MB1103 4:27', '"{{row.active}}"'],
     ['single braces', task('when: "{ row.active }"'), 'MB1103 4:27', '"{{row.active}}"'],
-    ['another text', task('when: sometimes'), 'MB1103 4:27', '"{{row.active}}"'],
     ['an empty text', task('when: ""'), 'MB1103 4:27', 'write true, false'],
-    ['a number', task('when: 1'), 'MB1103 4:27', '"{{row.active}}"'],
     ['nothing', task('when:'), 'MB1103 4:21', 'is empty'],
     ['a template without quotes', task('when: {{row.active}}'), 'MB1008 4:27', '"{{row.active}}"'],
     [
@@ -196,12 +165,9 @@ describe('pin', () => {
 describe('timeout', () => {
   testShapeMistakes([
     ['a number', task('timeout: 90'), 'MB1103 4:30', 'with its unit', '90s, 30m or 2h'],
-    ['other words', task('timeout: 2 hours'), 'MB1103 4:30', '90s, 30m or 2h'],
-    ['days', task('timeout: 2d'), 'MB1103 4:30'],
     ['nothing', task('timeout: 0s'), 'MB1103 4:30'],
     ['a template', task('timeout: "{{vars.t}}"'), 'MB1202 4:30', '`timeout` cannot be a template'],
     ['a template without quotes', task('timeout: {{vars.t}}'), 'MB1008 4:30'],
-    ['a tab', 'version: 1\nname: x\ntasks:\n  a:\n    kind: image\n\ttimeout: 9s\n', 'MB1003 6:1'],
     ['a typing mistake', task('time-out: 9s'), 'MB1101 4:21', 'did you mean `timeout`'],
   ]);
 });
@@ -212,9 +178,7 @@ describe('retry', () => {
     ['true', task('retry: true'), 'MB1103 4:28', 'retry: { attempts: 2 }'],
     ['no attempts', task('retry: { credits: 5 }'), 'MB1102 4:21', 'add `attempts:`'],
     ['one attempt', task('retry: { attempts: 1 }'), 'MB1103 4:40', 'from 2 to 5'],
-    ['six attempts', task('retry: { attempts: 6 }'), 'MB1103 4:40', 'from 2 to 5'],
     ['half a credit', task('retry: { attempts: 2, credits: 0.5 }'), 'MB1103 4:52', 'whole'],
-    ['a typing mistake inside', task('retry: { atempts: 2 }'), 'MB1101 4:30', 'did you mean `attempts`'],
     ['a post', task('retry: { attempts: 2 }', 'post'), 'MB1103 4:20', 'sent once'],
   ]);
 });
@@ -225,14 +189,10 @@ describe('expect', () => {
     ['nothing in it', task('expect: {}'), 'MB1103 4:21', 'is empty'],
     ['a typing mistake', task('expcet: { width: 5 }'), 'MB1101 4:21', 'did you mean `expect`'],
     ['a typing mistake inside', task('expect: { widht: 5 }'), 'MB1101 4:31', 'did you mean `width`'],
-    ['a typing mistake in a range', task('expect: { width: { mni: 5 } }'), 'MB1101 4:40', 'did you mean `min`'],
-    ['an empty range', task('expect: { width: {} }'), 'MB1103 4:31', 'is empty'],
-    ['half a pixel', task('expect: { width: 5.5 }'), 'MB1103 4:38', 'a whole number'],
     ['no pixel', task('expect: { height: 0 }'), 'MB1103 4:39'],
     ['a size in words', task('expect: { bytes: 2MB }'), 'MB1103 4:38', '"2MB"', 'a whole number'],
     ['a range upside down', task('expect: { width: { min: 9, max: 5 } }'), 'MB1103 4:31', '{ min: 5, max: 9 }'],
     ['a ratio with an x', task('expect: { ratio: 16x9 }'), 'MB1103 4:38', '"16:9"'],
-    ['a ratio of nothing', task('expect: { ratio: "0:1" }'), 'MB1103 4:38'],
     ['an extension', task('expect: { type: png }'), 'MB1103 4:37', 'image/png'],
     ['a type of other media', task('expect: { type: audio/mpeg }'), 'MB1103 4:37', 'gives image files'],
     ['the length of an image', task('expect: { duration: 5 }'), 'MB1103 4:31', 'cannot be measured'],
@@ -255,12 +215,6 @@ describe('expect', () => {
       task('expect: { type: audio/ogg, peak: { max: -1 } }', 'music'),
       'MB1103 4:48',
       'cannot be measured: only audio/mpeg, audio/wav are decoded here',
-    ],
-    [
-      'how a FLAC sounds',
-      task('expect: { silence: { max: 1 } }, with: { output_format: flac }', 'music'),
-      'MB1103 4:31',
-      'cannot be measured: only audio/mpeg, audio/wav',
     ],
     [
       'how a FLAC of the defaults sounds',
@@ -297,17 +251,9 @@ describe('foreach, schema and maxItems', () => {
       'add `maxItems:`',
       'from 1 to 100',
     ],
-    ['parts without quotes', task('foreach: {{tasks.talk.clips}}, maxItems: 3'), 'MB1008 4:30'],
     ['a limit of nothing', task('foreach: "{{tasks.talk.clips}}", maxItems: 0'), 'MB1103 4:64', 'from 1 to 100'],
-    ['a limit that is too high', task('foreach: "{{tasks.talk.clips}}", maxItems: 101'), 'MB1103 4:64'],
     ['a limit for a list', task('foreach: [a], maxItems: 3'), 'MB1103 4:35', 'has no effect', '{{tasks.talk.clips}}'],
     ['a limit for no rows', task('maxItems: 3'), 'MB1103 4:21', 'has no effect'],
-    [
-      'a typing mistake in the limit',
-      task('foreach: "{{tasks.talk.clips}}", maxitems: 3'),
-      'MB1102 4:30, MB1101 4:54',
-      'did you mean `maxItems`',
-    ],
     ['a part of parts', task('foreach: "{{tasks.talk.clips.0}}", maxItems: 3'), 'MB1202 4:30, MB1103 4:56'],
     ['a text around a template', task('foreach: "{{vars.folder}}/*.jpg"'), 'MB1202 4:30', 'exactly one {{vars.name}}'],
     ['a list in quotes', task('foreach: "[en, de]"'), 'MB1103 4:30', 'remove the quotes: [en, de]'],
@@ -315,15 +261,7 @@ describe('foreach, schema and maxItems', () => {
     ['a web address', task('foreach: "https://example.com/p.csv"'), 'MB1103 4:30', 'download'],
     ['a schema for a list', task('foreach: [a], schema: s.json'), 'MB1103 4:35', 'rows of a data file'],
     ['a schema for no rows', task('schema: s.json'), 'MB1103 4:21', 'foreach: products.csv'],
-    ['a schema for files', task('foreach: "*.jpg", schema: s.json'), 'MB1103 4:39'],
-    [
-      'a schema that is written out',
-      task('foreach: p.csv, schema: { type: object }'),
-      'MB1103 4:37',
-      'the path of a JSON Schema',
-    ],
     ['a template as schema', task('foreach: p.csv, schema: "{{vars.s}}"'), 'MB1202 4:45'],
-    ['a typing mistake in the schema', task('foreach: p.csv, shema: s.json'), 'MB1101 4:37', 'did you mean `schema`'],
   ]);
 });
 
@@ -384,8 +322,6 @@ describe('prices', () => {
       'image/alpha-2/resolution=4k',
     ]),
     ['half a credit', section('prices: { video: 2.5 }'), 'MB1103 1:18', 'a whole number'],
-    ['a credit less than none', section('prices: { video: -1 }'), 'MB1103 1:18'],
-    ['credits in words', section('prices: { video: 5 credits }'), 'MB1103 1:18'],
     ['a typing mistake', section('price: { video: 5 }'), 'MB1101 1:1', 'did you mean `prices`'],
   ]);
 });

@@ -49,17 +49,14 @@ it.each([
   ['{{row.toString}} x', 'own x'],
   ['{{row.[two words]}} x', '2 x'],
   ['{{vars.list.[1]}} x', 'blue & green x'],
-  ['{{vars.map.b.c}} x', 'deep x'],
   ['{{slug vars.lamp}}', 'aurora-lamp'],
   ['{{slug "Straße 9:16 – 東京"}}', 'strasse-9-16-東京'],
   ['{{slug "Smørrebrød Łódź Æther Åre Đà Þór"}}', 'smorrebrod-lodz-aether-are-da-thor'],
   ['{{slug "???"}}', '3f-3f-3f'],
   ['{{upper vars.lamp}}', 'AURORA LÄMP'],
-  ['{{lower vars.lamp}}', 'aurora lämp'],
   ['{{title "the oak-table of émile"}}', 'The Oak-Table Of Émile'],
   ['{{join vars.list}}', 'red, blue & green, 3'],
   ['{{join vars.list " + "}}', 'red + blue & green + 3'],
-  ['{{default vars.nothing "none"}}', 'none'],
   ['{{default vars.lamp "none"}}', 'Aurora Lämp'],
   ['{{json vars.map}}', '{"a":1,"b":{"c":"deep"}}'],
   ['{{truncate "🎈🎈🎈" 2}}', '🎈🎈'],
@@ -81,7 +78,6 @@ it.each([
   ['{{#each vars.people}}{{name}}{{/each}}', 'MB1203 `name` is not known'],
   ['x {{vars.map}}', 'MB1204 `vars.map` is a map and cannot be printed into a text'],
   ['x {{row}}', 'MB1204 `row` is a map and cannot be printed into a text'],
-  ['{{upper vars.list}}', 'MB1204 `upper` needs text, but got a list'],
   ['{{#each vars.n}}x{{/each}}', 'MB1204 `vars.n` is not a list'],
   ['{{vars.list.length}} x', 'MB1203 `vars.list.length` is not known: it has no `length`'],
   ['{{slug vars.lamp sep="_"}}', 'MB1202 `{{slug vars.lamp sep="_"}}` has a named argument'],
@@ -178,7 +174,6 @@ describe('template mistakes', () => {
       'not closed',
     ],
     ['braces that are not closed', image('prompt: "a {{vars.x"'), 'MB1201 7:18'],
-    ['a block closed by another', image('prompt: "{{#if 1}}{{/each}}"'), 'MB1201 7:25'],
     ['an expression that is none', image('prompt: "ok {{! fine }} {{matrix.0}}"'), 'MB1201 7:31'],
     [
       'a map in a text',
@@ -191,7 +186,6 @@ describe('template mistakes', () => {
     ['a list in a text', `vars: { l: [1] }\n${image('prompt: "a {{vars.l}}"')}`, 'MB1204 8:20', 'join vars.l'],
     ['nothing in a text', `vars: { n: null }\n${image('prompt: "a {{vars.n}}"')}`, 'MB1204 8:20', 'default vars.n'],
     ['a helper that is none', image('prompt: "{{slugg vars.x}}"'), 'MB1202 7:18, MB1203 7:24', 'did you mean `slug`'],
-    ['a helper without its value', image('prompt: "{{slug}}"'), 'MB1202 7:16'],
     [
       'lookup of what is not in the map',
       image('prompt: "{{lookup vars.cta \'frr\'}}"').replace(
@@ -202,13 +196,9 @@ describe('template mistakes', () => {
       '`{{lookup vars.cta \'frr\'}}` finds nothing for "frr"',
       'did you mean `fr`? the map has: de, fr',
     ],
-    ['lookup of what nothing has', image('prompt: "{{lookup vars \'constructor\'}}"'), 'MB1203 7:16'],
     ['lookup in what is no map', image('prompt: "{{lookup \'a\' 1}}"'), 'MB1204 7:16', 'needs a map'],
-    ['log', image('prompt: "{{log 1}}"'), 'MB1202 7:18'],
     ['a partial', image('prompt: "{{> x}}"'), 'MB1202 7:16'],
-    ['a decorator', image('prompt: "{{* x}}"'), 'MB1202 7:16'],
     ['an inline partial', image('prompt: "{{#*inline \\"x\\"}}y{{/inline}}"'), 'MB1202 7:16'],
-    ['three braces', image('prompt: "{{{vars.x}}}"'), 'MB1202 7:16'],
     ['with', image('prompt: "{{#with vars}}{{/with}}"'), 'MB1202 7:16'],
     [
       'the environment',
@@ -229,7 +219,6 @@ describe('template mistakes', () => {
     ['a template of 65 KiB', image(`prompt: "{{vars.x}}${'x'.repeat(65 * 1024)}"`), 'MB1007 7:16'],
     ['a template with too many parts', image(`prompt: "${'{{! }}{{vars.x}}'.repeat(1200)}"`), 'MB1007 7:16016'],
     ['a take where there is one', image('prompt: "{{take}}"'), 'MB1203 7:18', 'takes:'],
-    ['a take of too many', tasks('  a: { kind: image, takes: 300, with: { prompt: "{{take}}" } }'), 'MB1103 4:28'],
     [
       'an output in a key',
       tasks(
@@ -245,14 +234,6 @@ describe('template mistakes', () => {
         '  a: { kind: image, with: { prompt: "{{upper tasks.b.url}}" } }',
       ),
       'MB1202 5:46',
-    ],
-    [
-      'an output as a condition',
-      tasks(
-        '  b: { kind: image, with: { prompt: x } }',
-        '  a: { kind: image, with: { prompt: "x{{#if tasks.b.url}}y{{/if}}" } }',
-      ),
-      'MB1202 5:45',
     ],
     [
       'a list of outputs in a text',
