@@ -23,7 +23,13 @@ import { lookAtOutputs } from './look-at-outputs.ts';
 import { lookAtPosts } from './look-at-posts.ts';
 import { makePlan } from './make-plan.ts';
 import type { OpenCampaign } from './open-campaign.ts';
-import { pickPlanningOptions, pickRunSettings, type RehearsalOptions, type RunSettings } from './option-table.ts';
+import {
+  pickPlanningOptions,
+  pickRunSettings,
+  type RehearsalOptions,
+  type RunSettings,
+  wrongOptions,
+} from './option-table.ts';
 import type { Planned } from './plan.ts';
 import { agreeToMove, holdGuard } from './read-lock.ts';
 import { refuseLostLock } from './restore-purchases.ts';
@@ -51,12 +57,8 @@ export interface ApplyOptions extends RunSettings, Pick<Ending, 'signal'> {
 export async function apply(planned: Planned, options: ApplyOptions = {}): Promise<RunResult> {
   const { campaign, redo, selected } = planned;
   if (options.rehearsal !== undefined && !campaign.sandbox) {
-    throw new CampaignError({
-      code: 'MB3000',
-      message: '`rehearsal` requires a campaign that was loaded with `sandbox`',
-      hint: 'this campaign would spend real credits; nothing was sent',
-      options: ['rehearsal'],
-    });
+    const message = '`rehearsal` requires a campaign that was loaded with `sandbox`';
+    throw wrongOptions(message, 'this campaign would spend real credits; nothing was sent', 'rehearsal');
   }
   const { lockTimeoutMs, rehearsal } = options;
   const agreement = agreementOf(planned.plan);
@@ -184,12 +186,8 @@ export class ApplySession {
   }
 
   async watch(running: Running, observer: Observer): Promise<RunResult> {
-    const { plan, isWork, engineRun } = running;
-    const { on, times, approved, ...ending } = observer;
     const { campaign } = this.#means;
-    const run = (record: (event: RunEvent) => void) => running.watch({ ...ending, on: record });
-    const recorded = { on, clock: systemClock, times, approved, engineRun, run };
-    const result = await (isWork ? recordRun(plan, campaign, recorded) : run(on));
+    const result = await (running.isWork ? recordRun(running, campaign, observer) : running.watch(observer));
     if (this.#held !== undefined) {
       await campaign.seen.keep(this.#held.finding);
       await keepIndex(campaign, this.#held.index);

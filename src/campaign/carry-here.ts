@@ -74,7 +74,7 @@ async function openAccess(
   }
   const access = requireAccess(environment);
   if (waits || held.made.rows.some((row) => isWork(row) && row.action !== 'move')) {
-    await requireService(access, { clock: systemClock, tell });
+    await requireService(access, tell);
   }
   return access;
 }

@@ -14,6 +14,7 @@ import { type NamedDelivery, nameDeliveries } from '../plan/outputs/list-outputs
 import { outputsList, readListed } from '../report/outputs/outputs-list.ts';
 import { shortList } from '../report/safe-text.ts';
 import type { OpenCampaign } from './open-campaign.ts';
+import { wrongOptions } from './option-table.ts';
 import { refuseOther, saveOwnFile } from './own-file.ts';
 import { findOutputs, type OutputsOptions, ownList, readOutputsList } from './save-outputs-list.ts';
 
@@ -55,7 +56,7 @@ export async function deliver(
   const deliveries = nameDeliveries(found.files, options.layout);
   if ('problem' in deliveries) {
     const { problem, hint } = deliveries;
-    throw new CampaignError({ code: 'MB3000', message: `--layout: ${problem}`, hint, options: ['--layout'] });
+    throw wrongOptions(`--layout: ${problem}`, hint, '--layout');
   }
   const listed = readListed((await place.readIndex(deliveryIndex)) ?? '');
   const look = async ({ name, file: { output } }: Delivery): Promise<StateThere> => {
@@ -110,17 +111,15 @@ type StateThere = 'free' | 'same' | 'earlier' | 'other';
 const nameOf = ({ name }: Delivery) => name;
 
 async function openPlace(to: string, { paths }: OpenCampaign, env: NodeJS.Dict<string>): Promise<DeliveryPlace> {
-  if (to === '') throw noPlace('--to is missing: where are the files to go?', 'name a folder: --to delivery');
+  if (to === '')
+    throw wrongOptions('--to is missing: where are the files to go?', 'name a folder: --to delivery', '--to');
   if (/^s3:\/\//i.test(to)) {
     const { bucketPlace } = await import('./on-engine/deliver-to-bucket.ts');
     return bucketPlace(to, { env, fail: (why) => notDelivered(to, why) });
   }
   if (!/^[a-z][a-z0-9+.-]+:\/\//i.test(to)) return folderPlace(to, paths);
-  throw noPlace(`--to ${to}: files are delivered to a folder or to s3://`, 'name a folder, or s3://BUCKET/PREFIX');
-}
-
-function noPlace(message: string, hint: string): CampaignError {
-  return new CampaignError({ code: 'MB3000', message, hint, options: ['--to'] });
+  const message = `--to ${to}: files are delivered to a folder or to s3://`;
+  throw wrongOptions(message, 'name a folder, or s3://BUCKET/PREFIX', '--to');
 }
 
 function requireHere(files: readonly FoundOutput[]): void {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import type { Clock } from '../contract/clock.ts';
+import { systemClock } from '../contract/clock.ts';
 import { CampaignError } from '../contract/failure.ts';
 import type { Tell } from '../contract/notice.ts';
 import { type SpendingLeft, type SpendingLimits, spans, tightestOf } from '../contract/spending.ts';
@@ -244,14 +244,11 @@ function whyNotKey(token: string): { problem: string; hint: string } | undefined
 
 const slowMs = 1000;
 
-export async function requireService(
-  { baseUrl }: Access,
-  { clock, tell }: { clock: Clock; tell: Tell },
-): Promise<void> {
+export async function requireService({ baseUrl }: Access, tell: Tell): Promise<void> {
   const { reachService } = await import('../service/proxy.ts');
   const slow = setTimeout(() => tell({ is: 'connecting', text: new URL(baseUrl).host }), slowMs);
   const found = await reachService(baseUrl, {
-    clock,
+    clock: systemClock,
     onFailure({ host, error, tries, of }) {
       clearTimeout(slow);
       tell({ is: 'cannot reach', text: `${host}: ${error}; trying again (${tries + 1} of ${of})` });

@@ -220,6 +220,11 @@ export const optionTable = {
   ...applyOptions,
 };
 
+/** Returns the error for options that cannot be used like this. */
+export function wrongOptions(message: string, hint: string, ...options: string[]): CampaignError {
+  return new CampaignError({ code: 'MB3000', message, hint, options });
+}
+
 /** Refuses a job id or a charge with which the lock would be unreadable. */
 export function checkJob(jobId: string, charged: number | undefined): void {
   if (!isJobId(jobId)) {

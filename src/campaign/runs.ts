@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { Clock } from '../contract/clock.ts';
+import { systemClock } from '../contract/clock.ts';
 import { UnsafeFileError } from '../contract/errors.ts';
 import type { HistoryLine, RunClose, RunEvent, RunHeader, RunTime } from '../contract/event.ts';
 import { CampaignError, type Holder } from '../contract/failure.ts';
@@ -13,14 +13,13 @@ import { defined, isMap, messageOf } from '../ground/values.ts';
 import type { Lock } from '../lock/record.ts';
 import { maxManifestBytes } from '../manifest/yaml/source.ts';
 import { countSteps } from '../plan/actions.ts';
-import type { Plan } from '../plan/plan.ts';
 import { foldRun, type RunStory, tellRun } from '../report/history/run-story.ts';
-import type { Remaining, RunTimes } from '../report/run/remaining-time.ts';
+import type { Remaining } from '../report/run/remaining-time.ts';
 import { safeJson } from '../report/safe-text.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { ownVersion } from './own-version.ts';
 import type { CampaignPaths } from './paths.ts';
-import type { RunResult } from './run.ts';
+import type { Observer, Running, RunResult } from './run.ts';
 import { findViolations as findEventViolations } from './validate-event.generated.ts';
 import { findViolations as findLineViolations } from './validate-run-line.generated.ts';
 
@@ -80,7 +79,6 @@ export type Followed =
   | { is: 'left' };
 
 interface FollowOptions {
-  clock: Clock;
   signal: AbortSignal;
   on(event: RunEvent): void;
   onTime(remaining: Remaining | undefined): void;
@@ -92,7 +90,7 @@ const lastWordsMs = 1500;
 
 /** Follows the run that holds the lock by reading its history on this machine. Sends, writes and locks nothing. */
 export async function followRun(paths: CampaignPaths, options: FollowOptions): Promise<Followed> {
-  const { clock, signal } = options;
+  const { signal } = options;
   for (let isReported = false; !signal.aborted; ) {
     const holder = await holderOf(paths);
     const [newest] = await listRuns(paths);
@@ -102,7 +100,7 @@ export async function followRun(paths: CampaignPaths, options: FollowOptions): P
     if (holder === undefined) return { is: 'idle', ...defined({ last: newest }) };
     if (!isReported) options.onWait(holder);
     isReported = true;
-    await pause(lookEveryMs, { clock, signal });
+    await pause(signal);
   }
   return { is: 'left' };
 }
@@ -111,11 +109,7 @@ function isOf(run: RunStory, holder: Holder | undefined): boolean {
   return holder !== undefined && (run.at === undefined || run.at >= holder.since);
 }
 
-async function followTail(
-  id: string,
-  paths: CampaignPaths,
-  { clock, signal, on, onTime }: FollowOptions,
-): Promise<Followed> {
+async function followTail(id: string, paths: CampaignPaths, { signal, on, onTime }: FollowOptions): Promise<Followed> {
   const history = new RunHistory(paths.state, paths.runs);
   let goneAt: number | undefined;
   for (let position = 0; !signal.aborted; ) {
@@ -128,9 +122,9 @@ async function followTail(
     const isMore = next > position;
     position = next;
     if (isMore) continue;
-    if (goneAt !== undefined && clock.now() - goneAt > lastWordsMs) return { is: 'gone', id };
-    if (goneAt === undefined && (await holderOf(paths)) === undefined) goneAt = clock.now();
-    await pause(lookEveryMs, { clock, signal });
+    if (goneAt !== undefined && systemClock.now() - goneAt > lastWordsMs) return { is: 'gone', id };
+    if (goneAt === undefined && (await holderOf(paths)) === undefined) goneAt = systemClock.now();
+    await pause(signal);
   }
   return { is: 'left' };
 }
@@ -139,39 +133,27 @@ async function holderOf({ lock }: CampaignPaths): Promise<Holder | undefined> {
   return readLiveHolder(lock).catch(() => undefined);
 }
 
-async function pause(ms: number, { clock, signal }: { clock: Clock; signal: AbortSignal }): Promise<void> {
-  await clock.sleep(ms, signal).catch(() => {});
+async function pause(signal: AbortSignal): Promise<void> {
+  await systemClock.sleep(lookEveryMs, signal).catch(() => {});
 }
 
 const mostCharacters = 48 * 1024 ** 2;
-
-interface Watched {
-  on(event: RunEvent): void;
-  clock: Clock;
-  times?: RunTimes | undefined;
-  approved?: RunHeader['approved'] | undefined;
-  engineRun?: string | undefined;
-  run(on: (event: RunEvent) => void): Promise<RunResult>;
-}
 
 /**
  * Carries a run out and records its events in `.mediabatch/runs/ID.jsonl`. If that fails, a notice is shown, and the
  * run continues.
  */
-export async function recordRun(
-  plan: Plan,
-  campaign: OpenCampaign,
-  { on, clock, times, approved, engineRun, run }: Watched,
-): Promise<RunResult> {
-  const startedAt = clock.now();
+export async function recordRun(running: Running, campaign: OpenCampaign, observer: Observer): Promise<RunResult> {
+  const { on, times, approved, ...ending } = observer;
+  const startedAt = systemClock.now();
   // A screen would draw over a notice that is printed during the run.
   let isRunning = false;
   const lost = (error: unknown) => {
     const message = `the history of this run is not kept: ${messageOf(error)}`;
-    if (isRunning) on({ at: new Date(clock.now()).toISOString(), event: 'noticed', message });
+    if (isRunning) on({ at: timeNow(), event: 'noticed', message });
     else campaign.tell({ is: 'notice', text: message });
   };
-  const journal = await openJournal(plan, campaign, { clock, lost, approved, engineRun });
+  const journal = await openJournal(running, campaign, { lost, approved });
   let shown: Remaining | undefined;
   let spentNow = 0;
   const record = (event: RunEvent) => {
@@ -187,22 +169,13 @@ export async function recordRun(
     if (event.event === 'credits-changed' || event.event === 'run-ended') spentNow = event.spentNow;
   };
   const close = (end: Pick<RunClose, 'how' | 'exit' | 'error' | 'outcomes' | 'unsaved'>) => {
-    const at = new Date(clock.now()).toISOString();
+    const elapsedMs = systemClock.now() - startedAt;
     const dropped = journal?.dropped || undefined;
-    const elapsedMs = clock.now() - startedAt;
-    const line: RunClose = {
-      mediabatch: 'run-close',
-      version: 1,
-      at,
-      ...end,
-      spentNow,
-      elapsedMs,
-      ...defined({ dropped }),
-    };
-    return journal?.close(safeJson(line));
+    const ended = { at: timeNow(), ...end, spentNow, elapsedMs, ...defined({ dropped }) };
+    return journal?.close(safeJson({ mediabatch: 'run-close', version: 1, ...ended } satisfies RunClose));
   };
   try {
-    const result = await run(record);
+    const result = await running.watch({ ...ending, on: record });
     if (result.end === undefined) await close({ how: 'left' });
     else {
       const { exit, outcomes, unsaved } = result.end;
@@ -216,44 +189,45 @@ export async function recordRun(
   }
 }
 
+function timeNow(): string {
+  return new Date(systemClock.now()).toISOString();
+}
+
 async function openJournal(
-  plan: Plan,
+  { plan, engineRun }: Running,
   campaign: OpenCampaign,
-  { clock, lost, ...about }: Pick<Watched, 'clock' | 'approved' | 'engineRun'> & { lost(error: unknown): void },
+  { lost, approved }: { lost(error: unknown): void } & Pick<Observer, 'approved'>,
 ): Promise<RunJournal | undefined> {
-  const { paths } = campaign;
+  const { paths, sandbox } = campaign;
   try {
     await new RunHistory(paths.state, paths.runs).prune();
-    const now = clock.now();
-    const id = makeRunId(now, clock.random);
-    const options = { name: `${id}.jsonl`, mostCharacters, onLost: lost };
-    const journal = await RunJournal.create(paths.state, paths.runs, options);
-    journal.add(safeJson(await headerOf(plan, campaign, { id, at: new Date(now).toISOString(), ...about })));
+    const now = systemClock.now();
+    const id = makeRunId(now, systemClock.random);
+    const journal = await RunJournal.create(paths.state, paths.runs, {
+      name: `${id}.jsonl`,
+      mostCharacters,
+      onLost: lost,
+    });
+    const manifest = readSmallFile(paths.manifest, maxManifestBytes);
+    const commit = await findCheckedOutCommit(paths.folder);
+    const header: RunHeader = {
+      ...{ mediabatch: 'run', version: 1, id, at: new Date(now).toISOString(), tool: ownVersion() },
+      campaign: plan.campaign,
+      ...defined({ manifest: manifest && digestOf(manifest).sha256, commit }),
+      ...defined({ approved: approved && { by: approved.by, at: approved.at } }),
+      lock: basename(paths.lock),
+      sandbox,
+      ...defined({ engineRun }),
+      steps: countSteps(plan),
+      totals: plan.totals,
+    };
+    journal.add(safeJson(header));
     return journal;
   } catch (error) {
     if (!(error instanceof UnsafeFileError) && (error as NodeJS.ErrnoException).code === undefined) throw error;
     lost(error);
     return undefined;
   }
-}
-
-async function headerOf(
-  plan: Plan,
-  { paths, sandbox }: OpenCampaign,
-  { id, at, approved, engineRun }: Pick<RunHeader, 'id' | 'at'> & Pick<Watched, 'approved' | 'engineRun'>,
-): Promise<RunHeader> {
-  const manifest = readSmallFile(paths.manifest, maxManifestBytes);
-  const commit = await findCheckedOutCommit(paths.folder);
-  return {
-    ...{ mediabatch: 'run', version: 1, id, at, tool: ownVersion(), campaign: plan.campaign },
-    ...defined({ manifest: manifest && digestOf(manifest).sha256, commit }),
-    ...defined({ approved: approved && { by: approved.by, at: approved.at } }),
-    lock: basename(paths.lock),
-    sandbox,
-    ...defined({ engineRun }),
-    steps: countSteps(plan),
-    totals: plan.totals,
-  };
 }
 
 const runsToRead = 3;

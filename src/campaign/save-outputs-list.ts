@@ -22,7 +22,7 @@ import {
 import { requireTracedGraph } from './load-manifest.ts';
 import { lookAtOutputs } from './look-at-outputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
-import type { PlanningOptions } from './option-table.ts';
+import { type PlanningOptions, wrongOptions } from './option-table.ts';
 import { type OwnFile, saveOwnFile } from './own-file.ts';
 import type { CampaignPaths } from './paths.ts';
 import { makeSelector } from './select-steps.ts';
@@ -56,12 +56,8 @@ async function workbookOf(view: OutputsList): Promise<Uint8Array> {
   const { writeWorkbook } = await import('../disk/workbook/write-workbook.ts');
   const workbook = writeWorkbook(outputsTable(view), 'outputs');
   if (workbook !== undefined) return workbook;
-  throw new CampaignError({
-    code: 'MB3000',
-    message: `--out: ${countOf(view.files.length, 'file')} are more than the rows of a sheet`,
-    hint: 'write a .csv file, or select fewer steps',
-    options: ['--out'],
-  });
+  const message = `--out: ${countOf(view.files.length, 'file')} are more than the rows of a sheet`;
+  throw wrongOptions(message, 'write a .csv file, or select fewer steps', '--out');
 }
 
 /** Path of the output folder relative to another one; empty, or ends in `/`. */

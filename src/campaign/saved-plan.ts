@@ -31,7 +31,7 @@ import { safeJson } from '../report/safe-text.ts';
 import { requireAccess } from './environment.ts';
 import type { MakePlanOptions } from './make-plan.ts';
 import type { OpenCampaign } from './open-campaign.ts';
-import { findGiven, flagOf, isKept, type OptionRow, optionsToKeep, wordsOfPlan } from './option-table.ts';
+import { findGiven, flagOf, isKept, type OptionRow, optionsToKeep, wordsOfPlan, wrongOptions } from './option-table.ts';
 import { readPlanFile, saveOwnFile, typeOfOwn } from './own-file.ts';
 import { shownPath } from './paths.ts';
 import { findViolations, type Violation } from './validate-plan.generated.ts';
@@ -247,7 +247,7 @@ export async function savePlan(
   const { campaign, graph, options, redo } = from;
   const { file, service, paths } = campaign;
   const refuse = (why: string, hint: string) => {
-    throw new CampaignError({ code: 'MB3000', message: `--out: ${path} ${why}`, hint, options: ['--out'] });
+    throw wrongOptions(`--out: ${path} ${why}`, hint, '--out');
   };
   if (!path.endsWith('.json')) {
     refuse(

@@ -19,7 +19,7 @@ import {
 } from '../plan/select/select.ts';
 import type { Situation } from '../plan/situation/situation.ts';
 import { stateOfStep } from '../plan/situation/step-state.ts';
-import type { PlanningOptions } from './option-table.ts';
+import { type PlanningOptions, wrongOptions } from './option-table.ts';
 
 type Choice = Pick<PlanningOptions, 'select' | 'exclude' | 'first'>;
 
@@ -51,12 +51,8 @@ export function makeSelector(situation: Situation): Selector {
     const selection = parseSelection(text, vocabulary);
     if ('problem' in selection) {
       const where = `${option} ${JSON.stringify(text)}`;
-      throw new CampaignError({
-        code: 'MB3000',
-        message: `${where}: ${selection.problem}`,
-        hint: howToWrite,
-        value: text,
-      });
+      const message = `${where}: ${selection.problem}`;
+      throw new CampaignError({ code: 'MB3000', message, hint: howToWrite, value: text });
     }
     const found = matchSelection(selection, facts);
     if (!(found instanceof Set))
@@ -148,12 +144,8 @@ export function chooseSteps(
   orphans: readonly string[] = [],
 ): string[] {
   if (names.length === 0 && select === undefined) {
-    throw new CampaignError({
-      code: 'MB3000',
-      message: 'no steps are selected: name them, or use -s',
-      hint: 'for example hero@lamp, hero, "hero@*" or -s tag:launch; nothing was recorded',
-      options: ['--select'],
-    });
+    const hint = 'for example hero@lamp, hero, "hero@*" or -s tag:launch; nothing was recorded';
+    throw wrongOptions('no steps are selected: name them, or use -s', hint, '--select');
   }
   const { written: graph, lock } = situation;
   const known: Named[] = [...graph.steps, ...orphans.map(onlyInLock)];

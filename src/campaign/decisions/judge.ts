@@ -24,6 +24,7 @@ import { type Situation, situate } from '../../plan/situation/situation.ts';
 import type { Verdicts } from '../../plan/situation/verdicts.ts';
 import { changedMeanwhile, type Decided, type DecideOptions, decide } from '../decide.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
+import { wrongOptions } from '../option-table.ts';
 import { holdGuard, openRunLock } from '../read-lock.ts';
 import { refuseRestored } from '../restore-purchases.ts';
 import { chooseSteps } from '../select-steps.ts';
@@ -133,15 +134,9 @@ function judge(
 }
 
 function checkWords(option: '--note' | '--reason' | '--by', text: string | undefined, most: number): void {
-  if (text === undefined) return;
-  const { length } = text;
-  if (isPlainText(text, most)) return;
-  throw new CampaignError({
-    code: 'MB3000',
-    message: `${option} has ${length} characters, or some that cannot be printed`,
-    hint: `write 1 to ${most} characters on one line; nothing was recorded`,
-    options: [option],
-  });
+  if (text === undefined || isPlainText(text, most)) return;
+  const message = `${option} has ${String(text).length} characters, or some that cannot be printed`;
+  throw wrongOptions(message, `write 1 to ${most} characters on one line; nothing was recorded`, option);
 }
 
 function checkReason(reason: string, meant: readonly Match[], { gateOf }: Pick<Situation, 'gateOf'>): void {
@@ -212,12 +207,8 @@ function readOpinion(value: Json, by: string): Opinion | undefined {
 }
 
 function unusable(path: string, what: string): CampaignError {
-  return new CampaignError({
-    code: 'MB3000',
-    message: `--from ${path} ${what}`,
-    hint: 'give a file that the review page saved; nothing was recorded',
-    options: ['--from'],
-  });
+  const hint = 'give a file that the review page saved; nothing was recorded';
+  return wrongOptions(`--from ${path} ${what}`, hint, '--from');
 }
 
 export function ruleOn(verdicts: readonly WantedVerdict[], situation: Situation): Ruling[] {

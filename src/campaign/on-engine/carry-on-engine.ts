@@ -25,7 +25,7 @@ import { adviceLines, shellWord } from '../../report/advice-text.ts';
 import { runningHere } from '../carry-here.ts';
 import { type Access, requireAccess, requireService } from '../environment.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
-import { type RunSettings, settle } from '../option-table.ts';
+import { type RunSettings, settle, wrongOptions } from '../option-table.ts';
 import { ownVersion } from '../own-version.ts';
 import { userName } from '../person.ts';
 import { holdGuard, type LoadedLock, requireLock } from '../read-lock.ts';
@@ -122,7 +122,7 @@ class EngineCarrier implements Carrier {
     const rows = plan.rows.filter(isForThisMachine);
     if (!plan.rows.some((row) => row.order !== undefined && !isForThisMachine(row)))
       return runningHere(plan, campaign, { options, held, access: rows.length > 0 ? access : undefined });
-    await requireService(access, { clock: systemClock, tell: campaign.tell });
+    await requireService(access, campaign.tell);
     if (rows.length === 0) return this.#submit(plan, held);
     const running = runningHere({ ...plan, rows }, campaign, { options, held, access });
     const result = await running.watch({ on: () => {} });
@@ -285,11 +285,11 @@ function messageWith({ text, hint }: Notice & { is: 'notice' }): string {
 }
 
 /** Whether only this machine can carry a row out: an upload of a local file, or a local rename. */
-export function isForThisMachine({ order }: PlanRow): boolean {
+function isForThisMachine({ order }: PlanRow): boolean {
   return order !== undefined && (order.action === 'move' || order.file !== undefined);
 }
 
-export function submissionOf(
+function submissionOf(
   plan: Plan,
   { loaded, outline, facts, prices }: Pick<Held, 'loaded' | 'outline' | 'facts' | 'prices'>,
   about: { account: string; manifest: string; store: string | null; settings: RunSettings; seal: Seal },
@@ -332,26 +332,26 @@ export function submissionOf(
 }
 
 /** Throws MB3000 for options that an engine cannot carry out. */
-export function refuseHere({ sandbox }: Pick<OpenCampaign, 'sandbox'>, { review }: Pick<ApplyTerms, 'review'>): void {
+function refuseHere({ sandbox }: Pick<OpenCampaign, 'sandbox'>, { review }: Pick<ApplyTerms, 'review'>): void {
   if (review === true) {
-    throw new CampaignError({
-      code: 'MB3000',
-      message: '--review and --engine cannot be combined: with an engine, gates are decided between two runs',
-      hint: 'leave --review out, or the engine (--engine, MEDIABATCH_ENGINE)',
-      options: ['--review', '--engine'],
-    });
+    const message = '--review and --engine cannot be combined: with an engine, gates are decided between two runs';
+    throw wrongOptions(
+      message,
+      'leave --review out, or the engine (--engine, MEDIABATCH_ENGINE)',
+      '--review',
+      '--engine',
+    );
   }
-  if (sandbox) {
-    throw new CampaignError({
-      code: 'MB3000',
-      message: '--sandbox and --engine cannot be combined: workers do not reach the service in this process',
-      hint: way('remove --sandbox, and use this service', call('sandbox')),
-      options: ['--sandbox', '--engine'],
-    });
-  }
+  if (!sandbox) return;
+  throw new CampaignError({
+    code: 'MB3000',
+    message: '--sandbox and --engine cannot be combined: workers do not reach the service in this process',
+    hint: way('remove --sandbox, and use this service', call('sandbox')),
+    options: ['--sandbox', '--engine'],
+  });
 }
 
-export function refuseOtherEngine(note: { engine: string; account: string }, { shown, account }: Engine): void {
+function refuseOtherEngine(note: { engine: string; account: string }, { shown, account }: Engine): void {
   if (note.engine === shown && note.account === account) return;
   const other = note.engine === shown ? 'with another key, or for another address of the service' : `on ${note.engine}`;
   throw new CampaignError({
@@ -362,7 +362,7 @@ export function refuseOtherEngine(note: { engine: string; account: string }, { s
   });
 }
 
-export function lostRun(run: string, { shown }: Engine): CampaignError {
+function lostRun(run: string, { shown }: Engine): CampaignError {
   return new CampaignError({
     code: 'MB3702',
     message: `${shown} does not know the run ${run}, which this campaign was submitted as`,
@@ -375,7 +375,7 @@ export function lostRun(run: string, { shown }: Engine): CampaignError {
 }
 
 /** Throws MB3704 for a run of another campaign of the same name. Its lines must not be added to this lock. */
-export function refuseNamesake(header: RunHeader, { campaign, origin }: RunRecord, graph: Graph, shown: string): void {
+function refuseNamesake(header: RunHeader, { campaign, origin }: RunRecord, graph: Graph, shown: string): void {
   if (isOfGraph(header, graph)) return;
   throw new CampaignError({
     code: 'MB3704',

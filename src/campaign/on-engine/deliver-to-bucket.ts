@@ -1,10 +1,11 @@
 import { text } from 'node:stream/consumers';
 import { Bucket, BucketError, parseS3 } from '../../cluster/store/s3.ts';
 import { systemClock } from '../../contract/clock.ts';
-import { CampaignError } from '../../contract/failure.ts';
+import type { CampaignError } from '../../contract/failure.ts';
 import { hashFile } from '../../disk/outputs/hash-file.ts';
 import { checkOutputPath } from '../../disk/outputs/output-path.ts';
 import type { Output } from '../../lock/record.ts';
+import { wrongOptions } from '../option-table.ts';
 import { ownList } from '../save-outputs-list.ts';
 
 export async function bucketPlace(
@@ -13,8 +14,7 @@ export async function bucketPlace(
 ) {
   const place = parseS3(to);
   if (place === undefined) {
-    const hint = 'write it as in --to s3://shop/spring';
-    throw new CampaignError({ code: 'MB3000', message: `--to ${to} names no bucket`, hint, options: ['--to'] });
+    throw wrongOptions(`--to ${to} names no bucket`, 'write it as in --to s3://shop/spring', '--to');
   }
   const bucket = await Bucket.open(place.bucket, { env, clock: systemClock });
   const asking = <T>(work: () => Promise<T>): Promise<T> =>

@@ -29,7 +29,6 @@ export async function follow(
   const reporter = await createReporter(terminal, { view, times: () => shown }, undefined);
   const interruption = listenForInterruption();
   const followed = await followRun(paths, {
-    clock: systemClock,
     signal: interruption.signal,
     on(event) {
       foldEvent(view, event);

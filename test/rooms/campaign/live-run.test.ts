@@ -147,29 +147,6 @@ describe('a run during which people decide', () => {
     expect(gatesOf(campaign.graph, campaign.file.read())[0]?.state).toEqual({ is: 'decided', picked: ['hero@a/2'] });
   });
 
-  test('a gate behind a gate is decided in the same run', async () => {
-    const campaign = makeCampaign(`version: 1
-name: live
-prices: { image: 2, video: 5 }
-tasks:
-  hero: { kind: image, takes: 2, gate: { choose: 1 }, with: { prompt: "a lamp" } }
-  fine: { kind: image, takes: 2, gate: { choose: 1 }, with: { prompt: "finer", referenceImages: ["{{tasks.hero.url}}"] } }
-  film: { kind: video, with: { prompt: "it turns", image: "{{tasks.fine.url}}" } }
-  trailer: { kind: video, with: { prompt: "it turns back", video: "{{tasks.film.url}}" } }
-`);
-    const run = await campaign.run({
-      async people(live) {
-        for (const said of ['hero/1', 'fine/2']) {
-          await campaign.clock.sleep(whileMs);
-          expect(live.state()).toMatchObject({ is: 'waiting', gates: 1 });
-          await say(live, { [said]: 'picked' });
-        }
-      },
-    });
-    expect(run.outcomes).toMatchObject({ 'fine/1': 'done', 'fine/2': 'done', film: 'done', trailer: 'done' });
-    expect(campaign.service.ledger).toHaveLength(6);
-  });
-
   test('of a changed mind only what has left stays; the rest is made from the last word', async () => {
     const campaign = makeCampaign();
     let seen: LiveRun | undefined;
@@ -347,19 +324,6 @@ tasks:
     expect(campaign.service.ledger).toHaveLength(4);
     await campaign.run();
     expect(prompts(campaign).filter((prompt) => prompt === 'it turns')).toHaveLength(1);
-  });
-
-  test('a final that fails is bought again as the plan allowed', async () => {
-    const campaign = makeCampaign(manifest.replace('film: { kind', 'film: { retry: { attempts: 2 }, kind'));
-    let failed = 0;
-    campaign.service.endOf = ({ body }) => {
-      if (!body.includes('it turns') || failed > 0) return undefined;
-      failed += 1;
-      return { is: 'failed', error: 'boom' };
-    };
-    const run = await campaign.run(whoSay(campaign, { 'hero@a/1': 'picked', 'hero@b/1': 'picked' }));
-    expect(run.outcomes).toMatchObject({ 'film@a': 'done', 'film@b': 'done' });
-    expect(campaign.service.ledger).toHaveLength(7);
   });
 
   test('new takes of a redo are what is decided about', async () => {
