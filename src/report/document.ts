@@ -14,7 +14,7 @@ export interface Column {
   align?: 'right';
   /** Minimum width in columns. Omitted if cells are never cut, so that users can copy them. */
   least?: number;
-  /** What happens to a text that is too long. `wrap`: it continues on the next lines. Default: its end is cut off. */
+  /** Treatment of a text that is too long. `wrap`: it continues on the next lines. Default: its end is cut off. */
   cut?: 'middle' | 'wrap';
   /** Set if one space, and not two, separates the column from the next column. */
   close?: true;
