@@ -3,7 +3,7 @@ import type { ReportParts } from './report.ts';
 
 /** Data of the review page. The page applies changes as they arrive, and sends batches of `WantedVerdict`. */
 export interface ReviewData {
-  version: 1;
+  version: 2;
   revision: number;
   campaign: string;
   file: string;
@@ -89,28 +89,32 @@ export interface ReviewAsset {
   files: ReviewFile[];
   /** References to other steps are `{ $ref: address, field }`. */
   request: { [field: string]: Json };
-  /** Default model of the service. Omitted if the request names a model. */
-  model?: string;
-  /** Fields of the request that differ within the group. */
+  /** Top-level fields of the request that differ within the group. */
   differs: string[];
-  /** Charged credits; `null` if unknown. Omitted if nothing was bought. */
+  job?: string;
+  /** Credits charged for the job; `null` if unknown. Omitted without a job, and in a gallery for a client. */
   credits?: number | null;
-  /** Expected cost at the time of the purchase, or current cost; `null` if unknown. */
+  verdict?: { is: 'picked' | 'rejected'; note?: string; reason?: string; by?: string };
+  /** Whether users can give a verdict: the step has an output and a gate. */
+  isJudged: boolean;
+  earlier: ReviewEarlier[];
+  /** Addresses of the steps that this step uses. */
+  madeFrom: string[];
+  /** Addresses of the steps that use this step. */
+  usedBy: string[];
+  /** Facts that only galleries have. */
+  report?: AssetReport;
+}
+
+export interface AssetReport {
+  /** Expected cost in credits before the purchase; `null` if unknown. Omitted if the step shares the job of another. */
   estimated?: number | null;
   /** Source of each field of the request, for example `campaign.yaml:14, name of products.csv:3`. */
   origins?: { [field: string]: string };
-  /** The step at the commit of the comparison; `null` if it did not exist. */
+  /** State of the step at the commit with which the gallery is compared; `null` if the commit has no such step. */
   before?: ReviewEarlier | null;
-  job?: string;
-  /** Address, if `address` is a name for a client. */
+  /** Address of the step, in a gallery for a client, where `address` is a name for the client. */
   step?: string;
-  verdict?: { is: 'picked' | 'rejected'; note?: string; reason?: string; by?: string };
-  /** Whether the step has an output and a gate. */
-  isJudged: boolean;
-  earlier: ReviewEarlier[];
-  /** Addresses of source steps; `usedBy`: of dependent steps. */
-  madeFrom: string[];
-  usedBy: string[];
 }
 
 export interface ReviewEarlier {

@@ -13,9 +13,9 @@ async function galleryInPage(): Promise<ReviewData> {
   return data;
 }
 
-/** Uses thumbnails as pictures: a single-file gallery has no others. */
-function showSmallOnes({ files, earlier, before }: ReviewAsset): void {
-  for (const file of [...files, ...earlier.flatMap((one) => one.files), ...(before?.files ?? [])]) {
+/** Uses thumbnails as pictures, because a single-file gallery has no other pictures. */
+function showSmallOnes({ files, earlier, report }: ReviewAsset): void {
+  for (const file of [...files, ...earlier.flatMap((one) => one.files), ...(report?.before?.files ?? [])]) {
     if (file.thumb !== undefined) file.url ??= file.thumb;
   }
 }

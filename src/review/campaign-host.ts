@@ -185,7 +185,7 @@ export class CampaignHost implements ReviewHost {
     const { paste } = this.#options;
     const next = tellNext(described, rows, paste);
     return {
-      ...{ version: 1, revision, file: this.#campaign.file, canDecide: true, commands: reviewCommands(paste) },
+      ...{ version: 2, revision, file: this.#campaign.file, canDecide: true, commands: reviewCommands(paste) },
       ...defined({ next }),
       ...described,
     };

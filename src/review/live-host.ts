@@ -52,7 +52,7 @@ export class LiveHost implements ReviewHost {
       placeOf: this.#finder.newLook(),
     });
     const data: ReviewData = {
-      version: 1,
+      version: 2,
       revision,
       file: this.#campaign.file,
       canDecide: true,

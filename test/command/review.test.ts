@@ -199,11 +199,11 @@ tasks:
     expect(err).toContain('4 outputs of 5 steps\n');
     const data = dataOf(join(folder, 'campaign.report/index.html'));
     const [first] = data.assets;
-    expect(first).toMatchObject({ address: 'hero@lamp/1', state: 'done', credits: 2, estimated: 2 });
+    expect(first).toMatchObject({ address: 'hero@lamp/1', state: 'done', credits: 2, report: { estimated: 2 } });
     expect(first?.files[0]).toMatchObject({ url: '../images/lamp-1.png', thumb: expect.stringMatching(/^thumbs\//) });
-    expect(first?.origins).toMatchObject({ prompt: 'campaign.yaml:12, name of products.csv:2' });
+    expect(first?.report?.origins).toMatchObject({ prompt: 'campaign.yaml:12, name of products.csv:2' });
     // The default that is written out is no part of the purchase.
-    expect(first?.origins).not.toHaveProperty('model');
+    expect(first?.report?.origins).not.toHaveProperty('model');
     expect(data.assets.at(-1)).toMatchObject({ address: 'poster', state: 'planned', files: [] });
     expect(data.canDecide).toBe(false);
     expect(readFileSync(join(folder, 'campaign.lock.jsonl'), 'utf8')).toBe(lock);
@@ -266,8 +266,8 @@ tasks:
     // What the client sends back names steps, and the job that was looked at.
     const [lamp, other] = data.assets;
     const verdicts = [
-      { address: lamp?.step, is: 'picked', job: lamp?.job },
-      { address: data.assets[2]?.step, is: 'picked', job: other?.job },
+      { address: lamp?.report?.step, is: 'picked', job: lamp?.job },
+      { address: data.assets[2]?.report?.step, is: 'picked', job: other?.job },
     ];
     const picks = { mediabatch: 'picks', version: 1, by: 'Ada', verdicts };
     writeFileSync(join(folder, 'picks.json'), JSON.stringify(picks));

@@ -16,7 +16,7 @@ export const changesView: View = {
   name: 'changes',
   label: 'Before | after',
   key: 'a',
-  isOffered: ({ assets }) => assets.some(({ before, earlier }) => before !== undefined || earlier.length > 0),
+  isOffered: ({ assets }) => assets.some(({ report, earlier }) => report?.before !== undefined || earlier.length > 0),
   Component: Changes,
   move(page, direction) {
     const all = changedAssets(page);

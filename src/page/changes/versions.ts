@@ -10,7 +10,8 @@ export interface Version {
 }
 
 /** Versions to compare with: the reference first, then earlier purchases, newest first. No purchase occurs twice. */
-export function versionsOf({ before, earlier }: ReviewAsset): Version[] {
+export function versionsOf({ report, earlier }: ReviewAsset): Version[] {
+  const before = report?.before;
   const others = earlier.filter(({ job }) => before == null || job === undefined || job !== before.job);
   const all: [Version['is'], ReviewEarlier][] = [
     ...(before == null ? [] : [['reference', before] satisfies [Version['is'], ReviewEarlier]]),
@@ -23,8 +24,8 @@ export function versionsOf({ before, earlier }: ReviewAsset): Version[] {
 }
 
 /** Whether an asset has changed: it was bought again, differs from the reference, or is missing there. */
-export function hasChanged(asset: ReviewAsset): boolean {
-  const { before, job, earlier } = asset;
+export function hasChanged({ report, job, earlier }: ReviewAsset): boolean {
+  const before = report?.before;
   if (before === undefined) return earlier.length > 0;
   return before === null || before.job !== job || before.changed.length > 0;
 }

@@ -22,14 +22,11 @@ export function Details({ page }: { page: Page }) {
 }
 
 function Asset({ page, asset }: { page: Page; asset: ReviewAsset }) {
-  const { address, origins = {}, madeFrom, usedBy, files } = asset;
+  const { address, report, madeFrom, usedBy, files } = asset;
+  const origins = Object.entries(report?.origins ?? {});
   const others = (page.activeGroup.value?.assets ?? []).filter((other) => other !== asset);
   const size = useSize(mainFile(asset));
-  const known = (one: ReviewAsset) => ({
-    ...(one.model !== undefined && { model: `${one.model} (default)` }),
-    ...one.request,
-    ...(size !== '' && { [pixelSize]: size }),
-  });
+  const known = ({ request }: ReviewAsset) => ({ ...request, ...(size !== '' && { [pixelSize]: size }) });
   return (
     <>
       <h2>
@@ -37,8 +34,8 @@ function Asset({ page, asset }: { page: Page; asset: ReviewAsset }) {
       </h2>
       <RequestList page={page} request={known(asset)} others={others.map(known)} />
       <Facts facts={factsOf(asset)} />
-      {Object.keys(origins).length > 0 && <h3>Origins</h3>}
-      <Facts facts={Object.entries(origins)} />
+      {origins.length > 0 && <h3>Origins</h3>}
+      <Facts facts={origins} />
       <Steps page={page} title="Made from" addresses={madeFrom} />
       <Steps page={page} title="Used by" addresses={usedBy} />
       {hasChanged(asset) && !page.isForClient && (
@@ -55,7 +52,7 @@ function Asset({ page, asset }: { page: Page; asset: ReviewAsset }) {
 }
 
 function factsOf(asset: ReviewAsset): [name: string, value: string][] {
-  const { kind, row, tags, job, verdict } = asset;
+  const { kind, row, tags, job, verdict, report } = asset;
   const facts: [string, string | undefined][] = [
     ['Verdict', verdict && [verdict.is, verdict.reason, verdict.note].filter(Boolean).join(': ')],
     ['By', verdict?.by],
@@ -64,7 +61,7 @@ function factsOf(asset: ReviewAsset): [name: string, value: string][] {
     ['Row', row],
     ['Tags', tags.join(', ')],
     ['Charged', asset.credits === undefined ? undefined : credits(asset.credits)],
-    ['Expected', asset.estimated === undefined ? undefined : credits(asset.estimated)],
+    ['Expected', report?.estimated === undefined ? undefined : credits(report.estimated)],
     ['Job', job],
   ];
   return facts.flatMap(([name, value]) => (value ? [[name, value]] : []));

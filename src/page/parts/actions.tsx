@@ -163,9 +163,9 @@ function Leave({ page }: { page: Page }) {
     }
     // In the order of the manifest, so that two files can be compared.
     const own = page.outbox.own.value;
-    const inOrder = page.data.value.assets.flatMap(({ address, step = address }) => {
+    const inOrder = page.data.value.assets.flatMap(({ address, report }) => {
       const verdict = own.get(address);
-      return verdict === undefined ? [] : { ...verdict, address: step };
+      return verdict === undefined ? [] : { ...verdict, address: report?.step ?? address };
     });
     download('picks.json', picksFile(name, inOrder));
     const { gates, left } = page.counts.value;

@@ -9,7 +9,7 @@ import { askedText, counted, credits, gateWords, sumOf, waitWords } from './word
 function Replacements({ page, group }: { page: Page; group: ShownGroup }) {
   const command = redoCommand(page.data.value, group);
   const redone = group.group.gate?.is === 'canary' ? group.assets.slice(0, 1) : group.assets;
-  const sum = sumOf(redone.map((asset) => asset.credits ?? asset.estimated ?? null));
+  const sum = sumOf(redone.map((asset) => asset.credits ?? asset.report?.estimated ?? null));
   const price = `${sum === null ? '' : '≈ '}${credits(sum)}`;
   return (
     <button type="button" class="others" title={command} onClick={() => page.copy(command)}>

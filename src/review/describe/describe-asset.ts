@@ -1,7 +1,6 @@
 import type { ReviewAsset, ReviewEarlier, ReviewFile } from '../../contract/review.ts';
 import type { OpenRequest } from '../../graph/graph.ts';
 import { defined } from '../../ground/values.ts';
-import { kinds } from '../../kinds/index.ts';
 import { countedPurchases } from '../../lock/decisions.ts';
 import type { Output, Purchase } from '../../lock/record.ts';
 import { findChanges } from '../../plan/compare/changes.ts';
@@ -37,14 +36,11 @@ export function describeAsset(match: Match, context: AssetContext): ReviewAsset 
   const shown = findShown(match, context.byAddress);
   const verdict = shown === match.purchase ? context.verdicts.on(match) : undefined;
   const files = (shown?.outputs ?? []).map((output) => describeFile(output, context.placeOf(output, false)));
-  const request = requestOf(step, shown, context.boughtAt);
-  const model = kinds[kind]?.model;
   const error = state === 'failed' || state === 'unresolved' ? match.purchase?.error : undefined;
   return {
     ...{ address, task, kind, matrix, tags, state, files },
     ...defined({ key, row, take, error }),
-    request,
-    ...(model !== undefined && request[model.field] === undefined && { model: model.default }),
+    request: requestOf(step, shown, context.boughtAt),
     // Set when all assets of the group are known.
     differs: [],
     ...(shown?.jobId !== undefined && { job: shown.jobId, credits: shown.credits ?? null }),

@@ -12,7 +12,6 @@ import type { Origin } from '../../graph/trace/tracer.ts';
 import { defined } from '../../ground/values.ts';
 import type { Lock } from '../../lock/record.ts';
 import { emptyLock } from '../../lock/write.ts';
-import type { Price } from '../../plan/plan.ts';
 import { type PriceOf, pricesFrom } from '../../plan/prices/prices.ts';
 import { type Situation, situate } from '../../plan/situation/situation.ts';
 import type { Paste } from '../../report/advice-text.ts';
@@ -50,7 +49,7 @@ export async function describeGallery(
   const compare = ref === undefined ? undefined : await addBefore(campaign, { ref, assets, lock, placeOf });
   const next = tellNext(described, plan.rows, paste);
   return {
-    ...{ version: 1, revision: 1, file: campaign.file, canDecide: false, commands: reviewCommands(paste) },
+    ...{ version: 2, revision: 1, file: campaign.file, canDecide: false, commands: reviewCommands(paste) },
     ...defined({ next }),
     ...described,
     report: { made: Date.now(), ...defined({ compare }) },
@@ -69,12 +68,8 @@ function addEstimates(
     const match = byAddress.get(asset.address);
     if (match?.sharesJobOf !== undefined) continue;
     const price = (asset.job === undefined ? now : expected)(asset.kind, asset.request);
-    asset.estimated = likelyOf(price);
+    asset.report = { estimated: price.likely ?? price.credits };
   }
-}
-
-function likelyOf({ likely, credits }: Price): number | null {
-  return likely ?? credits;
 }
 
 /**
@@ -89,7 +84,7 @@ function addOrigins(assets: readonly ReviewAsset[], { origins }: Pick<CheckedGra
       const text = origins.find(asset.address, field).map(originText).join(', ');
       return text === '' ? [] : [[field, text] as const];
     });
-    asset.origins = Object.fromEntries(entries);
+    asset.report = { ...asset.report, origins: Object.fromEntries(entries) };
   }
 }
 
@@ -135,7 +130,7 @@ async function addBefore(
     const before = byAddress.get(asset.address) ?? (renamed && !here.has(renamed.address) ? renamed : undefined);
     // The purchase was for another request than the one at the commit.
     const isOther = isAbsent && before?.state === 'changed';
-    asset.before = before === undefined ? null : earlierOf(before, asset, isOther);
+    asset.report = { ...asset.report, before: before === undefined ? null : earlierOf(before, asset, isOther) };
   }
   return { ref, commit };
 }
@@ -216,7 +211,7 @@ function clientAsset(asset: ReviewAsset, name: string): ReviewAsset {
   return {
     ...{ address: name, task, kind, matrix, tags: [], state: 'done', files, request: {}, differs: [] },
     ...defined({ take }),
-    ...(job !== undefined && { job: jobToken(job), step: address }),
+    ...(job !== undefined && { job: jobToken(job), report: { step: address } }),
     ...{ isJudged, earlier: [], madeFrom: [], usedBy: [] },
   };
 }

@@ -153,10 +153,10 @@ export async function findFiles(
   finder: FileFinder,
 ): Promise<GalleryFile[]> {
   const { paths, seen, measures } = campaign;
-  const all = data.assets.flatMap(({ files, earlier, before }) => [
+  const all = data.assets.flatMap(({ files, earlier, report }) => [
     ...files,
     ...earlier.flatMap((one) => one.files),
-    ...(before?.files ?? []),
+    ...(report?.before?.files ?? []),
   ]);
   const groups = [...groupBy(all.filter(isThere), ({ sha256, path }) => `${sha256} ${path}`).values()];
   const placed = groups.flatMap(([file]) => (file !== undefined && file.isKept !== true ? [file] : []));
@@ -177,7 +177,8 @@ export async function findFiles(
   await measures.keep();
   for (const asset of data.assets) {
     asset.earlier = asset.earlier.map((one) => ({ ...one, files: one.files.filter(isThere) }));
-    if (asset.before) asset.before = { ...asset.before, files: asset.before.files.filter(isThere) };
+    const before = asset.report?.before;
+    if (before) before.files = before.files.filter(isThere);
   }
   return found;
 }

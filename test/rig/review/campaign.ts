@@ -47,7 +47,7 @@ export function campaign(
 ): ReviewData {
   const assets = groups.flatMap((group) => group.assets);
   return {
-    ...{ version: 1, revision: 1, campaign: 'aurora-launch', file: 'campaign.yaml', canDecide: true },
+    ...{ version: 2, revision: 1, campaign: 'aurora-launch', file: 'campaign.yaml', canDecide: true },
     groups: groups.map(({ name, assets: members, options = {} }): ReviewGroup => {
       const { choose = 1, is = 'choose', isFree = false, note, reasons } = options;
       const gate = {

@@ -48,7 +48,7 @@ export function galleryData(count: number): ReviewData {
   }
   const byTask = tasks.flatMap(({ task }) => groups.filter((group) => group.task === task));
   return {
-    ...{ version: 1, revision: 1, campaign: 'aurora-launch', file: 'campaign.yaml', canDecide: false },
+    ...{ version: 2, revision: 1, campaign: 'aurora-launch', file: 'campaign.yaml', canDecide: false },
     ...{ groups: byTask, assets, report },
   };
 }
@@ -71,8 +71,7 @@ function assetsOf(one: (typeof tasks)[number], key: string, index: number, first
           ...shared,
           take: take + 1,
           files: [file(first + take)],
-          origins,
-          estimated: 2,
+          report: { origins, estimated: 2 },
           usedBy: [`hero@${key},warm`],
         },
         request: { model: 'alpha-2', prompt: `Product ${index + 1} on oak, soft morning light`, seed: take },
@@ -99,16 +98,17 @@ function assetsOf(one: (typeof tasks)[number], key: string, index: number, first
           ...shared,
           matrix: { style },
           files: [file(at)],
-          origins,
           request,
           credits: 6,
-          estimated: 5,
           isJudged: false,
         },
         ...{ differs: ['prompt'], madeFrom: [`draft@${key},take:2`], usedBy: place === 0 ? [`clip@${key}`] : [] },
         ...(index % 4 === 1 && { earlier: [earlier] }),
-        ...(index % 4 === 2 && { before: earlier }),
-        ...(index % 4 === 3 && { before: null }),
+        report: {
+          ...{ origins, estimated: 5 },
+          ...(index % 4 === 2 && { before: earlier }),
+          ...(index % 4 === 3 && { before: null }),
+        },
         ...stateOf(index * 3 + place, at),
       });
     });

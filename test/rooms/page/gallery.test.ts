@@ -80,19 +80,22 @@ describe('the grid', () => {
 
 test('versions: at the reference first, and no purchase twice', () => {
   const earlier = (job: string) => ({ job, credits: 2, changed: ['prompt'], request: {}, files: [file(3)] });
-  const both = asset('a', { before: earlier('j1'), earlier: [earlier('j2'), earlier('j1')] });
+  const both = asset('a', { report: { before: earlier('j1') }, earlier: [earlier('j2'), earlier('j1')] });
   expect(versionsOf(both).map(({ is, earlier: { job } }) => [is, job])).toEqual([
     ['reference', 'j1'],
     ['earlier', 'j2'],
   ]);
   expect(
-    [both, asset('new', { before: null }), asset('same'), asset('redone', { earlier: [earlier('j3')] })].map(
-      hasChanged,
-    ),
+    [
+      both,
+      asset('new', { report: { before: null } }),
+      asset('same'),
+      asset('redone', { earlier: [earlier('j3')] }),
+    ].map(hasChanged),
   ).toEqual([true, true, false, true]);
   // The same purchase as at the reference is no change, whatever was bought before that.
   const same = { ...earlier('job-a'), changed: [] };
-  expect(hasChanged(asset('a', { before: same, earlier: [earlier('j1')] }))).toBe(false);
+  expect(hasChanged(asset('a', { report: { before: same }, earlier: [earlier('j1')] }))).toBe(false);
 });
 
 const frame: Frame = { picture: { width: 2000, height: 1000 }, pane: { width: 500, height: 500 }, density: 1 };

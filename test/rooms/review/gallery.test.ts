@@ -339,7 +339,7 @@ function dataOf(...gates: { state?: ReviewGate['state']; verdict?: Is; planned?:
       gate: { is: 'approve' as const, choose: 1, state, waiting: 0, waitingCredits: 0 },
     }),
   }));
-  return { version: 1, revision: 1, campaign: 'c', file: 'c.yaml', canDecide: true, groups, assets };
+  return { version: 2, revision: 1, campaign: 'c', file: 'c.yaml', canDecide: true, groups, assets };
 }
 
 const paste = ({ call }: { call: string }) => `mediabatch ${call} c.yaml`;

@@ -34,7 +34,7 @@ export class MemoryHost implements ReviewHost {
     const gate = { is: 'choose' as const, choose: 1, state: 'open' as const, waiting: 0, waitingCredits: 0 };
     return {
       ...{
-        version: 1,
+        version: 2,
         revision: this.revision,
         campaign: 'a <b> & "c"',
         file: 'campaign.yaml',
