@@ -8,80 +8,83 @@ import { viewOf } from './views/registry.ts';
 
 const arrows = { ArrowLeft: 'left', ArrowRight: 'right', ArrowUp: 'up', ArrowDown: 'down' } as const;
 
+interface Pressed {
+  /** Element that a pointer pressed last. Undefined after the next key. */
+  element: Element | undefined;
+  /** Code of the last key that the page handled. No other element gets the repeats of this key while it is held. */
+  code: string | undefined;
+}
+
 /** Listens for keys in the whole document. Returns a function that ends this. */
 export function listenForKeys(page: Page): () => void {
   const stop = new AbortController();
-  const options = { signal: stop.signal };
-  /** The element that a pointer pressed last, if no key was pressed since: it has not got the focus by keyboard. */
-  let pointed: Element | undefined;
-  /**
-   * Code of the last key that the page handled. While it is held, its repeats go nowhere else, such as into a field
-   * that it opened.
-   */
-  let taken: string | undefined;
-  const keyboardBack = () => {
-    if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
-    page.activate(page.active.value);
-  };
+  const pressed: Pressed = { element: undefined, code: undefined };
+  listenForPointer(page, pressed, stop.signal);
+  document.addEventListener('keydown', (event) => handleKey(page, pressed, event), { signal: stop.signal });
+  return () => stop.abort();
+}
+
+function listenForPointer(page: Page, pressed: Pressed, signal: AbortSignal): void {
   document.addEventListener(
     'pointerdown',
     ({ target }) => {
-      pointed =
+      pressed.element =
         target instanceof Element ? (target.closest('button, a, summary, label, select, input') ?? target) : undefined;
-      page.isPointed = pointed?.closest('.groups, .matrix-scroller') != null;
+      page.isPointed = pressed.element?.closest('.groups, .matrix-scroller') != null;
     },
-    { ...options, capture: true },
+    { signal, capture: true },
   );
   document.addEventListener(
     'click',
     ({ target }) => {
       if (target instanceof Element && target.closest('.more') === null) page.hasMore.value = false;
     },
-    options,
+    { signal },
   );
   document.addEventListener(
     'change',
     ({ target }) => {
       const isChosen = target instanceof Element && target.matches('select, input[type="checkbox"]');
-      if (isChosen && pointed !== undefined && (pointed === target || pointed.contains(target))) keyboardBack();
+      if (isChosen && pressed.element?.contains(target)) leaveControl(page);
     },
-    options,
+    { signal },
   );
-  document.addEventListener(
-    'keydown',
-    (event) => {
-      const isPointed = pointed !== undefined && pointed === event.target;
-      if (event.key !== 'Shift' && event.key !== 'Control' && event.key !== 'Meta') {
-        pointed = undefined;
-        page.isPointed = false;
-      }
-      if (event.defaultPrevented) return;
-      const press = pressOf(event);
-      // A held key repeats movements, but decides only once, also by a button.
-      if (event.repeat && !moving.has(press.key) && (event.code === taken || isPressing(event))) {
-        event.preventDefault();
-        return;
-      }
-      taken = undefined;
-      if (isForAnother(event, press, isPointed)) return;
-      if (press.key === 'Escape' && isControl(event.target)) keyboardBack();
-      else if (!act(page, press)) return;
-      taken = event.code;
-      event.preventDefault();
-    },
-    options,
-  );
-  return () => stop.abort();
 }
 
-/** Whether the element is a field without text input. */
+function leaveControl(page: Page): void {
+  if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+  page.activate(page.active.value);
+}
+
+function handleKey(page: Page, pressed: Pressed, event: KeyboardEvent): void {
+  const isPointed = pressed.element !== undefined && pressed.element === event.target;
+  if (event.key !== 'Shift' && event.key !== 'Control' && event.key !== 'Meta') {
+    pressed.element = undefined;
+    page.isPointed = false;
+  }
+  if (event.defaultPrevented) return;
+  const press = pressOf(event);
+  // A held key repeats movements. It decides only once, also if it presses a button.
+  if (event.repeat && !moving.has(press.key) && (event.code === pressed.code || isPressing(event))) {
+    event.preventDefault();
+    return;
+  }
+  pressed.code = undefined;
+  if (isForAnother(event, press, isPointed)) return;
+  if (press.key === 'Escape' && isControl(event.target)) leaveControl(page);
+  else if (!act(page, press)) return;
+  pressed.code = event.code;
+  event.preventDefault();
+}
+
+/** Returns whether the element is a field without text input. */
 function isControl(target: EventTarget | null): target is HTMLElement {
   return target instanceof HTMLElement && target.matches('select, input') && !isTypedInto(target);
 }
 
 const moving = new Set([...Object.keys(arrows), '[', ']', 'j', 'k', ',', '.', '+', '=', '-']);
 
-/** Whether the browser activates a button with this key. */
+/** Returns whether the browser activates a button with this key. */
 function isPressing({ key, target }: KeyboardEvent): boolean {
   return (key === 'Enter' || key === ' ') && target instanceof HTMLElement && target.matches('button, summary');
 }
@@ -89,13 +92,13 @@ function isPressing({ key, target }: KeyboardEvent): boolean {
 const sliderKeys = [...Object.keys(arrows), 'Home', 'End', 'PageUp', 'PageDown'];
 
 /**
- * Whether a key belongs to a field, an open dialog, a player or the browser. A checkbox, a slider or a list only gets
- * keys that it uses. `isPointed`: the focused element was focused by a pointer and not by keyboard.
+ * Returns whether a field, an open dialog, a player or the browser handles a key. A checkbox, a slider or a list gets
+ * only the keys that it uses. `isPointed`: whether a pointer focused the element.
  */
 function isForAnother(event: KeyboardEvent, press: Press, isPointed: boolean): boolean {
   const { target } = event;
   const { key, isCommand } = press;
-  // Many keyboards need AltGr for brackets, and some systems report AltGr as Ctrl and Alt.
+  // Many keyboards need AltGr for brackets. Some systems report AltGr as Ctrl and Alt.
   const isTyped = event.getModifierState('AltGraph');
   if (event.isComposing || (!isTyped && event.altKey)) return true;
   if (!isTyped && isCommand && !/^[zy]$/.test(key)) return true;
@@ -144,7 +147,7 @@ function act(page: Page, press: Press): boolean {
 /** Plays or pauses the active film. Returns false if the active asset is not a film. */
 function toggleFilm(): boolean {
   const film = document.querySelector<HTMLVideoElement>('.active[data-address] video');
-  // The browser may refuse to play; the film then stays paused.
+  // If the browser refuses to play, the film stays paused.
   if (film?.paused === true) film.play().catch(() => undefined);
   else film?.pause();
   return film !== null;

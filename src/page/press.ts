@@ -1,6 +1,6 @@
 /** A key press, independent of keyboard layout. */
 export interface Press extends Pick<KeyboardEvent, 'code' | 'shiftKey'> {
-  /** Value of `KeyboardEvent.key` on a Latin keyboard; letters are in lower case. */
+  /** Value of `KeyboardEvent.key` on a Latin keyboard, in lower case. */
   key: string;
   /** Whether Ctrl was pressed, or Command on a Mac. */
   isCommand: boolean;
@@ -8,7 +8,7 @@ export interface Press extends Pick<KeyboardEvent, 'code' | 'shiftKey'> {
 
 export function pressOf(event: KeyboardEvent): Press {
   const { code, shiftKey, ctrlKey, metaKey } = event;
-  // On the number row, the unshifted key picks and the shifted one rejects, also where digits need Shift (AZERTY).
+  // On the number row, a key picks and Shift with a key rejects, even if digits need Shift (AZERTY).
   const isPlain = !shiftKey && !event.altKey && !event.getModifierState('AltGraph');
   const digit = isPlain ? digitKey(code) : undefined;
   return { key: digit ?? keyOf(event), code, shiftKey, isCommand: ctrlKey || metaKey };
@@ -25,7 +25,7 @@ const signs: { [code: string]: readonly [plain: string, shifted: string] | undef
   Period: ['.', '>'],
 };
 
-/** Returns the Latin key: on a Greek or Cyrillic keyboard, the one at the same position. */
+/** Returns the Latin key. On a Greek or Cyrillic keyboard, this is the Latin key at the same position. */
 function keyOf({ key: written, code, shiftKey }: Pick<KeyboardEvent, 'key' | 'code' | 'shiftKey'>): string {
   // Full-width characters, from East Asian input methods, become ASCII.
   const key = written.normalize('NFKC');

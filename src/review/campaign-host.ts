@@ -1,5 +1,5 @@
 /*
- * The review page's server and the writer of the gallery.
+ * Server of the review page, and writer of the gallery.
  * Takes: one loaded campaign, and requests of one browser on a loopback address.
  * Returns: data for `page/`, and decisions that `campaign/decisions` records.
  * May not know: other hosts, other users, the terminal. It answers only itself and the user who opened it (I29).
@@ -26,16 +26,11 @@ import { FileFinder } from './find-files.ts';
 import { givenBy, planForPage, refusalsOf, reviewCommands, tellNext } from './tell.ts';
 
 const lookEveryMs = 700;
-/**
- * Minimum pause between polls, as a multiple of the time that polling took, and of the time that reading changes took.
- */
+/** Minimum pause between polls: multiples of the duration of a poll, and of the duration of reading the campaign. */
 const pauses = { looking: 20, reading: 3 };
-/** Maximum number of assets for which the whole campaign is described again after each verdict. */
+/** Maximum number of assets for which the host reads the whole campaign after each verdict. */
 const fewAssets = 300;
-/**
- * Pause without a verdict before a larger campaign is described again as a whole: a multiple of the time that this
- * takes, within bounds in ms.
- */
+/** Pause without verdicts before the host reads a larger campaign: a multiple of the duration of reading, in bounds. */
 const settle = { pauses: 20, leastMs: 1000, mostMs: 10_000 };
 const waitForLockMs = 2000;
 
@@ -58,10 +53,7 @@ export class CampaignHost implements ReviewHost {
   readonly #finder: FileFinder;
   readonly #desk: Desk;
   readonly #listeners = new Set<() => void>();
-  /**
-   * Last batch of verdicts. Batches are written one after another, and polls wait for them, so that own verdicts are
-   * not taken for changes by others.
-   */
+  /** Last batch of verdicts. Polls wait for it, so that they do not report own verdicts as changes of other users. */
   #lastBatch: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
   #settleTimer: NodeJS.Timeout | undefined;
@@ -72,7 +64,7 @@ export class CampaignHost implements ReviewHost {
   #hints: { graph: Graph; hints: PriceHints } | undefined;
   #shown: readonly ReviewFile[] = [];
 
-  /** `campaign`: emits notices each time its files are read, so pass one that ignores them. */
+  /** `campaign`: must ignore notices, because each read emits them. */
   constructor(campaign: OpenCampaign, options: CampaignHostOptions) {
     this.#campaign = campaign;
     this.#options = options;
@@ -86,7 +78,7 @@ export class CampaignHost implements ReviewHost {
     const revision = this.#revision;
     const data = this.#read(revision);
     this.#known = { revision, data };
-    // A failure is not kept, because the campaign may be readable the next time.
+    // A failure is forgotten, because the next attempt may succeed.
     data.catch(() => {
       if (this.#known?.data === data) this.#known = undefined;
     });
@@ -136,10 +128,7 @@ export class CampaignHost implements ReviewHost {
     }
   }
 
-  /**
-   * Publishes recorded verdicts. In a large campaign, their effect on dependent steps follows after a pause without
-   * verdicts.
-   */
+  /** Publishes recorded verdicts. In a large campaign, their effect on dependent steps follows after a pause. */
   async #take(judged: Judged): Promise<void> {
     const { revision, data } = this.#known ?? {};
     const known = revision === this.#revision ? await data?.catch(() => undefined) : undefined;
@@ -168,7 +157,7 @@ export class CampaignHost implements ReviewHost {
 
   async #read(revision: number): Promise<ReviewData> {
     const began = performance.now();
-    // The stamp is taken before reading, so that a change during it gives another stamp.
+    // The stamp is older than the data, so that a poll notices a change during the read.
     const source = await this.#stampSource();
     const graph = await this.#graph.get();
     const { situation } = await Session.open(this.#campaign, { graph });
@@ -202,7 +191,7 @@ export class CampaignHost implements ReviewHost {
   #startLooking(waitMs = lookEveryMs): NodeJS.Timeout {
     const timer = setTimeout(async () => {
       const began = performance.now();
-      // Errors are ignored, because the disk may work at the next poll.
+      // A poll ignores errors, because the next poll may succeed.
       const looked = this.#lastBatch.then(async () => ({
         before: this.#stamps,
         stamps: await this.#readStamps().catch(() => undefined),
@@ -213,7 +202,7 @@ export class CampaignHost implements ReviewHost {
       const tookMs = performance.now() - began;
       const pauseMs = Math.max(lookEveryMs, tookMs * pauses.looking, this.#readMs * pauses.reading);
       this.#timer = this.#startLooking(pauseMs);
-      // The campaign was read meanwhile, so the result is outdated.
+      // The host has read the campaign meanwhile, so the result is outdated.
       if (this.#stamps !== before) return;
       this.#stamps ??= stamps;
       if (stamps === undefined || before === undefined) return;

@@ -9,9 +9,7 @@ import { FileFinder } from './find-files.ts';
 import { givenBy, refusalsOf, reviewCommands } from './tell.ts';
 
 const tellEveryMs = 250;
-/**
- * Describing the campaign may use at most 1 / `lookShare` of the time, because the run continues in the same process.
- */
+/** The description of the campaign uses at most 1 / `lookShare` of the time, because the run is in the same process. */
 const lookShare = 8;
 
 export class LiveHost implements ReviewHost {

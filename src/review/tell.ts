@@ -29,9 +29,7 @@ export function tellReviewed(before: ReviewData, now: ReviewData, paste: Paste):
   return `${[`picked ${picked}`, `rejected ${rejected}`, ...(gates === undefined ? [] : [gates])].join(', ')}\n${next}`;
 }
 
-/**
- * Describes what a run would buy now: `Buy 7 films, ≈ 140 credits`. Undefined if there is nothing to buy, or a decision is open.
- */
+/** Returns a text such as `Buy 7 films, ≈ 140 credits`. Undefined if there is nothing to buy, or a decision is open. */
 export function tellNext(
   { groups, assets }: Pick<ReviewData, 'groups' | 'assets'>,
   rows: readonly Pick<PlanRow, 'action' | 'kind' | 'credits' | 'price'>[],
@@ -48,7 +46,7 @@ export function tellNext(
     prices.reduce<number>((all, one) => all + (one ?? 0), 0),
     'credit',
   );
-  const cost = prices.includes(null) ? 'at a price not known yet' : `${isExact ? '' : '≈ '}${sum}`;
+  const cost = prices.includes(null) ? 'at an unknown price' : `${isExact ? '' : '≈ '}${sum}`;
   const text = `Buy ${countOf(bought.length, (other === undefined && noun) || 'step')}, ${cost}`;
   return { text, command: paste(call('apply')) };
 }
@@ -59,7 +57,7 @@ function tellGates({ groups, assets }: ReviewData, still: string): string | unde
   const lost =
     rejected === 0 ? '' : `, ${countOf(rejected, 'group')} ${rejected === 1 ? 'needs' : 'need'} replacements`;
   if (open > 0) return `${countOf(open, 'gate')} ${open === 1 ? 'is' : 'are'} ${still}open${lost}`;
-  if (groups.filter(isUndecided).length > rejected) return `what the open gates ask about is not bought yet${lost}`;
+  if (groups.filter(isUndecided).length > rejected) return `the outputs of the open gates are not bought yet${lost}`;
   return groups.some(({ gate }) => gate !== undefined)
     ? `every ${rejected > 0 ? 'other ' : ''}gate is decided${lost}`
     : undefined;
@@ -80,7 +78,7 @@ export function reviewCommands(paste: Paste): ReviewCommands {
   return { pick: paste(call('pick')), redo: paste(call('apply', '--redo')) };
 }
 
-/** Adds the name of the user, except to a verdict of another person that an undo restores. */
+/** Adds the name of the user, except to the verdict of another user that an undo restores. */
 export function givenBy(by: string | undefined, verdicts: readonly WantedVerdict[]): WantedVerdict[] {
   return verdicts.map((verdict) => ({ ...defined({ by }), ...verdict }));
 }

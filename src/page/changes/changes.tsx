@@ -11,7 +11,6 @@ import { credits, nameOf, problemOf } from '../parts/words.ts';
 import type { Page, View } from '../state/page.ts';
 import { hasChanged, type Version, versionsOf } from './versions.ts';
 
-/** View that compares each asset with an earlier version. */
 export const changesView: View = {
   name: 'changes',
   label: 'Before | after',
@@ -39,7 +38,7 @@ function Changes({ page }: { page: Page }) {
     compare.version.value = 0;
     if (here < 0) page.activate(all[0]?.address);
   }, [page.active.value]);
-  if (all.length === 0) return <p class="empty">Nothing here was different before.</p>;
+  if (all.length === 0) return <p class="empty">No shown output has an earlier version.</p>;
   if (asset === undefined || here < 0) return null;
   const versions = versionsOf(asset);
   const version = versions[compare.version.value] ?? versions[0];
@@ -75,7 +74,7 @@ function Changes({ page }: { page: Page }) {
     >
       <section class="changed-words" aria-label="What changed">
         {version === undefined ? (
-          <p>{`It was not there${referenceOf(page)}: it is new.`}</p>
+          <p>{`The step did not exist${referenceOf(page)}.`}</p>
         ) : (
           <Words page={page} asset={asset} version={version} />
         )}
@@ -105,8 +104,8 @@ function Before({ page, version }: { page: Page; version: Version }) {
 
 /** Shows the values in which the two requests differ. */
 function Words({ page, asset, version: { earlier } }: { page: Page; asset: ReviewAsset; version: Version }) {
-  if (Object.keys(earlier.request).length === 0) return <p>The lock no longer has its request.</p>;
-  if (earlier.changed.length === 0) return <p>The same request: it was regenerated.</p>;
+  if (Object.keys(earlier.request).length === 0) return <p>The lock does not have the request of this version.</p>;
+  if (earlier.changed.length === 0) return <p>The request is the same: the output was regenerated.</p>;
   return (
     <>
       <div>

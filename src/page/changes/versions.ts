@@ -1,15 +1,14 @@
 import type { ReviewAsset, ReviewEarlier, ReviewFile } from '../../contract/review.ts';
 import { defined } from '../../ground/values.ts';
 
-/** An earlier version of an asset, with the file to show. */
+/** An earlier version of an asset. `file`: the file to show. */
 export interface Version {
-  /** Origin: the reference of the comparison, or an earlier purchase. */
   is: 'reference' | 'earlier';
   earlier: ReviewEarlier;
   file?: ReviewFile;
 }
 
-/** Versions to compare with: the reference first, then earlier purchases, newest first. No purchase occurs twice. */
+/** Returns the version at the reference commit, then earlier purchases, newest first. No purchase occurs twice. */
 export function versionsOf({ report, earlier }: ReviewAsset): Version[] {
   const before = report?.before;
   const others = earlier.filter(({ job }) => before == null || job === undefined || job !== before.job);
@@ -23,7 +22,7 @@ export function versionsOf({ report, earlier }: ReviewAsset): Version[] {
   });
 }
 
-/** Whether an asset has changed: it was bought again, differs from the reference, or is missing there. */
+/** Returns whether an asset was bought again, or differs from the reference commit. */
 export function hasChanged({ report, job, earlier }: ReviewAsset): boolean {
   const before = report?.before;
   if (before === undefined) return earlier.length > 0;

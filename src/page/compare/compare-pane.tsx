@@ -15,7 +15,7 @@ import { type Compare, compareOf } from './state.ts';
 
 const sideNames: Record<Side, string> = { left: 'Left', right: 'Right' };
 
-/** One side: name, picture and verdict of an asset. Pressing anywhere on it makes it active. */
+/** Name, picture and verdict of an asset. A press on the pane makes the asset active. */
 export function ComparePane({ page, side, isPair }: { page: Page; side: Side; isPair: boolean }) {
   const compare = compareOf(page);
   const asset = page.shown.value.assets.get(compare.on(side) ?? '');
@@ -44,7 +44,6 @@ interface PaneProps {
   panes: Compare;
   side: Side;
   isPair: boolean;
-  /** Accessible name of the pane, and of its file. */
   label: string;
   name: string;
   file: ReviewFile | undefined;
@@ -53,7 +52,6 @@ interface PaneProps {
   address?: string;
   mark?: Mark;
   badges?: ComponentChildren;
-  /** Content below the picture. */
   children: ComponentChildren;
   onVideo?(video: HTMLVideoElement | null): void;
 }
@@ -90,7 +88,6 @@ export function Pane({ panes, side, isPair, label, name, file, why, address, mar
   );
 }
 
-/** Both panes, with the means of their mode. */
 export function PaneArea({
   panes,
   isPair,

@@ -21,7 +21,7 @@ import { actOnCompareKey } from './keys.ts';
 import { otherSide } from './sides.ts';
 import { type Compare, compareOf, type Mode } from './state.ts';
 
-/** View of two assets of a group: side by side, overlaid, or one at a time. */
+/** Shows two assets of a group side by side, overlaid, or one at a time. */
 export const compareView: View = {
   name: 'compare',
   label: 'Compare',
@@ -76,12 +76,11 @@ interface CompareAreaProps {
   page: Page;
   head: ComponentChildren;
   tools?: ComponentChildren;
-  /** The left pane, if there are two. */
+  /** The left pane. Omitted if there is one pane. */
   before: ComponentChildren;
   children: ComponentChildren;
 }
 
-/** Head, tools and panes of a comparison. */
 export function CompareArea({ page, head, tools, before, children }: CompareAreaProps) {
   const within = useRef<HTMLDivElement>(null);
   useFocus(page, within);
@@ -118,7 +117,6 @@ interface CompareToolsProps {
   children?: ComponentChildren;
 }
 
-/** Buttons for the actions on the two panes. */
 function CompareTools({ panes: compare, isPair, children }: CompareToolsProps) {
   const frame = compare.zoom.frame.value;
   const grow = (factor: number) => compare.zoom.move((zoom, of) => zoomAt(zoom, factor, of));
@@ -154,7 +152,6 @@ function CompareTools({ panes: compare, isPair, children }: CompareToolsProps) {
   );
 }
 
-/** A button that is labelled with its key. */
 function SignButton({ sign, name, onPress }: { sign: string; name: string; onPress(): void }) {
   return (
     <button type="button" class="sign" aria-label={name} title={name} onClick={onPress}>

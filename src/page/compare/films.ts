@@ -5,7 +5,7 @@ import { compareOf } from './state.ts';
 
 const pairs = new WeakMap<Page, FilmPair>();
 
-/** Returns the playback state of the two compared films; the active one leads. */
+/** Returns the playback state of the two compared films. The active film leads. */
 export function filmsOf(page: Page): FilmPair {
   const known = pairs.get(page);
   if (known !== undefined) return known;
@@ -15,13 +15,13 @@ export function filmsOf(page: Page): FilmPair {
   return pair;
 }
 
-/** Difference in seconds above which the follower changes its speed, and above which it seeks. */
+/** Differences in seconds: above `apart`, the follower changes its speed; above `farApart`, it seeks. */
 const apart = 0.015;
 const farApart = 0.12;
 /** Relative change of the follower's speed. */
 const nudge = 0.06;
 
-/** Synchronous playback of two films. The leader plays its sound and sets the position; the other follows. */
+/** Plays two films synchronously. The leader plays its sound and determines the position of the other film. */
 class FilmPair {
   readonly isPlaying = signal(false);
   /** Position of the leader, in seconds. */
@@ -71,7 +71,7 @@ class FilmPair {
     cancelAnimationFrame(this.#frame);
     for (const film of this.#films.values()) film.pause();
     this.isPlaying.value = false;
-    // Both stop at the same frame.
+    // Both films stop at the same frame.
     this.seek(this.position.value);
   }
 
@@ -81,10 +81,7 @@ class FilmPair {
     for (const film of this.#films.values()) film.currentTime = Math.min(to, film.duration || to);
   }
 
-  /**
-   * Pauses, and shows the next or previous frame. Assumes 24 frames a second, because browsers do not expose the frame
-   * rate.
-   */
+  /** Pauses at the next or previous frame. Assumes 24 frames a second, because browsers do not expose the frame rate. */
   step(by: 1 | -1): void {
     this.pause();
     this.seek(this.position.value + by / 24);

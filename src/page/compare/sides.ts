@@ -6,19 +6,18 @@ export function otherSide(side: Side): Side {
   return side === 'left' ? 'right' : 'left';
 }
 
-/** Addresses of the two compared assets. The active asset of the page is one of them. */
+/** Addresses of the two compared assets. One of the two is the active asset of the page. */
 export interface Sides {
   left: string;
-  /** Omitted if there is no second asset. */
   right?: string;
   active: Side;
 }
 
 /**
- * Chooses the initial pair: the picked asset on the left and the active one on the right; without a pick, the active
- * asset and its neighbour. An asset that is alone in its group is compared with its source.
+ * Chooses the initial pair: the picked asset on the left and the active asset on the right. Without a pick, chooses the
+ * active asset and its neighbour. If the group has one asset, chooses the source and the asset.
  *
- * @param group assets of the active group that the view shows, in order
+ * @param group shown assets of the active group, in order
  */
 export function startSides(group: readonly ReviewAsset[], active: string, source?: string): Sides {
   if (group.length === 1 && source !== undefined) return { left: source, right: active, active: 'right' };
@@ -34,9 +33,8 @@ export function startSides(group: readonly ReviewAsset[], active: string, source
 }
 
 /**
- * Follows a change of the active asset: if the asset is on the other side, that side becomes active; otherwise it
- * replaces the asset on the active side, so that the other side stays for the next candidate. In another group, both
- * sides are reset.
+ * Returns the sides after a change of the active asset. If the other side has the asset, that side becomes active.
+ * Otherwise the asset replaces the asset on the active side. In another group, both sides start again.
  */
 export function followActive(sides: Sides, group: readonly ReviewAsset[], active: string, source?: string): Sides {
   if (sides[sides.active] === active) return sides;
@@ -47,7 +45,7 @@ export function followActive(sides: Sides, group: readonly ReviewAsset[], active
   return { ...sides, [sides.active]: active };
 }
 
-/** Returns the address `by` positions further on the active side, skipping the asset on the other side. */
+/** Returns the address `by` positions further. Skips the asset on the other side. */
 export function nextOnSide(sides: Sides, group: readonly ReviewAsset[], by: 1 | -1): string | undefined {
   const others = group.filter(({ address }) => address !== sides[otherSide(sides.active)]);
   return others[others.findIndex(({ address }) => address === sides[sides.active]) + by]?.address;

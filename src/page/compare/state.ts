@@ -8,18 +8,18 @@ import { followActive, nextOnSide, otherSide, type Side, type Sides, startSides 
 
 export type Mode = 'beside' | 'wipe' | 'blink' | 'difference';
 
-/** State of the two views that compare, one per page. */
+/** State of the views that compare. Each page has one. */
 export class Compare {
   readonly mode = signal<Mode>('beside');
   readonly zoom = new SharedZoom();
   /** Share of the area that shows the left picture, 0 to 1. */
   readonly wipe = signal(0.5);
-  /** The compared assets; undefined while the views are closed. Both are the same if the left is an earlier version. */
+  /** The compared assets. Undefined while the views are closed. Both sides are equal if the left is an earlier version. */
   readonly sides = signal<Sides | undefined>(undefined);
   /** Index of the earlier version on the left. */
   readonly version = signal(0);
   readonly #page: Page;
-  /** Addresses of the active group that were already seen in this view. */
+  /** Addresses of the active group that this view has shown. */
   readonly #met = new Set<string>();
   #group: number | undefined;
 
@@ -70,7 +70,7 @@ export class Compare {
     return this.sides.value?.[side];
   }
 
-  /** Makes a side active. `takesFocus`: its asset gets the focus. */
+  /** Makes a side active. `takesFocus`: whether the asset gets the focus. */
   activate(side: Side, takesFocus = true): void {
     const sides = this.sides.value;
     const address = sides?.[side];
@@ -82,7 +82,7 @@ export class Compare {
     this.activate(otherSide(this.activeSide()));
   }
 
-  /** The side on which keys act, and which is shown when only one is visible. */
+  /** The side on which keys act. If only one side is visible, it is this side. */
   activeSide(): Side {
     return this.sides.value?.active ?? 'left';
   }
@@ -91,15 +91,15 @@ export class Compare {
     this.wipe.value = Math.min(1, Math.max(0, part));
   }
 
-  /** Shows one picture at a time, and switches to the other one on each further call. */
+  /** Shows one picture at a time. Each further call switches to the other picture. */
   blink(): void {
     if (this.mode.value === 'blink') this.other();
     else this.mode.value = 'blink';
   }
 
   /**
-   * Returns the next asset to compare after a verdict on one of the two: the picked asset stays, or the opponent of the
-   * rejected one, and the next unseen asset replaces the other. Undefined if all were seen.
+   * Replaces an asset after a verdict on one of the two: a picked asset stays, a rejected asset goes. Returns the new
+   * asset, which was not shown before. Undefined if all assets were shown.
    */
   challenge(address: string, is: Mark): string | undefined {
     const sides = this.sides.value;
@@ -119,7 +119,7 @@ export class Compare {
     return this.#page.strips.value.find(({ group }) => group.index === index)?.assets ?? [];
   }
 
-  /** Returns the address `by` positions further on the active side, among the assets that the filter shows. */
+  /** Returns the address `by` positions further among the assets that the filter shows. */
   next(by: 1 | -1): string | undefined {
     const sides = this.sides.value;
     return sides && nextOnSide(sides, this.#visible(), by);

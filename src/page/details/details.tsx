@@ -13,7 +13,7 @@ export function Details({ page }: { page: Page }) {
   const asset = page.activeAsset.value;
   return (
     <aside class="details" aria-label="Details">
-      {asset === undefined ? <p>Nothing is active.</p> : <Asset page={page} asset={asset} />}
+      {asset === undefined ? <p>No output is active.</p> : <Asset page={page} asset={asset} />}
       <KeyButton k="I" onPress={() => page.toggleDetails()}>
         Close
       </KeyButton>
@@ -84,7 +84,7 @@ function FileFacts({ file }: { file: ReviewFile }) {
   );
 }
 
-/** Size of a picture in true pixels, measured by the browser; empty until it is known. */
+/** Returns the size of a picture in pixels, as the browser measures it. Empty before the picture is loaded. */
 function useSize({ is, url }: Partial<ReviewFile> = {}): string {
   const [seen, setSeen] = useState({ url, size: '' });
   useEffect(() => {

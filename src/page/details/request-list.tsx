@@ -13,7 +13,7 @@ interface RequestListProps {
   isBrief?: boolean;
 }
 
-/** Lists the values of a request. Values that differ from other requests are marked; `isBrief`: only those. */
+/** Lists the values of a request, and marks values that differ in other requests. `isBrief`: only these values. */
 export function RequestList({ page, request, others, isBrief = false }: RequestListProps) {
   const rows = listRequest(request, others).filter(({ differs }) => differs || !isBrief);
   return (
@@ -39,7 +39,7 @@ export function RequestList({ page, request, others, isBrief = false }: RequestL
   );
 }
 
-/** Maximum number of steps that are shown as pictures; further ones are listed by name. */
+/** Maximum number of steps with pictures. Further steps have only their addresses. */
 const mostPictures = 24;
 
 export function Steps({ page, title, addresses }: { page: Page; title: string; addresses: readonly string[] }) {
@@ -64,7 +64,7 @@ interface StepButtonProps {
   hasPicture?: boolean;
 }
 
-/** Button that leads to a step, even if a filter hides it. A step that is not on the page is shown as text. */
+/** Button that makes a step active. A step that is not on the page is shown as text. */
 function StepButton({ page, address, hasPicture = false }: StepButtonProps) {
   const asset = page.shown.value.assets.get(address);
   if (asset === undefined)
@@ -81,7 +81,7 @@ function StepButton({ page, address, hasPicture = false }: StepButtonProps) {
   );
 }
 
-/** Makes a step active; clears the filter if it hides the step. */
+/** Makes a step active. Clears the filter if the filter hides the step. */
 function leadTo(page: Page, address: string): void {
   const isShown = page.strips.value.some(({ assets }) => assets.some((asset) => asset.address === address));
   if (!isShown) page.clearFilter();

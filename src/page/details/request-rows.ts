@@ -11,7 +11,7 @@ interface RequestRow {
 
 type Request = Readonly<Record<string, Json>>;
 
-/** Lists the values of a request: texts and model first, the rest in its own order. */
+/** Lists the values of a request. Texts and the model come first. */
 export function listRequest(request: Request, others: readonly Request[]): RequestRow[] {
   const theirs = others.map((other) => new Map(leavesOf(other).map(([path, value]) => [path, JSON.stringify(value)])));
   return leavesOf(request)
@@ -23,7 +23,7 @@ export function listRequest(request: Request, others: readonly Request[]): Reque
     }));
 }
 
-/** Name under which the measured size is listed with the request. */
+/** Name of the measured size in the list of a request. */
 export const pixelSize = 'Size';
 
 const first = [...textFields, 'model', pixelSize];
@@ -33,7 +33,7 @@ function rankOf(path: string): number {
   return place < 0 ? first.length : place;
 }
 
-/** Values of a request with their paths. Empty lists and objects count as values. */
+/** Returns the values of a request with their paths. Empty lists and objects count as values. */
 function leavesOf(value: Json, path = ''): [path: string, value: Json][] {
   if (typeof value !== 'object' || value === null || asStep(value)) return [[path, value]];
   const entries = Array.isArray(value)

@@ -7,18 +7,18 @@ export interface Section {
   assets: readonly ReviewAsset[];
 }
 
-/** One line of the grid: the head of a section, or some of its assets with pictures of one height, in CSS pixels. */
+/** A line of the grid: the head of a section, or assets with pictures of one height, in CSS pixels. */
 export type GridLine = { name: string } | { name: string; assets: readonly ReviewAsset[]; height: number };
 
 /** Height of a line without its pictures, in CSS pixels. */
 export const around = 50;
-/** Maximum number of rendered cards; with more, scrolling is not smooth. */
+/** Maximum number of rendered cards, so that scrolling is smooth. */
 export const mostCards = 120;
-/** Lines that are rendered besides the visible ones, as in `useRows`. */
+/** Number of rendered lines outside of the visible area, as in `useRows`. */
 const overscan = 4;
 const usualHeight = 210;
 
-/** Fills lines with assets. Pictures of a line have one height, and fill the width; the last line is as high as the one before it. */
+/** Fills lines with assets. The pictures of a line have one height and fill the width, except in the last line. */
 export function layLines(sections: readonly Section[], room: PictureRoom & { height: number }): GridLine[] {
   const usual = heightFor(sections, room);
   return sections.flatMap(({ name, assets }) => {
@@ -38,7 +38,7 @@ export function layLines(sections: readonly Section[], room: PictureRoom & { hei
   });
 }
 
-/** Height of pictures for which at most `mostCards` cards are rendered. */
+/** Returns the height of pictures for which at most `mostCards` cards are rendered. */
 function heightFor(sections: readonly Section[], room: PictureRoom & { height: number }): number {
   const all = sections.flatMap(({ assets }) => assets);
   const shape = all.reduce((sum, asset) => sum + widthIn(room, asset, 100) / 100, 0) / Math.max(1, all.length);
@@ -49,7 +49,6 @@ function heightFor(sections: readonly Section[], room: PictureRoom & { height: n
   return height;
 }
 
-/** Lines of cards for the arrow keys. */
 export function linesOf(lines: readonly GridLine[], room: PictureRoom): Line[] {
   return lines.flatMap((line) => {
     if (!('assets' in line)) return [];

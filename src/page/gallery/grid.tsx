@@ -14,14 +14,13 @@ import { sectionsOf, shownWords } from './about.ts';
 import { around, type GridLine, layLines, linesOf } from './grid-layout.ts';
 import { printSheet, printsPicked } from './print.tsx';
 
-/** Lengths in CSS pixels, as in the style sheet: head of a section, gap between cards, horizontal frame of a card. */
+/** In CSS pixels, as in the style sheet: head of a section, gap between cards, horizontal frame of a card. */
 const headHeight = 40;
 const gap = 10;
 const frame = 14;
 
 const layouts = new WeakMap<Page, { lines: readonly GridLine[]; room: PictureRoom }>();
 
-/** View of all assets, in sections by task. */
 export const gridView: View = {
   name: 'grid',
   label: 'Grid',

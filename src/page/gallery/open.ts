@@ -15,13 +15,13 @@ const galleryFacets: Facet[] = [
   { name: 'verdict', valuesOf: ({ verdict, isJudged }) => [verdict?.is ?? (isJudged ? 'undecided' : 'not asked for')] },
 ];
 
-/** Adds the parts of a gallery to the page before it is shown: filters, and those views that have content. */
+/** Adds the filters and views of a gallery to the page before the page is rendered. */
 export function openGallery(page: Page): void {
   const { report } = page.data.value;
   const { views } = page.offer;
   listenForPrint(page);
   if (page.isForClient) {
-    // Groups of takes to decide about; tasks and keys mean nothing to a client.
+    // A client does not know tasks and keys.
     const facets = galleryFacets.filter(({ name }) => name === 'kind' || name === 'verdict');
     page.offer = { ...page.offer, views: views.filter(({ name }) => /groups|loupe|compare/.test(name)), facets, keys };
     return;
@@ -41,12 +41,12 @@ export function openGallery(page: Page): void {
   followAddress(page);
 }
 
-/** Delay in ms before the active asset is written to the URL: browsers limit the rate of URL changes. */
+/** Delay in ms before the URL names the active asset, because browsers limit the rate of URL changes. */
 const settled = 300;
 
 /**
- * Synchronizes the URL's hash with the view: a link opens the same state, and the browser's history leads through views
- * and filters. The active asset and the search text make no history entries.
+ * Synchronizes the hash of the URL with the view, so that a link opens the same state. Each change of views and filters
+ * adds an entry to the history of the browser.
  */
 function followAddress(page: Page): void {
   const start = page.views.value;
@@ -76,7 +76,7 @@ function hashOf(page: Page, passing: Record<string, string> = {}): string {
   return `#${new URLSearchParams(all.filter(([, value]) => value !== ''))}`;
 }
 
-/** Applies the URL's hash to the page. Unknown parameters are ignored. `start`: the initial views. */
+/** Applies the hash of the URL to the page. Ignores unknown parameters. `start`: the initial views. */
 function show(page: Page, start: readonly ViewName[]): void {
   const said = new URLSearchParams(location.hash.slice(1));
   const get = (name: string) => said.get(name) ?? '';

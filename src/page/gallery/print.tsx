@@ -8,10 +8,9 @@ import { counted, mainFile } from '../parts/words.ts';
 import type { Page } from '../state/page.ts';
 import { aboutOf, sectionsOf, shownWords } from './about.ts';
 
-/** Whether only picked assets are printed. */
 export const printsPicked = signal(false);
 
-/** Prints a sheet of all assets that the filter shows, instead of the page. */
+/** Prints a sheet of all assets that the filter shows. */
 export function listenForPrint(page: Page): void {
   addEventListener('beforeprint', () => void fillSheet(page));
   addEventListener('afterprint', clearSheet);

@@ -1,6 +1,6 @@
 import type { ReviewAsset } from '../../contract/review.ts';
 
-/** Meaning of the columns: the tasks, or the values of an axis. */
+/** Columns of the matrix: the tasks, or the values of an axis. */
 export type MatrixBy = { is: 'task' } | { is: 'axis'; axis: string };
 
 export interface Matrix {
@@ -10,7 +10,7 @@ export interface Matrix {
 
 export interface MatrixRow {
   name: string;
-  /** Assets by column; empty if the campaign has no such step, or a filter hides it. */
+  /** Assets by column. A column without shown assets has an empty list. */
   cells: ReviewAsset[][];
 }
 
@@ -37,17 +37,16 @@ export function layMatrix(assets: readonly ReviewAsset[], by: MatrixBy): Matrix 
   return { columns, rows: [...rows.values()] };
 }
 
-/** Axes of the assets, in order of appearance. */
 export function listAxes(assets: readonly ReviewAsset[]): string[] {
   return [...new Set(assets.flatMap(({ matrix }) => Object.keys(matrix)))];
 }
 
-/** Maximum number of assets in a cell of each column, at least 1. */
+/** Returns the maximum number of assets in a cell of each column, at least 1. */
 export function columnWidths({ columns, rows }: Matrix): number[] {
   return columns.map((_, column) => rows.reduce((most, { cells }) => Math.max(most, cells[column]?.length ?? 0), 1));
 }
 
-/** Rows as lines for the arrow keys, with the horizontal position of each asset. */
+/** Returns the rows as lines for the arrow keys. */
 export function linesOf(matrix: Matrix): { address: string; at: number }[][] {
   const widths = columnWidths(matrix);
   const starts = widths.map((_, column) => widths.slice(0, column).reduce((sum, width) => sum + width, 0));

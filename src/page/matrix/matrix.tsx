@@ -17,7 +17,7 @@ import { columnWidths, layMatrix, linesOf, listAxes, type MatrixBy, type MatrixR
 const rowHeight = 116;
 const heightOfRow = () => rowHeight;
 
-/** Selected axis of the columns; empty for tasks, undefined without a selection. */
+/** Selected axis of the columns. Empty for tasks; undefined without a selection. */
 const chosen = signal<string | undefined>(undefined);
 
 export const matrixView: View = {
@@ -77,26 +77,10 @@ function MatrixView({ page }: { page: Page }) {
     const asset = scroller.current?.querySelector(`[data-address="${CSS.escape(active)}"]`);
     if (!page.isPointed) asset?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [active]);
-  const left = assets.length - matrix.rows.reduce((sum, { cells }) => sum + cells.flat().length, 0);
   const style = { gridTemplateColumns: templateOf(widths) };
   return (
     <div class="matrix">
-      <div class="tools">
-        <label>
-          Columns{' '}
-          <select value={axis} onChange={({ currentTarget: { value } }) => choose(page, value)}>
-            <option value="">tasks</option>
-            {listAxes(assets).map((one) => (
-              <option key={one} value={one}>
-                {one}
-              </option>
-            ))}
-          </select>
-        </label>
-        <span class="quiet">
-          {`${counted(matrix.rows.length, 'row')}${left > 0 ? ` · ${counted(left, 'output')} without ${axis} left out` : ''}`}
-        </span>
-      </div>
+      <Tools page={page} assets={assets} rows={matrix.rows} axis={axis} />
       <div class="matrix-scroller" ref={scroller} tabIndex={-1}>
         <table class="matrix-table" aria-rowcount={matrix.rows.length + 1} aria-colcount={matrix.columns.length + 1}>
           <caption class="away">{axis === '' ? 'Keys and tasks' : `Keys and ${axis}`}</caption>
@@ -124,10 +108,38 @@ function MatrixView({ page }: { page: Page }) {
   );
 }
 
+interface ToolsProps {
+  page: Page;
+  assets: readonly ReviewAsset[];
+  rows: readonly MatrixRow[];
+  axis: string;
+}
+
+function Tools({ page, assets, rows, axis }: ToolsProps) {
+  const left = assets.length - rows.reduce((sum, { cells }) => sum + cells.flat().length, 0);
+  return (
+    <div class="tools">
+      <label>
+        Columns{' '}
+        <select value={axis} onChange={({ currentTarget: { value } }) => choose(page, value)}>
+          <option value="">tasks</option>
+          {listAxes(assets).map((one) => (
+            <option key={one} value={one}>
+              {one}
+            </option>
+          ))}
+        </select>
+      </label>
+      <span class="quiet">
+        {`${counted(rows.length, 'row')}${left > 0 ? ` · ${counted(left, 'output')} without ${axis} left out` : ''}`}
+      </span>
+    </div>
+  );
+}
+
 const assetWidth = 92;
 const nameWidth = 'min(150px, 28vw)';
 
-/** Column widths as a CSS grid template. */
 function templateOf(widths: readonly number[]): string {
   return `${nameWidth} ${widths.map((width) => `${width * assetWidth + 12}px`).join(' ')}`;
 }
@@ -175,7 +187,6 @@ function MatrixLine({ page, row, index, start, widths }: MatrixLineProps) {
   );
 }
 
-/** Title of the first group in the row that has one. */
 function titleOf({ shown }: Page, { cells }: MatrixRow): string | undefined {
   const titles = cells.flat().map(({ address }) => shown.value.groupOf.get(address)?.group.title);
   return titles.find((title) => title !== undefined);

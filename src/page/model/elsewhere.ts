@@ -11,8 +11,8 @@ interface Elsewhere {
 }
 
 /**
- * Lists decisions in newer data that were not made on this page, one line per group. `isUnderWay`: whether this page
- * has sent that verdict, even if its own decision has changed since.
+ * Describes decisions in newer data that this page did not make, one for each group. `isUnderWay`: whether this page has
+ * sent the verdict.
  */
 export function madeElsewhere(
   before: Shown,
@@ -23,7 +23,7 @@ export function madeElsewhere(
   const foreign = now.assets.filter((asset) => {
     const [was, own] = [known.get(asset.address), before.assets.get(asset.address)];
     if (was === undefined || was === asset || own === undefined) return false;
-    // The same change un-picks the asset that this page's pick replaces.
+    // A pick of this page un-picks this asset.
     const group = before.groupOf.get(asset.address)?.assets ?? [asset];
     if (group.some((one) => isUnderWay(one.address, 'picked'))) return false;
     if (isUnderWay(asset.address, markOf(asset))) return false;
@@ -33,7 +33,7 @@ export function madeElsewhere(
   return [...byGroup].flatMap(([group, changed]) => tell(before, group?.assets ?? [], changed));
 }
 
-/** Addresses of outputs that are new since the older data. */
+/** Returns the addresses of outputs that the older data does not have. */
 export function newOutputs(before: Shown, now: ReviewData): string[] {
   return now.assets.flatMap(({ address, job, files }) => {
     const was = before.assets.get(address);
@@ -47,7 +47,7 @@ function tell(before: Shown, members: readonly ReviewAsset[], changed: readonly 
   if (first === undefined) return [];
   const { address } = picked ?? first;
   const instead = picked && members.find((one) => markOf(one) === 'picked');
-  // A regenerated output is undecided, although its verdict was not taken back.
+  // A regenerated output is undecided, although no user removed the verdict.
   const isOther = members.some((one) => one.address === address && one.job !== (picked ?? first).job);
   const undecided = isOther ? 'regenerated' : 'made undecided again elsewhere';
   const is = { picked: 'picked elsewhere', rejected: 'rejected elsewhere', undecided }[markOf(picked ?? first)];

@@ -1,15 +1,14 @@
 import type { ReviewAsset } from '../../contract/review.ts';
 import { needsVerdict, type Shown, type ShownGroup } from './shown.ts';
 
-/** A property by which assets are filtered. One of its values can be selected. */
+/** A property by which users filter assets. Users select one of the values. */
 export interface Facet {
   name: 'task' | 'tag' | 'kind' | 'state' | 'verdict';
   valuesOf(asset: ReviewAsset): readonly (string | undefined)[];
-  /** Selectable values, in order. Defaults to the values that occur. */
+  /** Selectable values. Defaults to the values of the assets. */
   values?: readonly string[];
 }
 
-/** Facets in the order of their fields on the page. */
 export const pageFacets: readonly Facet[] = [
   { name: 'task', valuesOf: ({ task }) => [task] },
   { name: 'kind', valuesOf: ({ kind }) => [kind] },
@@ -20,16 +19,16 @@ export const pageFacets: readonly Facet[] = [
   },
 ];
 
-/** Filter settings; an empty or missing value of a facet matches everything. */
+/** Filter settings. An empty or missing value of a facet matches every asset. */
 export interface Filter extends Partial<Record<Facet['name'], string>> {
   undecided: boolean;
-  /** Search words; an asset has to contain all of them. */
+  /** Search words. An asset matches if its texts contain all words. */
   text: string;
 }
 
 export const noFilter: Filter = { undecided: false, text: '' };
 
-/** A group with those of its assets that pass the filter; at least one. */
+/** A group with the assets that pass the filter, at least one. */
 export interface Strip {
   group: ShownGroup;
   assets: readonly ReviewAsset[];
@@ -39,7 +38,7 @@ export function isPlanned({ assets }: Strip): boolean {
   return assets.every(({ state, files }) => state === 'planned' && files.length === 0);
 }
 
-/** Applies a filter to all groups. An unfiltered group keeps its strip object. */
+/** Applies a filter to all groups. A group that the filter does not change keeps its strip object. */
 export function applyFilter({ groups }: Shown, filter: Filter, facets: readonly Facet[]): Strip[] {
   const chosen = facets.filter(({ name }) => filter[name]);
   const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);

@@ -12,7 +12,7 @@ interface Wish {
   reason?: string | undefined;
 }
 
-/** Data for an undo: the earlier verdicts, and the asset of the undone verdict. */
+/** Data for an undo: the earlier verdicts, and the address of the verdict to undo. */
 export interface Step {
   address: string;
   verdicts: WantedVerdict[];
@@ -21,7 +21,7 @@ export interface Step {
 /** Maximum length of a note in UTF-16 code units, as in the lock. */
 export const mostNote = 500;
 
-/** Normalizes a typed or pasted note for the lock: control characters and lone surrogates become spaces. */
+/** Replaces control characters and lone surrogates of a note by spaces, because the lock does not accept them. */
 export function plainNote(text: string): string {
   return text
     .replace(/[\p{Cc}\p{Cs}]+/gu, ' ')
@@ -34,15 +34,15 @@ export function plainNote(text: string): string {
 const words: Record<Mark, string> = { picked: 'Picked', rejected: 'Rejected', undecided: 'Undecided again:' };
 
 /**
- * Validates a verdict on one asset, and returns the verdicts to send. If one asset is to be picked, a new pick replaces
- * the earlier one, which the host un-picks itself; a surplus pick is refused with advice. If `note` is undefined, an
+ * Validates a verdict and returns the verdicts to send. At a gate with `choose: 1`, a new pick replaces the earlier
+ * pick, and the host un-picks that itself. At other gates, a surplus pick is refused. If `note` is undefined, an
  * existing note stays.
  */
 export function decide(shown: Shown, own: Own, { address, is, note, reason }: Wish): Decision {
   const asset = shown.assets.get(address);
   const group = shown.groupOf.get(address);
   if (asset === undefined || group === undefined) {
-    return { is: 'refused', text: address ? `${address} no longer exists here.` : 'Nothing is shown here.' };
+    return { is: 'refused', text: address ? `${address} no longer exists here.` : 'No output is selected.' };
   }
   const name = nameOf(shown, address);
   const { gate } = group.group;
@@ -59,7 +59,7 @@ export function decide(shown: Shown, own: Own, { address, is, note, reason }: Wi
   const plain = note === undefined ? undefined : plainNote(note);
   const before = markOf(asset) === is ? asset.verdict : undefined;
   const [kept, keptReason] = [plain ?? before?.note, reason ?? before?.reason];
-  // With two picks, for example after a merge, picking one of them again resolves the conflict.
+  // After a merge with two picks, another pick of one of the two resolves the conflict.
   const isContested = is === 'picked' && group.state === 'contested';
   const isSame = (kept ?? '') === (asset.verdict?.note ?? '') && (keptReason ?? '') === (asset.verdict?.reason ?? '');
   if (markOf(asset) === is && isSame && !isContested) {
@@ -80,30 +80,24 @@ export function decide(shown: Shown, own: Own, { address, is, note, reason }: Wi
     replaced.length === 0 ? '' : `, instead of ${replaced.map((other) => nameOf(shown, other.address)).join(', ')}`;
   return {
     is: 'made',
-    // The host un-picks a pick that it has recorded, and keeps it if it refuses this one.
+    // The host un-picks a recorded pick itself, and only if it accepts the new pick.
     verdicts: [...replaced.flatMap((other) => (own.has(other.address) ? verdictOn(other, 'undecided') : [])), verdict],
     text: `${words[is]} ${name}${instead}${why ? `: ${why}` : '.'}`,
   };
 }
 
-/**
- * Paid steps that were made, directly or not, from what was picked before and is no longer picked: the next run makes
- * them again. Outdated outputs are not given up again.
- */
+/** Returns the paid steps that the next run redoes, because they directly or indirectly use an output that lost its pick. */
 export function givenUp(before: Shown, after: Shown, address: string): ReviewAsset[] {
   const lost = (before.groupOf.get(address)?.assets ?? []).filter(
     (asset) => markOf(asset) === 'picked' && after.assets.get(asset.address)?.verdict?.is !== 'picked',
   );
   const used = new Set(lost.flatMap(({ usedBy }) => usedBy));
-  // Grows while it is read.
+  // The loop adds to the set that it reads.
   for (const name of used) for (const user of after.assets.get(name)?.usedBy ?? []) used.add(user);
   return [...used].flatMap((name) => after.assets.get(name) ?? []).filter(({ state, job }) => state === 'done' && job);
 }
 
-/**
- * Returns the verdicts that restore earlier decisions. First come those that un-pick replaced picks which the host has
- * not recorded, because it un-picks recorded ones only.
- */
+/** Returns the verdicts that restore earlier decisions. First un-picks picks that the host has not recorded. */
 export function puttingBack(shown: Shown, own: Own, verdicts: readonly WantedVerdict[]): WantedVerdict[] {
   const meant = new Set(verdicts.map(({ address }) => address));
   const replaced = verdicts.flatMap(({ address, is }) => {
@@ -116,16 +110,14 @@ export function puttingBack(shown: Shown, own: Own, verdicts: readonly WantedVer
   return [...replaced, ...verdicts];
 }
 
-/**
- * Restores everything in which the group of `address` differs. Picks come last, because each may un-pick another one.
- */
+/** Returns the step that restores the group of `address`. Picks come last, because a pick may un-pick another asset. */
 export function undoOf(before: Shown, after: Shown, address: string): Step {
   const changed = (before.groupOf.get(address)?.assets ?? []).filter(
     (asset) => asset.verdict !== after.assets.get(asset.address)?.verdict,
   );
   const back = changed.flatMap((asset) => {
     const { note = '', reason, by } = asset.verdict ?? {};
-    // A reason that was added with the undone verdict is removed.
+    // An empty reason removes the reason of the undone verdict.
     const isNew = reason === undefined && after.assets.get(asset.address)?.verdict?.reason !== undefined;
     return verdictOn(asset, markOf(asset), {
       note,

@@ -4,18 +4,14 @@ import { isUndecided, needsVerdict, type Shown, type ShownGroup } from './shown.
 
 export type Direction = 'left' | 'right' | 'up' | 'down';
 
-/** Assets in one line of a view, from left to right. `at`: horizontal position in columns. */
+/** Assets of one line, from left to right. `at`: horizontal position in columns. */
 export type Line = readonly { address: string; at: number }[];
 
-/** Assets below each other. */
 export function linesOfList(assets: readonly ReviewAsset[]): Line[] {
   return assets.map(({ address }) => [{ address, at: 0 }]);
 }
 
-/**
- * Returns the address that an arrow key leads to: left and right in reading order, up and down to the nearest asset in
- * the next line.
- */
+/** Returns the address for an arrow key: left and right in reading order, up and down the nearest asset. */
 export function moveInLines(lines: readonly Line[], active: string, direction: Direction): string | undefined {
   if (direction === 'left' || direction === 'right') {
     const all = lines.flat();
@@ -31,8 +27,8 @@ export function moveInLines(lines: readonly Line[], active: string, direction: D
 }
 
 /**
- * Returns the address at the same position in the next (`by` 1) or previous group. Groups without purchases are
- * skipped, unless there are no others.
+ * Returns the address at the same position in the next (`by` 1) or previous group. Skips groups without purchases, unless
+ * no group has purchases.
  */
 export function moveByGroup(all: readonly Strip[], active: string, by: 1 | -1): string | undefined {
   const isAlone = all.every(isPlanned);
@@ -43,7 +39,7 @@ export function moveByGroup(all: readonly Strip[], active: string, by: 1 | -1): 
   return assets[Math.min(place, assets.length - 1)]?.address;
 }
 
-/** Returns the first asset to review in the next (`by` 1) or previous undecided group, wrapping around at the ends. */
+/** Returns the first asset to review in the next (`by` 1) or previous undecided group. Wraps around at the ends. */
 export function moveToUndecided(strips: readonly Strip[], active: string, by: 1 | -1): string | undefined {
   const here = strips.findIndex(({ assets }) => has(assets, active));
   for (let step = 1; step <= strips.length; step += 1) {
@@ -74,10 +70,9 @@ function firstToSee({ group, assets }: Strip): string | undefined {
 }
 
 /**
- * Returns the asset that becomes active after a verdict on `address`; `strips` are the assets that the filter shows
- * after the verdict. After a verdict is taken back, the active asset changes only if it is hidden now. If the group
- * needs no further decision, the next undecided group follows, wrapping around at the end. Otherwise the next asset of
- * the group without a verdict follows, or the nearest one before. A hidden asset keeps its position in this order.
+ * Returns the asset that becomes active after a verdict on `address`. `strips`: the shown assets after the verdict. If a
+ * verdict is removed, the active asset changes only if it is hidden. If the group needs no further decision, the next
+ * undecided group follows. Otherwise the next or else the previous asset without a verdict follows.
  */
 export function afterVerdict(
   shown: Shown,
@@ -110,7 +105,7 @@ function nextGroup(strips: readonly Strip[], { index }: ShownGroup): string | un
   return strip && firstToSee(strip);
 }
 
-/** Returns `address` if it is shown, otherwise the next shown asset in its place, or the previous one. */
+/** Returns `address` if it is shown. Otherwise returns the next shown address, or the previous shown address. */
 export function nearest(shown: Shown, strips: readonly Strip[], address: string): string | undefined {
   const index = shown.groupOf.get(address)?.index;
   if (index === undefined) return strips[0]?.assets[0]?.address;

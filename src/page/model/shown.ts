@@ -11,12 +11,12 @@ import type {
 export type Mark = WantedVerdict['is'];
 export type GateState = ReviewGate['state'];
 
-/** Content of the page: data of the host, overlaid with the verdicts that the host has not recorded. */
+/** Content of the page: the data of the host with the verdicts that the host has not recorded. */
 export interface Shown {
   data: ReviewData;
   own: Own;
   groups: readonly ShownGroup[];
-  /** Assets by address, with their displayed verdicts. */
+  /** Assets by address, with unrecorded verdicts. */
   assets: ReadonlyMap<string, ReviewAsset>;
   groupOf: ReadonlyMap<string, ShownGroup>;
 }
@@ -24,7 +24,7 @@ export interface Shown {
 export interface ShownGroup {
   group: ReviewGroup;
   index: number;
-  /** Members in order, with their displayed verdicts. */
+  /** Members in order, with unrecorded verdicts. */
   assets: readonly ReviewAsset[];
   state?: GateState;
   picked: number;
@@ -47,7 +47,7 @@ export function withChange(data: ReviewData, { since: _, assets, groups, ...rest
 }
 
 /**
- * Overlays `data` with the verdicts in `own`. A verdict on a replaced output is ignored. A group without changes since
+ * Overlays `data` with the verdicts in `own`. Ignores verdicts on replaced outputs. A group without changes since
  * `before` stays the same object.
  */
 export function show(data: ReviewData, own: Own, before?: Shown): Shown {
@@ -90,7 +90,7 @@ function showGroup(data: ReviewData, group: ReviewGroup, index: number, own: Own
   const assets = members.map((asset): ReviewAsset => {
     const wanted = ownOf(asset, own);
     if (wanted !== undefined) return withVerdict(asset, wanted);
-    // The host un-picks the earlier pick in the same write.
+    // The host un-picks the earlier pick when it records the new pick.
     if (newPick && asset.verdict?.is === 'picked') return withVerdict(asset, undefined);
     return asset;
   });
@@ -111,24 +111,21 @@ function withVerdict(asset: ReviewAsset, wanted: WantedVerdict | undefined): Rev
   return { ...rest, verdict: { is, ...(note && { note }), ...(reason && { reason }), ...(by && { by }) } };
 }
 
-/** State of a gate, by the same rule as in the runner. */
+/** Returns the state of a gate. The runner has the same rule. */
 function stateOf(assets: readonly ReviewAsset[], picked: number, choose: number): GateState {
   if (picked === choose) return 'decided';
   if (picked > choose) return 'contested';
   return assets.filter(({ verdict }) => verdict?.is !== 'rejected').length < choose ? 'rejected' : 'open';
 }
 
-/**
- * Numbers of a group's assets for the digit keys: take numbers if all assets have different ones, otherwise positions
- * from 1.
- */
+/** Returns the numbers of assets for the digit keys: distinct take numbers, otherwise positions from 1. */
 export function numbersOf(assets: readonly ReviewAsset[]): number[] {
   const takes = new Set(assets.map(({ take }) => take));
   const areOwn = takes.size === assets.length && !takes.has(undefined);
   return assets.map(({ take }, index) => (areOwn ? take : undefined) ?? index + 1);
 }
 
-/** Digit key of an asset in its group; undefined if its number is above 9. */
+/** Returns the digit key of an asset in its group. Undefined if its number is above 9. */
 export function digitOf({ assets }: Pick<ShownGroup, 'assets'>, asset: ReviewAsset): number | undefined {
   const number = numbersOf(assets)[assets.indexOf(asset)];
   return number !== undefined && number <= 9 ? number : undefined;
@@ -138,19 +135,19 @@ export function markOf(asset: ReviewAsset): Mark {
   return asset.verdict?.is ?? 'undecided';
 }
 
-/** Whether all outputs are rejected of a gate that needs one. Rejecting the outputs of an `approve` gate decides it. */
+/** Returns whether a gate needs replacements because all outputs are rejected. This decides an `approve` gate. */
 function needsReplacements({ state, group: { gate } }: Pick<ShownGroup, 'state' | 'group'>): boolean {
   return state === 'rejected' && gate?.is !== 'approve';
 }
 
-/** Whether a group needs a decision or replacements, and at least one member has an output to judge. */
+/** Returns whether a group needs a decision or replacements, and has an output to judge. */
 export function isUndecided(shown: ShownGroup): boolean {
   const { state, assets } = shown;
   const isOpen = state === 'open' || state === 'contested' || needsReplacements(shown);
   return isOpen && assets.some(({ isJudged }) => isJudged);
 }
 
-/** Whether an asset needs a verdict; the filter for undecided assets shows those. */
+/** Returns whether an asset needs a verdict. */
 export function needsVerdict(asset: ReviewAsset, group: ShownGroup): boolean {
   if (!asset.isJudged || !isUndecided(group)) return false;
   if (group.state === 'rejected') return true;
@@ -159,18 +156,16 @@ export function needsVerdict(asset: ReviewAsset, group: ShownGroup): boolean {
 
 interface Counts {
   gates: number;
-  /** Number of gates that need nothing more. */
+  /** Number of decided gates. */
   decided: number;
   /** Number of gates that need a decision and have an output to judge. */
   left: number;
-  /** Number of gates whose outputs are all rejected and have to be replaced. */
+  /** Number of gates that need replacements. */
   rejected: number;
   waits: Waits;
 }
 
-/**
- * Waiting steps with their maximum cost in credits, or null with an estimate; both are null if the price is unknown.
- */
+/** Sum of the steps that wait for gates. */
 export type Waits = Omit<ReviewWait, 'gates'>;
 
 export function count({ data, groups }: Pick<Shown, 'data' | 'groups'>): Counts {

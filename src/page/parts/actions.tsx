@@ -49,7 +49,6 @@ export function Actions({ page }: { page: Page }) {
   );
 }
 
-/** Buttons that decide about the active asset. */
 function Judging({ page, asset }: { page: Page; asset: ReviewAsset | undefined }) {
   const reasons = page.activeGroup.value?.group.gate?.reasons ?? [];
   const last = page.history.last.value;
@@ -106,7 +105,7 @@ function Judging({ page, asset }: { page: Page; asset: ReviewAsset | undefined }
   );
 }
 
-/** The next purchase with its command, when nothing is left to decide. */
+/** Shows the next purchase with its command, if no gate waits for a decision. */
 function Next({ page }: { page: Page }) {
   const { next } = page.data.value;
   if (next === undefined || page.counts.value.left > page.counts.value.rejected) return null;
@@ -129,7 +128,7 @@ function Refusals({ page }: { page: Page }) {
           <ul>
             {refusals.map(({ address, text, hint }) => (
               <li key={address}>
-                <Isolated text={`Taken back: ${address} ${text}${hint === undefined ? '' : `; ${hint}`}.`} />{' '}
+                <Isolated text={`Removed: ${address} ${text}${hint === undefined ? '' : `; ${hint}`}.`} />{' '}
                 <button type="button" onClick={() => page.activate(address)}>
                   Show<span class="away"> {address}</span>
                 </button>
@@ -145,12 +144,12 @@ function Refusals({ page }: { page: Page }) {
   );
 }
 
-/** Maximum length of a reviewer's name in UTF-16 code units, as in `pick --from`. */
+/** Maximum length of the name of a reviewer in UTF-16 code units, as in `pick --from`. */
 const mostName = 100;
 
 const by = signal('');
 
-/** Export of verdicts on a page without a host: as a file, or as commands to copy. */
+/** Exports verdicts of a page without a host as a file. */
 function Leave({ page }: { page: Page }) {
   const verdicts = page.unsaved();
   const isMissing = verdicts.length === 0;
@@ -161,7 +160,7 @@ function Leave({ page }: { page: Page }) {
       document.getElementById('picks-by')?.focus();
       return;
     }
-    // In the order of the manifest, so that two files can be compared.
+    // Verdicts are in the order of the manifest, so that users can compare two files.
     const own = page.outbox.own.value;
     const inOrder = page.data.value.assets.flatMap(({ address, report }) => {
       const verdict = own.get(address);
@@ -211,18 +210,18 @@ function download(name: string, text: string): void {
   link.href = url;
   link.download = name;
   link.click();
-  // After that time, the browser has started the download.
+  // The delay lets the browser start the download.
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-/** Input for the note of a verdict. Enter saves the note, Esc discards the change. */
+/** Field for the note of a verdict. Enter saves the note, Esc discards the change. */
 function NoteField({ page, asset }: { page: Page; asset: ReviewAsset }) {
   const field = useRef<HTMLInputElement>(null);
   const [kept, { address }] = [asset.verdict?.note ?? '', asset];
   const keep = () => page.keepNote(address, field.current?.value ?? '');
   useLayoutEffect(() => {
     field.current?.focus();
-    // A press elsewhere keeps the note.
+    // A press outside of the field saves the note.
     return () => {
       keep();
       page.hasNote.value = false;
@@ -230,7 +229,7 @@ function NoteField({ page, asset }: { page: Page; asset: ReviewAsset }) {
   }, []);
   const close = () => {
     page.hasNote.value = false;
-    // The field is still mounted, and would keep the focus.
+    // Without this call, the field would keep the focus until it is removed.
     field.current?.blur();
     page.activate(address);
   };
@@ -267,7 +266,7 @@ function NoteField({ page, asset }: { page: Page; asset: ReviewAsset }) {
   );
 }
 
-/** Explains why verdicts are not sent yet, and what will happen to them. */
+/** Explains why verdicts are not recorded yet. */
 function Unsent({ page }: { page: Page }) {
   const waits = page.outbox.waits.value;
   const { run } = page.data.value;

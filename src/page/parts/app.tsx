@@ -31,7 +31,7 @@ function Empty({ page }: { page: Page }) {
     <p class="empty">
       {page.filter.value.undecided && page.counts.value.left === 0
         ? 'Everything is decided.'
-        : 'Nothing here passes the filters.'}{' '}
+        : 'No output passes the filters.'}{' '}
       <button type="button" onClick={() => page.clearFilter()}>
         Show everything
       </button>
@@ -81,7 +81,7 @@ function Toolbar({ page }: { page: Page }) {
   );
 }
 
-/** Buttons of the views, with those that only change the size in a separate group. */
+/** Buttons of the views. Views that change the size of the active asset are in a separate group. */
 function Views({ page }: { page: Page }) {
   const buttons = (views: readonly View[]) =>
     views.map(({ name, label }) => (
@@ -130,7 +130,7 @@ function Filters({ page }: { page: Page }) {
       )}
       {offered.map(
         ({ name, values }) =>
-          // Shown only if there is more than one value.
+          // Without a second value, the filter is not shown.
           values.length > 1 && (
             <select
               key={name}

@@ -12,7 +12,7 @@ interface AssetBoxProps {
   children: ComponentChildren;
 }
 
-/** Frame of an asset with its verdict. Focus within it makes the asset active. */
+/** Frame of an asset. Focus within the frame makes the asset active. */
 export function AssetBox({ page, asset, place, width, children }: AssetBoxProps) {
   const { address, state } = asset;
   const is = [

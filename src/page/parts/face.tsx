@@ -8,10 +8,10 @@ interface FaceProps {
   children: ComponentChildren;
 }
 
-/** Button of an asset: makes it active, or opens the loupe if it is active already. */
+/** Button that makes an asset active, or opens the loupe if the asset is active. */
 export function Face({ page, address, children }: FaceProps) {
   const isActive = page.active.value === address;
-  // A pointer focuses the button, and so makes the asset active, before the click.
+  // Before the click, a pointer focuses the button, which makes the asset active.
   const wasActive = useRef(true);
   return (
     <button

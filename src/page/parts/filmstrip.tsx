@@ -4,17 +4,17 @@ import type { Page } from '../state/page.ts';
 import { Small } from './tile.tsx';
 import { nameIn } from './words.ts';
 
-/** Maximum number of outputs in the strip; of a larger group, those around the active one are shown. */
+/** Maximum number of outputs in the strip. A larger group shows the outputs near the active output. */
 const most = 24;
 
 interface FilmstripProps {
   page: Page;
   group: ShownGroup;
-  /** Label for an asset that is also shown elsewhere, such as its side in a comparison. */
+  /** Returns a label for an asset, such as its side in a comparison. */
   placeOf?(asset: ReviewAsset): string | undefined;
 }
 
-/** Thumbnails of a group. A press makes an asset active. */
+/** Shows thumbnails of a group. A press on a thumbnail makes the asset active. */
 export function Filmstrip({ page, group, placeOf }: FilmstripProps) {
   const { assets } = group;
   const active = page.active.value;

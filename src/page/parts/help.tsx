@@ -4,12 +4,11 @@ import type { KeyHelp, Page } from '../state/page.ts';
 import { Facts } from './facts.tsx';
 import { isSound } from './shapes.ts';
 
-/** Dialog with the keys of the page. */
 export function Help({ page }: { page: Page }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
     dialog.current?.showModal();
-    // The dialog focuses its button at the end, and would be scrolled to it in a low window.
+    // The dialog focuses its last button, so in a low window it would scroll to its end.
     dialog.current?.scrollTo(0, 0);
   }, []);
   const close = () => {
@@ -49,7 +48,7 @@ const soundKeyHelp: readonly KeyHelp[] = [
   [', .', 'back 5 seconds, on 5 seconds'],
 ];
 
-/** Keys of the views and outputs that the page has. */
+/** Returns the keys of the views and outputs of the page. */
 function helpOf({ offer, data, isForClient }: Page): HelpSection[] {
   const { assets, groups } = data.value;
   const views = offer.views.filter(({ isOffered }) => isOffered?.(data.value) ?? true);

@@ -3,7 +3,7 @@ const word = `${sign}*[\\p{Script=Arabic}\\p{Script=Hebrew}\\p{Script=Syriac}\\p
 const rightToLeft = new RegExp(`(${word}(?:\\s+${word})*)`, 'u');
 
 /**
- * Isolates right-to-left parts of a text with `bdi`: otherwise the number of a take would be displayed before its name.
+ * Isolates right-to-left parts of a text with `bdi`. Otherwise the number of a take would appear before its name.
  * Copying gives the original text.
  */
 export function Isolated({ text }: { text: string }) {

@@ -4,13 +4,13 @@ import type { ReviewAsset, ReviewFile } from '../../contract/review.ts';
 import { noteShape } from './shapes.ts';
 import { mainFile, problemOf, stateWords, timeOf } from './words.ts';
 
-/** Main file of an asset if it is a picture; otherwise undefined. */
+/** Returns the main file of an asset if it is a picture. */
 export function pictureOf(asset: ReviewAsset): ReviewFile | undefined {
   const file = mainFile(asset);
   return file?.is === 'image' ? file : undefined;
 }
 
-/** Returns why an asset has nothing to show; undefined if it has. */
+/** Returns why an asset has nothing to show. Undefined if it has a file. */
 export function whyNothing(asset: ReviewAsset): string | undefined {
   if (asset.files.length === 0) return stateWords(asset) || 'it has no file';
   return problemOf(mainFile(asset));
@@ -18,17 +18,17 @@ export function whyNothing(asset: ReviewAsset): string | undefined {
 
 interface ThumbProps {
   file: ReviewFile;
-  /** Whether to load it with high priority. */
+  /** Whether the picture loads with high priority. */
   isFirst?: boolean | undefined;
-  /** Longer side of its area, in CSS pixels. */
+  /** Longer side of the area of the picture, in CSS pixels. */
   side?: number | undefined;
 }
 
-/** Longer side of a thumbnail in pixels, and the maximum factor by which it is enlarged. */
+/** Longer side of a thumbnail in pixels, and maximum enlargement of a thumbnail. */
 const smallSide = 384;
 const mostEnlarged = 1.2;
 
-/** URLs of a picture for an area of this size, best first. */
+/** Returns the URLs of a picture for an area of this size, best first. */
 export function sourcesOf(file: ReviewFile, side = 0): string[] {
   const isLarge = side * devicePixelRatio > smallSide * mostEnlarged;
   const large = isLarge && file.thumb !== undefined ? [file.large ?? file.url] : [];
@@ -62,16 +62,15 @@ export function Thumb({ file, isFirst = false, side }: ThumbProps) {
   );
 }
 
-/** State of the connection to the picture server. After an interruption, failed pictures are requested again. */
+/** Connection to the server. `found`: number of reconnects; after each, the page requests failed pictures again. */
 export const connection = signal({ isLost: false, found: 0 });
 
-/** Delay in ms before a failed picture is requested once more. */
+/** Delay in ms before the page requests a failed picture again. */
 const againMs = 2000;
 
 /**
- * Counts load failures of the source with this key. The count restarts for another key, after a reconnect, and once
- * after a delay. It is state and not an effect, because an error may come before the first effect runs, and a repeated
- * request of the same URL may cause no event.
+ * Counts the load failures of the source with this key. The count restarts for another key, after a reconnect, and once
+ * after a delay. An effect cannot count them, because an error may come before the first effect runs.
  */
 export function useFailures(key: string): [failures: number, fail: () => void, isRetried: boolean] {
   const { found } = connection.value;
@@ -87,7 +86,7 @@ export function useFailures(key: string): [failures: number, fail: () => void, i
   return [failures, fail, isRetried];
 }
 
-/** Text for an unreadable file. `isRetried`: the file was requested again; before that, the network may be down. */
+/** Text for an unreadable file. `isRetried`: whether the page has requested the file again. */
 export function Unreadable({ file, isRetried }: { file: ReviewFile; isRetried: boolean }) {
   if (connection.value.isLost) return <span class="words">{file.path} waits for mediabatch</span>;
   return (
@@ -95,12 +94,11 @@ export function Unreadable({ file, isRetried }: { file: ReviewFile; isRetried: b
   );
 }
 
-/** Text in a tile without a picture. */
 export function Nothing({ text }: { text: string }) {
   return <span class="words">{text}</span>;
 }
 
-/** A sound with the browser's player. */
+/** A sound with the player of the browser. */
 export function Sound({ file, name }: { file: ReviewFile; name: string }) {
   return (
     // biome-ignore lint/a11y/useMediaCaption: what was generated has no captions
@@ -108,7 +106,7 @@ export function Sound({ file, name }: { file: ReviewFile; name: string }) {
   );
 }
 
-/** A film: with the browser's player, or as a still with its duration. */
+/** A film with the player of the browser, or its still with its duration. */
 export function Film({ file, name, isPlayer }: { file: ReviewFile; name: string; isPlayer: boolean }) {
   const [seconds, setSeconds] = useState<number>();
   return (

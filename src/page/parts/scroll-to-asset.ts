@@ -4,7 +4,7 @@ import type { Page } from '../state/page.ts';
 
 /** Margin above and below the target, in CSS pixels. */
 const around = 8;
-/** Height of the group's head above an asset, in CSS pixels. */
+/** Height of the head of a group, in CSS pixels. */
 const head = 52;
 
 /**
@@ -28,12 +28,12 @@ export function scrollToAsset(scroller: HTMLElement | null, address: string): bo
   const inner = isSeenWhole ? group : { top: own.top - head, bottom: own.bottom };
   const free = Math.max(0, Math.min(around, (outer.height - (inner.bottom - inner.top)) / 2));
   const [over, under] = [inner.top - free - outer.top, inner.bottom + free - outer.bottom];
-  // The upper edge is aligned, so that no group above is cut off.
+  // The upper edge is aligned, so that the first visible group is whole.
   if (over < 0 || under > 0) scroller.scrollTop += over;
   return true;
 }
 
-/** Scrolls the active asset into view with each request for focus, in a view that is larger than its area. */
+/** Scrolls the active asset into view with each request for focus. */
 export function useSight(page: Page, within: RefObject<HTMLElement | null>): void {
   useLayoutEffect(() => {
     scrollToAsset(within.current?.closest<HTMLElement>('.compare, .sounds') ?? null, page.active.value);

@@ -5,12 +5,12 @@ import { mainFile } from './words.ts';
 
 /** Aspect ratios (width / height) of loaded media, by URL. */
 const seen = new Map<string, number>();
-/** Number of loaded media whose aspect ratio differs from the one in the layout. */
+/** Number of loaded media with another aspect ratio than in the layout. */
 export const misfits = signal(0);
 
-/** Aspect ratio of an output that is not there yet and whose request names none. */
+/** Aspect ratio of a missing output whose request names no aspect ratio. */
 const usualShape = 4 / 3;
-/** Aspect ratio of a sound, which is shown as a strip. */
+/** Aspect ratio of the strip that shows a sound. */
 const soundShape = 2.4;
 
 /** Records the aspect ratio of a loaded picture or film. */
@@ -25,7 +25,7 @@ export function noteShape(address: string | undefined, element: HTMLImageElement
   if (Math.abs(element.clientWidth / element.clientHeight / shape - 1) > 0.03) misfits.value += 1;
 }
 
-/** Returns a function for the aspect ratio of an asset: as loaded, as requested, or as first loaded for its task. */
+/** Returns a function for the aspect ratio of an asset: of its file, of its request, or of the first file of its task. */
 export function shapesOf(strips: readonly Strip[]): (asset: ReviewAsset) => number {
   const ofTask = new Map<string, number>();
   for (const { assets } of strips) {

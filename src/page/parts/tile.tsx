@@ -15,15 +15,15 @@ interface TileProps {
   page: Page;
   asset: ReviewAsset;
   group: ShownGroup;
-  /** Size of its picture, in CSS pixels. */
+  /** Size of the picture, in CSS pixels. */
   size: { width: number; height: number };
   /** Width of the tile, in CSS pixels. */
   width: number;
-  /** Whether its picture loads with high priority. */
+  /** Whether the picture loads with high priority. */
   isFirst: boolean;
 }
 
-/** One asset in a strip. A press makes it active, or opens the loupe if it is active already. */
+/** An asset in a strip. */
 export function Tile({ page, asset, group, size, width, isFirst }: TileProps) {
   const isAsked = (group.group.gate !== undefined && group.assets.length > 1) || isSound(asset);
   return (
@@ -40,9 +40,9 @@ export function Tile({ page, asset, group, size, width, isFirst }: TileProps) {
 
 interface CaptionProps {
   asset: ReviewAsset;
-  /** Group in which the asset is shown. With it, the caption has only the properties that distinguish the asset. */
+  /** Group of the asset. With it, the caption has only the properties in which the members of the group differ. */
   group?: ShownGroup;
-  /** Label of a tile that is shown without its group. Default: the address of the step. */
+  /** Label of a tile without `group`. Default: the address. */
   name?: string;
 }
 
@@ -74,7 +74,7 @@ export function Badges({ asset, digit }: { asset: ReviewAsset; digit?: number | 
   );
 }
 
-/** An address on one line, shortened in the middle if necessary. Each part has its own text direction. */
+/** An address on one line. A long address is cut in the middle. Each part has its own text direction. */
 export function Address({ text }: { text: string }) {
   const [start, end] = endOf(text);
   return (
@@ -96,11 +96,11 @@ interface PictureProps {
   digit?: number | undefined;
   /** Size in CSS pixels. Default: as in the style sheet. */
   size?: { width: number; height: number };
-  /** Whether the picture loads with high priority. Thumbnails are made on request, which takes time. */
+  /** Whether the picture loads with high priority. */
   isFirst?: boolean | undefined;
 }
 
-/** Thumbnail of an asset, or the reason for its absence, with its digit and verdict. */
+/** Thumbnail of an asset with its digit and verdict. Without a thumbnail, a text explains why. */
 export function Picture({ asset, digit, size, isFirst }: PictureProps) {
   return (
     <span class="picture" style={size && { width: `${size.width}px`, height: `${size.height}px` }}>
@@ -125,9 +125,7 @@ export function Small({
   return <Nothing text={file.path} />;
 }
 
-/**
- * Facts about an asset: its state unless it is done, its price if prices differ in the group, and the verdict's note.
- */
+/** Returns the state unless it is done, the charge if charges differ in the group, and the note of the verdict. */
 function factsOf(asset: ReviewAsset, group?: ShownGroup): string {
   const words = asset.files.length > 0 ? stateWords(asset) : '';
   const showsPrice =
@@ -145,7 +143,7 @@ interface VerdictButtonProps {
   children: ComponentChildren;
 }
 
-/** Button to pick or reject. A second press takes the verdict back. */
+/** Button to pick or reject. A second press removes the verdict. */
 export function VerdictButton({ page, asset, is, tabIndex, children }: VerdictButtonProps) {
   const isOn = asset?.verdict?.is === is;
   return (

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 
-/** Preloads and decodes pictures that a key may lead to, after those that are visible. */
+/** Preloads the pictures that the next key may show, after the visible pictures. */
 export function useAhead(urls: readonly (string | undefined)[]): void {
   const ready = useRef(new Map<string, HTMLImageElement>());
   useEffect(() => {
@@ -12,7 +12,7 @@ export function useAhead(urls: readonly (string | undefined)[]): void {
   });
 }
 
-/** Whether the active asset is rendered and its pictures are loaded. */
+/** Returns whether the active asset is rendered and its pictures are loaded. */
 function isSeen(): boolean {
   const active = document.querySelector('.active[data-address]');
   return active !== null && [...active.querySelectorAll('img')].every((image) => image.complete);
@@ -30,7 +30,7 @@ function readAhead(
     if (image.src !== '') continue;
     image.fetchPriority = 'low';
     image.src = url;
-    // An unreadable picture is reported where it is displayed.
+    // The tile of an unreadable picture shows the error.
     image.decode().catch(() => undefined);
   }
   return ready;

@@ -2,18 +2,18 @@ import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Page } from '../state/page.ts';
 
-/** Whether the element accepts text. All other elements leave keys to the page. */
+/** Returns whether the element accepts text. */
 export function isTypedInto(element: Element | null): boolean {
   if (!(element instanceof HTMLElement)) return false;
   return element.isContentEditable || element.matches('textarea, [type=text], [type=search]');
 }
 
-/** Focuses the active asset on each request of the page, but never takes the focus from a field. */
+/** Focuses the active asset on each request of the page, except while a field has the focus. */
 export function useFocus(page: Page, within: RefObject<HTMLElement | null>): void {
   const wish = page.focusWish.value;
   const active = page.active.value;
   const seen = useRef(0);
-  /** Element that had the focus at the time of the request; undefined when the request is done or cancelled. */
+  /** Element that had the focus at the request. Undefined when the request is done or cancelled. */
   const from = useRef<Element | null | undefined>(undefined);
   useLayoutEffect(() => {
     const { activeElement, body } = document;
@@ -23,7 +23,7 @@ export function useFocus(page: Page, within: RefObject<HTMLElement | null>): voi
     const isTaken = isTypedInto(activeElement) || document.querySelector('dialog[open]') !== null;
     if (!isTaken && (activeElement === body || activeElement === from.current)) {
       const asset = within.current?.querySelector<HTMLElement>(`[data-asset="${CSS.escape(active)}"]`);
-      // The row is rendered later; the user may have moved the focus by then.
+      // The page renders the row later. Meanwhile the user may move the focus.
       if (asset == null) return;
       asset.focus({ preventScroll: true });
     }

@@ -3,25 +3,25 @@ import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
 
 interface RowOptions {
   count: number;
-  /** Height of a row in CSS pixels. Rows are laid out again when the function changes. */
+  /** Returns the height of a row in CSS pixels. A new function causes a new layout. */
   heightOf(index: number): number;
   keyOf(index: number): string;
   scroller: RefObject<HTMLElement | null>;
 }
 
 export interface Rows {
-  /** Rows near the visible area, to render. `start`: distance from the top of all rows, in CSS pixels. */
+  /** Rows to render. `start`: distance from the top of all rows, in CSS pixels. */
   items: { index: number; key: string; start: number }[];
   /** Total height of all rows, in CSS pixels. */
   height: number;
-  /** Scrolls to a row that is not in view. */
+  /** Scrolls to a row if it is not in view. */
   reveal(index: number): void;
 }
 
-/** Number of rows that are rendered around the visible ones, so that a group can be scrolled into view as a whole. */
+/** Number of rendered rows above and below the visible area. */
 const around = 2;
 
-/** Virtualizes rows: only those near the visible area are rendered. */
+/** Virtualizes rows, so that the page renders only rows near the visible area. */
 export function useRows({ count, heightOf, keyOf, scroller }: RowOptions): Rows {
   const starts = useMemo(() => {
     const all = [0];
@@ -43,9 +43,9 @@ export function useRows({ count, heightOf, keyOf, scroller }: RowOptions): Rows 
     current?.addEventListener('scroll', look, { passive: true });
     return () => current?.removeEventListener('scroll', look);
   }, [starts]);
-  // Not the state: an effect may have scrolled since, and the row that it scrolled to has to stay.
+  // The state may be outdated, because an effect may have scrolled.
   const top = topRow();
-  // While the first visible row stays, the last one changes at most by its height.
+  // The last row is computed from the first, so that scrolling renders only when the first visible row changes.
   const last = rowAt((starts[top + 1] ?? 0) + seen);
   const from = Math.max(0, top - around);
   const items = Array.from({ length: Math.max(0, Math.min(count, last + around + 1) - from) }, (_, place) => ({
@@ -63,7 +63,7 @@ export function useRows({ count, heightOf, keyOf, scroller }: RowOptions): Rows 
   return { items, height: starts[count] ?? 0, reveal };
 }
 
-/** Inner size of an element in CSS pixels, kept up to date; 0 before it is mounted. */
+/** Returns the inner size of an element in CSS pixels. 0 before the element is mounted. */
 export function useSize(element: RefObject<HTMLElement | null>): { width: number; height: number } {
   const [size, setSize] = useState({ width: 0, height: 0 });
   useLayoutEffect(() => {

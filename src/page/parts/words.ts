@@ -1,20 +1,20 @@
 import type { ReviewAsset, ReviewFile } from '../../contract/review.ts';
 import type { Shown, ShownGroup, Waits } from '../model/shown.ts';
 
-/** Formats an amount: `1 credit`, `12 credits`, `? credits` if unknown. */
+/** Returns a text such as `1 credit`, `12 credits`, or `? credits` for null. */
 export function credits(amount: number | null): string {
   const text = amount === null ? '?' : String(amount);
-  // Digits are grouped from five digits on, as in the command line.
+  // Numbers have narrow spaces from 10,000 on, as in the command line.
   const grouped = (amount ?? 0) >= 10_000 ? text.replace(/\B(?=(\d{3})+(?!\d))/g, '\u00a0') : text;
   return `${grouped} ${amount === 1 ? 'credit' : 'credits'}`;
 }
 
-/** Sum of amounts; null if one is unknown. */
+/** Returns the sum. Null if an amount is null. */
 export function sumOf(amounts: readonly (number | null)[]): number | null {
   return amounts.includes(null) ? null : amounts.reduce<number>((sum, amount) => sum + (amount ?? 0), 0);
 }
 
-/** Joins items for a sentence: `1, 2 and 3`. */
+/** Returns a text such as `1, 2 and 3`. */
 export function listed(items: readonly (string | number)[]): string {
   return items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`;
 }
@@ -23,14 +23,14 @@ export function counted(amount: number, one: string, many = `${one}s`): string {
   return `${amount} ${amount === 1 ? one : many}`;
 }
 
-/** Describes what waits for a gate: `then 2 films, ≈ 12 credits`. */
+/** Returns a text such as `then 2 films, ≈ 12 credits`. */
 export function waitWords({ steps, what, credits: amount, likely }: Waits): string {
-  const expected = likely === null ? 'at a price not known yet' : `≈ ${credits(likely)}`;
+  const expected = likely === null ? 'at an unknown price' : `≈ ${credits(likely)}`;
   const price = amount === null ? expected : credits(amount);
   return `then ${counted(steps, what ?? 'step')}, ${price}`;
 }
 
-/** Describes the state of an asset; empty if it is done. */
+/** Describes the state of an asset. Empty for a done asset. */
 export function stateWords({ state, error }: ReviewAsset): string {
   switch (state) {
     case 'done':
@@ -50,12 +50,12 @@ export function stateWords({ state, error }: ReviewAsset): string {
   }
 }
 
-/** The main file of an asset: the first picture, sound or film, otherwise the first file. */
+/** Returns the first picture, sound or film of an asset, otherwise the first file. */
 export function mainFile({ files }: ReviewAsset): ReviewFile | undefined {
   return files.find((file) => file.is !== 'other') ?? files[0];
 }
 
-/** Returns why a bought file cannot be shown; undefined if it can. */
+/** Returns why the page cannot show a file. Undefined if it can. */
 export function problemOf(file: ReviewFile | undefined): string | undefined {
   if (file === undefined) return 'it has no file';
   if (file.problem === 'missing') return `${file.path} is not on this disk`;
@@ -63,7 +63,7 @@ export function problemOf(file: ReviewFile | undefined): string | undefined {
   return file.url === undefined ? `${file.path} is not in this page (${bytesText(file.bytes)})` : undefined;
 }
 
-/** Formats a size: `812 B`, `1.2 MB`. */
+/** Returns a text such as `812 B` or `1.2 MB`. */
 export function bytesText(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB'];
   const power = Math.min(Math.floor(Math.log10(Math.max(1, bytes)) / 3), units.length - 1);
@@ -71,7 +71,7 @@ export function bytesText(bytes: number): string {
   return `${amount < 10 && power > 0 ? amount.toFixed(1) : Math.round(amount)} ${units[power]}`;
 }
 
-/** Describes what a gate asks for, and its progress. */
+/** Describes the criterion and the progress of a gate. */
 export function gateWords({ group: { gate }, state, picked, assets }: ShownGroup): string {
   if (gate === undefined) return '';
   const { choose } = gate;
@@ -90,7 +90,7 @@ export function gateWords({ group: { gate }, state, picked, assets }: ShownGroup
 
 export const textFields = ['prompt', 'text', 'script', 'lyrics', 'caption', 'title'];
 
-/** The text field of the requests, if it is the same for all assets; otherwise undefined. */
+/** Returns the text of the requests, if all assets have the same text. */
 export function askedText(assets: readonly ReviewAsset[]): string | undefined {
   const texts = new Set(
     assets.map(({ request }) => textFields.map((field) => request[field]).find((value) => typeof value === 'string')),
@@ -99,13 +99,13 @@ export function askedText(assets: readonly ReviewAsset[]): string | undefined {
   return texts.size === 1 && typeof text === 'string' ? text : undefined;
 }
 
-/** Short name of an asset in its group. `place`: its index. */
+/** Returns the short name of an asset in its group. `place`: index of the asset. */
 export function shortName({ take, matrix }: ReviewAsset, place: number): string {
   if (take !== undefined) return `take ${take}`;
   return Object.values(matrix).join(', ') || String(place + 1);
 }
 
-/** Full name of an asset in its group, with all properties in which members differ; empty if it is the only member. */
+/** Returns all properties of an asset in which the members of its group differ. Empty for a single member. */
 export function nameIn({ group: { differBy }, assets }: ShownGroup, asset: ReviewAsset): string {
   if (assets.length < 2) return '';
   const parts = differBy.flatMap((by) => {
@@ -115,24 +115,21 @@ export function nameIn({ group: { differBy }, assets }: ShownGroup, asset: Revie
   return parts.join(', ') || String(assets.indexOf(asset) + 1);
 }
 
-/** Name of an asset in sentences: the title of its group and what distinguishes it there, otherwise its address. */
+/** Returns the name of an asset for sentences: the title of its group and its properties, otherwise its address. */
 export function nameOf({ assets, groupOf }: Pick<Shown, 'assets' | 'groupOf'>, address: string): string {
   const [asset, group] = [assets.get(address), groupOf.get(address)];
   if (asset === undefined || group?.group.title === undefined) return address;
   return [group.group.title, nameIn(group, asset)].filter(Boolean).join(', ');
 }
 
-/**
- * Lengths in UTF-16 code units: the part of a name's end that is always shown, and the longest last part shown as a
- * whole.
- */
+/** Length of the end of an address that is always shown, and maximum length of a last part that is never cut. */
 const shortEnd = 10;
 const longEnd = 24;
 
-/** Splits an address in two. The second part, its last component or the end of it, is always shown in full. */
+/** Splits an address in two parts. The page always shows the whole second part. */
 export function endOf(address: string): [start: string, end: string] {
   const last = address.split(/(?<=[@,/])/).at(-1) ?? '';
-  // A component with right-to-left text is not split, because its parts would be displayed in the wrong order.
+  // Parts of a right-to-left text would appear in the wrong order, so it is not split.
   const length = last.length <= longEnd || !/^[ -~]+$/.test(last) ? last.length : shortEnd;
   return [address.slice(0, address.length - length), address.slice(address.length - length)];
 }

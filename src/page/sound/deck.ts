@@ -3,17 +3,17 @@ import { matchLoudness } from '../../ground/loudness.ts';
 import { measure, soundOf, stopMeasuring } from './known-sounds.tsx';
 import type { Track } from './tracks.ts';
 
-/** Length of a track in seconds; `undefined` if the browser cannot play it. */
+/** Length of a track in seconds. Undefined if the browser cannot play the track. */
 type Length = number | undefined;
 
-/** Player for the tracks of one group: one is audible at a time, and all share one position. */
+/** Player for the tracks of one group. All tracks share one position, and one track is audible. */
 export class Deck {
   readonly tracks = signal<readonly Track[]>([]);
-  /** Lengths of the tracks by URL. A track that is still being read has none. */
+  /** Lengths of the loaded tracks, by URL. */
   readonly lengths = signal<ReadonlyMap<string, Length>>(new Map());
   readonly heard;
   readonly isPlaying = signal(false);
-  /** Volume of each track, from 0 to 1: all are as loud as the quietest. */
+  /** Volumes of the tracks, from 0 to 1. Each track becomes as loud as the quietest track. */
   readonly gains = computed(() => {
     const urls = this.tracks.value.map(({ url }) => url);
     const matched = matchLoudness(
@@ -23,7 +23,7 @@ export class Deck {
   });
   readonly #players = new Map<string, HTMLAudioElement>();
   readonly #endGains;
-  /** Position while nothing plays, in seconds. */
+  /** Position of the paused player, in seconds. */
   #offset = 0;
 
   constructor(tracks: readonly Track[]) {
@@ -37,7 +37,7 @@ export class Deck {
     });
   }
 
-  /** Replaces the list of tracks. The audible track plays on. */
+  /** Replaces the tracks. The audible track continues. */
   setTracks(tracks: readonly Track[]): void {
     for (const { url, file } of tracks) {
       if (!this.#players.has(url)) this.#open(url);
@@ -48,7 +48,7 @@ export class Deck {
 
   #open(url: string): void {
     const audio = new Audio();
-    // Loading whole files of six tracks would take all connections, and verdicts would wait.
+    // Six whole files would use all connections of the browser, and verdicts would have to wait.
     audio.preload = 'metadata';
     audio.src = url;
     const know = (length: Length) => {
@@ -73,14 +73,14 @@ export class Deck {
     this.#start(this.#offset >= (this.#player?.duration ?? 0) ? 0 : this.#offset);
   }
 
-  /** Starts the current track. A track that is shorter stops at its end. */
+  /** Starts the current track. */
   #start(from: number): void {
     this.#stop(from);
     const audio = this.#player;
     if (audio === undefined || from >= audio.duration) return;
     this.isPlaying.value = true;
     audio.currentTime = from;
-    // The browser may refuse to play. A switch to another track ends the request, too.
+    // The browser may refuse to play. A switch to another track also rejects the promise.
     audio.play().catch(() => this.#player === audio && audio.paused && this.#stop(from));
   }
 
@@ -94,12 +94,12 @@ export class Deck {
     this.#stop(this.position());
   }
 
-  /** Switches to this track at the same position. */
+  /** Switches to a track at the same position. */
   listenTo(url: string): void {
     if (url === this.heard.value) return;
     const [from, goesOn] = [this.position(), this.isPlaying.value];
     this.#stop(from);
-    // Releases its connection.
+    // Without a source, the element releases its connection.
     this.#player?.load();
     this.heard.value = url;
     if (goesOn) this.#start(from);

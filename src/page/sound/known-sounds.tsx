@@ -6,7 +6,7 @@ import { readWave } from '../../ground/wave.ts';
 import { Nothing } from '../parts/media.tsx';
 
 interface KnownSound {
-  /** Peaks from 0 to 1 in equal intervals. */
+  /** Peaks from 0 to 1, in equal intervals. */
   peaks: readonly number[];
   /** Loudness in LUFS, -Infinity for silence. */
   loudness?: number | undefined;
@@ -14,16 +14,16 @@ interface KnownSound {
 
 /** Sounds that this page has read, by URL. */
 const known = signal<ReadonlyMap<string, KnownSound>>(new Map());
-/** URLs of sounds that are still to be read: displayed ones for their waveforms, and before them those to measure. */
+/** URLs of sounds to read. Sounds to measure come first, then displayed sounds, which need a waveform. */
 const displayed = new Set<string>();
 const unmeasured = new Set<string>();
 let isReading = false;
-/** Number of intervals in a waveform, and number of samples to measure before yielding to the page. */
+/** Number of intervals in a waveform, and number of samples to process before the page continues. */
 const [stretches, slice] = [600, 1 << 17];
 /** Sample rates in Hz: a waveform needs far less than loudness. */
 const rates = { wave: 8000, loudness: 48_000 } as const;
 
-/** Reads the wanted sounds one after another, to leave network and processor for playback and pictures. */
+/** Reads sounds one after another, so that playback and pictures stay fast. */
 async function readWanted(): Promise<void> {
   if (isReading) return;
   isReading = true;
@@ -36,7 +36,7 @@ async function readWanted(): Promise<void> {
       const sound = await readSound(url, isMeasured);
       known.value = new Map(known.peek()).set(url, { ...known.peek().get(url), ...sound });
     } catch {
-      // The tile shows text instead of a waveform. The player reports why a sound cannot be played.
+      // The tile shows no waveform, and the player reports the error.
     }
   }
   isReading = false;
@@ -58,7 +58,7 @@ async function readSound(url: string, isMeasured: boolean): Promise<KnownSound> 
   return { peaks, loudness: meter.loudness() };
 }
 
-/** Whether scripts can read a sound that the data do not describe: not on a page from disk. */
+/** Returns whether the page can read a sound. Browsers do not let a page from disk read files. */
 function isReadable({ url = '', wave }: ReviewFile): boolean {
   return wave === undefined && url !== '' && location.protocol !== 'file:';
 }
@@ -74,7 +74,7 @@ export function measure(file: ReviewFile): void {
 /** Loudness in LUFS of silence in the data of a gallery. */
 const silence = -70;
 
-/** Returns what is known of a sound: as the page has read it, or as the data of a gallery say. */
+/** Returns waveform and loudness of a sound, from the page or from the data of a gallery. */
 export function soundOf({ url = '', wave, lufs }: ReviewFile): KnownSound | undefined {
   if (wave === undefined) return known.value.get(url);
   return { peaks: readWave(wave), loudness: lufs === silence ? Number.NEGATIVE_INFINITY : lufs };
@@ -84,7 +84,7 @@ export function stopMeasuring({ url = '' }: ReviewFile): void {
   unmeasured.delete(url);
 }
 
-/** Waveform of a sound, which is read in the background. */
+/** Returns the waveform of a sound, and reads the sound in the background. */
 export function KnownWave({ file, words }: { file: ReviewFile; words: string }) {
   const { url = '' } = file;
   const sound = soundOf(file);

@@ -7,9 +7,9 @@ import { isSoundGroup, type Track, tracksOf } from './tracks.ts';
 /** Seconds to skip per key press. */
 const jump = 5;
 
-/** Playback of the active group. The audible asset is also the active one, so that a verdict applies to it. */
+/** Playback of the active group. The audible asset is the active asset, so that a verdict applies to it. */
 class Sounds {
-  /** Deck of the active group; undefined until a sound of it is played. */
+  /** Deck of the active group. Undefined before the first playback. */
   readonly deck = signal<Deck | undefined>(undefined);
   readonly #page: Page;
   #group: number | undefined;
@@ -34,9 +34,7 @@ class Sounds {
     });
   }
 
-  /**
-   * Opens the deck of the active group, which starts reading its files. Returns undefined if the group has no sound.
-   */
+  /** Opens the deck of the active group, which loads its files. Undefined if the group has no sound. */
   open(): Deck | undefined {
     const group = this.#page.activeGroup.value;
     if (group === undefined || !isSoundGroup(group)) return undefined;
@@ -61,7 +59,7 @@ class Sounds {
     } else this.#playTrack(deck, track);
   }
 
-  /** Makes an asset active and switches to its track at the same position. */
+  /** Makes an asset active, and switches to its track at the same position. */
   listenTo(address: string): void {
     this.#page.activate(address);
     const deck = this.open();

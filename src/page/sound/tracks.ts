@@ -2,7 +2,7 @@ import type { ReviewAsset, ReviewFile } from '../../contract/review.ts';
 import { numbersOf, type ShownGroup } from '../model/shown.ts';
 import { mainFile, shortName } from '../parts/words.ts';
 
-/** One audio file of a group; an asset such as a song may have several. */
+/** An audio file of a group. An asset, such as a song, may have several files. */
 export interface Track {
   number: number;
   file: ReviewFile;
@@ -11,7 +11,7 @@ export interface Track {
   name: string;
 }
 
-/** Whether a group has sounds (songs or voices), so that digit keys switch between tracks. */
+/** Returns whether a group has sounds, so that digit keys switch between tracks. */
 export function isSoundGroup({ assets }: ShownGroup): boolean {
   return assets.some((asset) => mainFile(asset)?.is === 'audio');
 }

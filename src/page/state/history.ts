@@ -5,33 +5,30 @@ import { attempt } from './outbox.ts';
 
 const mostSteps = 200;
 
-/** Decisions made in this tab, for undo and redo. They survive a reload. */
+/** Decisions of this tab, for undo and redo. They survive a reload. */
 export class History {
   readonly #name: string;
   readonly #done;
   readonly #undone = signal<readonly Step[]>([]);
-  /** The step that the next undo takes back. */
+  /** The step that the next undo reverts. */
   readonly last = computed(() => this.#done.value.at(-1));
 
   constructor({ campaign, file, assets }: ReviewData) {
     this.#name = `mediabatch done ${JSON.stringify([campaign, file])}`;
     const jobs = new Map(assets.map(({ address, job }) => [address, job]));
     const kept = attempt(() => JSON.parse(sessionStorage.getItem(this.#name) ?? '[]') as Step[]) ?? [];
-    // Verdicts on a replaced output cannot be restored.
+    // The host refuses verdicts on replaced outputs.
     const isShown = ({ verdicts }: Step) => verdicts.every(({ address, job }) => jobs.get(address) === job);
     this.#done = signal<readonly Step[]>(attempt(() => kept.filter(isShown)) ?? []);
   }
 
-  /** Adds a step. Undone steps can no longer be redone. */
+  /** Adds a step, and forgets undone steps. */
   add(step: Step): void {
     this.#undone.value = [];
     this.#keep([...this.#done.value, step]);
   }
 
-  /**
-   * Moves a step between the undo and the redo list. `put` applies the step and returns its inverse. Returns undefined
-   * if there is nothing to undo or redo.
-   */
+  /** Moves a step between the undo and the redo list. `put` applies the step and returns its inverse. */
   goBack(by: 'undo' | 'redo', put: (step: Step) => Step): Step | undefined {
     const [from, to] = by === 'undo' ? [this.#done, this.#undone] : [this.#undone, this.#done];
     const step = from.value.at(-1);
@@ -42,17 +39,14 @@ export class History {
     return step;
   }
 
-  /** Removes the steps on these assets, because they had no effect. */
+  /** Removes the steps on these assets, because the host refused them. */
   forget(addresses: ReadonlySet<string>): void {
     const isOther = ({ address }: Step) => !addresses.has(address);
     this.#undone.value = this.#undone.value.filter(isOther);
     this.#keep(this.#done.value.filter(isOther));
   }
 
-  /**
-   * Replaces the first step on one of these assets, because another user decided before it was recorded: its undo then
-   * restores that decision.
-   */
+  /** Replaces the first step on one of these assets, so that its undo restores a decision of another user. */
   rebase(addresses: ReadonlySet<string>, step: Step): void {
     const at = this.#done.value.findIndex(({ address }) => addresses.has(address));
     if (at >= 0) this.#keep(this.#done.value.with(at, step));

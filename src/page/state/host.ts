@@ -1,18 +1,18 @@
 import type { JudgeAnswer, ReviewChange, ReviewData, WantedVerdict } from '../../contract/review.ts';
 
-/** Timeout of a request, and delay before a closed event stream is opened again, in ms. */
+/** In ms: timeout of a request, and delay before the page reopens an event stream. */
 const patience = 60_000;
 const askAgainMs = 5000;
 
-/** A change of the data; a revision alone means that all data have to be loaded. */
+/** A change of the data. A revision alone means that the page has to load all data. */
 export type Change = ReviewChange | { revision: number };
 
-/** Connection to the server of the page. A page from disk has none; its data are embedded. */
+/** Connection to the server of the page. A page from disk has none. */
 export interface Host {
   load(): Promise<ReviewData>;
-  /** Calls `listener` with each change, and when the connection is lost or restored. */
+  /** Calls `listener` for each change and when the connection is lost or restored. */
   watch(listener: (news: Change | 'lost' | 'found') => void): void;
-  /** Sends verdicts. `failed`: nothing was recorded, for the reason in `text`. */
+  /** Sends verdicts. `failed`: the server recorded nothing; `text` says why. */
   send(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer | { is: 'failed'; text: string }>;
 }
 
@@ -26,10 +26,7 @@ async function load(): Promise<ReviewData> {
   return (await answer.json()) as ReviewData;
 }
 
-/**
- * Listens for changes while the tab is visible: a browser opens at most six connections per host, and each listener
- * occupies one.
- */
+/** Listens for changes only while the tab is visible, because a browser opens at most six connections per host. */
 function watch(listener: Parameters<Host['watch']>[0]): void {
   let changes: EventSource | undefined;
   let isLost = false;
@@ -46,7 +43,7 @@ function watch(listener: Parameters<Host['watch']>[0]): void {
     own.addEventListener('error', () => {
       isLost = true;
       listener('lost');
-      // After an invalid answer, for example from a proxy, the browser does not reconnect by itself.
+      // After an invalid answer, for example of a proxy, the browser does not reconnect by itself.
       if (own.readyState === EventSource.CLOSED) setTimeout(() => changes === own && listen(), askAgainMs);
     });
     own.addEventListener('change', ({ data }) => listener(JSON.parse(data) as Change));
@@ -58,10 +55,10 @@ function watch(listener: Parameters<Host['watch']>[0]): void {
 
 async function send(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer | { is: 'failed'; text: string }> {
   try {
-    // Sending a verdict twice has no further effect.
+    // A repeated verdict has no effect.
     const answer = await post('verdicts', { verdicts });
     if (answer.status === 200 || answer.status === 423) return (await answer.json()) as JudgeAnswer;
-    // Another process now serves this port, with another token.
+    // Another process with another token uses this port.
     if (answer.status === 403) return { is: 'failed', text: 'mediabatch was started again: open its new address' };
     return { is: 'failed', text: await reasonOf(answer) };
   } catch {
@@ -69,7 +66,7 @@ async function send(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer | {
   }
 }
 
-/** Sends a document to the server of this page, with a timeout because a broken tunnel may never answer. */
+/** Sends a document to the server. The timeout is for broken tunnels, which never answer. */
 function post(path: string, document: object): Promise<Response> {
   return fetch(path, {
     method: 'POST',
@@ -84,7 +81,7 @@ async function reasonOf(answer: Response): Promise<string> {
     const { error } = (await answer.json()) as { error?: { text?: string; hint?: string } };
     if (error?.text !== undefined) return [error.text, error.hint].filter((part) => part !== undefined).join('; ');
   } catch {
-    // The response is not from mediabatch; its status is more useful than its body.
+    // The response is not from mediabatch, so its status says more than its body.
   }
   return `mediabatch answered with status ${answer.status}`;
 }

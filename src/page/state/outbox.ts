@@ -9,16 +9,14 @@ interface Kept {
   read(): WantedVerdict[];
   keep(verdict: WantedVerdict): void;
   drop(verdict: Pick<WantedVerdict, 'address' | 'job'>): void;
-  /**
-   * Calls `listener` when another tab stores a verdict on an output; with undefined when it is recorded and removed.
-   */
+  /** Calls `listener` when another tab stores a verdict. `undefined`: the other tab removed a recorded verdict. */
   watch(listener: (address: string, verdict: WantedVerdict | undefined) => void): void;
 }
 
-/** Time in ms in which verdicts are collected into a batch, and delay before a failed batch is sent again. */
+/** In ms: time in which a batch collects verdicts, and delay before the page sends a failed batch again. */
 const gathering = 300;
 const again = 2000;
-/** Maximum size of a request body in bytes; the host accepts 64 KiB. */
+/** Maximum size of a request body in bytes. The host accepts 64 KiB. */
 const mostBytes = 60_000;
 
 export interface Refusal {
@@ -28,33 +26,33 @@ export interface Refusal {
 }
 
 interface OutboxOptions {
-  /** Omitted for a static page, whose verdicts stay in the page until they are saved as a file. */
+  /** Omitted for a static page, whose verdicts users save as a file. */
   host: Host | undefined;
   kept: Kept;
   onRefused(refused: readonly Refusal[]): void;
-  /** Called when the host has recorded verdicts, with the resulting change. */
+  /** Receives the change that the recorded verdicts caused. */
   onRecorded(change: Change): void;
 }
 
-/** Queue of verdicts that the host has not recorded. They are sent in order, one batch at a time. */
+/** Queue of verdicts that the host has not recorded. The page sends them in order, one batch at a time. */
 export class Outbox {
   readonly own = signal<Own>(new Map());
-  /** Why verdicts cannot be recorded at the moment. */
+  /** Why the host does not record verdicts at the moment. */
   readonly waits = signal<string | undefined>(undefined);
   readonly isEmpty = computed(() => [...this.own.value.values()].every((verdict) => this.#recorded.has(verdict)));
   readonly #options: OutboxOptions;
-  /** Recorded verdicts that the page's data lacks, with the revision that has them. */
+  /** Recorded verdicts that the data of the page lacks, with the revision that has them. */
   readonly #recorded = new Map<WantedVerdict, number>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isSending = false;
-  /** Sent verdicts that the page's data may lack. `until`: the revision that has them, once they are recorded. */
+  /** Sent verdicts that the data of the page may lack. `until`: the revision that has a recorded verdict. */
   #underWay: (Pick<WantedVerdict, 'address' | 'is'> & { until?: number })[] = [];
 
   constructor(options: OutboxOptions) {
     this.#options = options;
     const left = options.kept.read();
     if (left.length > 0) this.put(left);
-    // Several tabs may have the same pending verdict; a change in one tab applies to all.
+    // Several tabs may have the same unrecorded verdict. A change in one tab applies to all tabs.
     options.kept.watch((address, verdict) => {
       if (!this.isOpen(address)) return;
       const own = new Map(this.own.value);
@@ -64,7 +62,7 @@ export class Outbox {
     });
   }
 
-  /** Adds verdicts; a later one on the same asset replaces an unsent one. */
+  /** Adds verdicts. A later verdict on an asset replaces an unsent verdict. */
   put(verdicts: readonly WantedVerdict[]): void {
     const own = new Map(this.own.value);
     for (const verdict of verdicts) {
@@ -76,21 +74,18 @@ export class Outbox {
     this.#sendIn(gathering);
   }
 
-  /** Whether an asset has a verdict that is not recorded. */
+  /** Returns whether an asset has an unrecorded verdict. */
   isOpen(address: string): boolean {
     const own = this.own.value.get(address);
     return own !== undefined && !this.#recorded.has(own);
   }
 
-  /**
-   * Whether this verdict was sent and is not in the page's data. Newer data with it then reflect this page's own verdict,
-   * even if it has changed since.
-   */
+  /** Returns whether this page sent the verdict and its data may lack the verdict. */
   isUnderWay(address: string, is: WantedVerdict['is']): boolean {
     return this.#underWay.some((one) => one.address === address && one.is === is);
   }
 
-  /** Removes the recorded verdicts that the data of this revision have. */
+  /** Removes the recorded verdicts that data of this revision has. */
   settle(revision: number): void {
     this.#underWay = this.#underWay.filter(({ until }) => until === undefined || until > revision);
     const own = new Map(this.own.value);
@@ -145,7 +140,7 @@ export class Outbox {
     const own = new Map(this.own.value);
     const isRefused = new Set(refused.map(({ address }) => address));
     for (const verdict of batch) {
-      // A newer verdict was given meanwhile; it is kept and sent.
+      // A newer verdict on the asset stays in the queue.
       if (own.get(verdict.address) !== verdict) continue;
       this.#options.kept.drop(verdict);
       if (isRefused.has(verdict.address)) own.delete(verdict.address);
@@ -157,7 +152,7 @@ export class Outbox {
   }
 }
 
-/** Opens the browser storage of a campaign. Pages from disk share one storage, so names begin with the campaign. */
+/** Opens the browser storage of a campaign. Names begin with the campaign, because pages from disk share one storage. */
 export function keptVerdicts({ campaign, file, assets }: ReviewData): Kept {
   const prefix = `mediabatch verdict ${JSON.stringify([campaign, file])} `;
   const jobs = new Map(assets.map(({ address, job }) => [address, job]));
@@ -169,7 +164,7 @@ export function keptVerdicts({ campaign, file, assets }: ReviewData): Kept {
         const verdict = attempt(() => readVerdict(JSON.parse(localStorage.getItem(name) ?? '')));
         const isShown =
           verdict?.job !== undefined && jobs.get(verdict.address) === verdict.job && nameOf(verdict) === name;
-        // The verdict is on a replaced output, or is from another server at this port.
+        // The verdict is on a replaced output, or another server at this port stored it.
         if (!isShown) attempt(() => localStorage.removeItem(name));
         return isShown ? [verdict] : [];
       }),
@@ -181,14 +176,14 @@ export function keptVerdicts({ campaign, file, assets }: ReviewData): Kept {
           const named = attempt(() => JSON.parse(key?.slice(prefix.length) ?? '') as [address: string, job: string]);
           if (named === undefined || jobs.get(named[0]) !== named[1] || key !== prefix + JSON.stringify(named)) return;
           const verdict = attempt(() => readVerdict(JSON.parse(newValue ?? '')));
-          // Other pages may write to this storage as well.
+          // Other pages may write to this storage.
           if (newValue === null || (verdict && nameOf(verdict) === key)) listener(named[0], verdict);
         }),
       ),
   };
 }
 
-/** Parses a stored verdict, which may be malformed. The caller checks whether the output is shown. */
+/** Returns undefined for a malformed verdict. The caller checks whether the page shows the output. */
 function readVerdict({ address, is, job, note, reason, by }: WantedVerdict): WantedVerdict | undefined {
   if (!['picked', 'rejected', 'undecided'].includes(is)) return undefined;
   return {
@@ -199,7 +194,7 @@ function readVerdict({ address, is, job, note, reason, by }: WantedVerdict): Wan
   };
 }
 
-/** Returns the result of an action, or undefined if it throws: browser storage may be disabled or full. */
+/** Returns undefined if the action throws, because browser storage may be disabled or full. */
 export function attempt<Value>(action: () => Value): Value | undefined {
   try {
     return action();

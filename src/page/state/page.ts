@@ -21,24 +21,24 @@ export type ViewName = 'groups' | 'loupe' | 'compare' | 'matrix' | 'grid' | 'cha
 export interface View {
   name: ViewName;
   label: string;
-  /** Whether it shows the active asset in another size; its button is in a separate group. */
+  /** Whether the view shows the active asset in another size. */
   size?: true;
-  /** Key that opens it, as in `Press.key`. */
+  /** Key that opens the view, as in `Press.key`. */
   key?: string;
-  /** Returns false if the view has nothing to show; it then has no button. */
+  /** Returns false if the view has nothing to show. The page then has no button for it. */
   isOffered?(data: ReviewData): boolean;
   Component: FunctionComponent<{ page: Page }>;
-  /** Returns the address that an arrow key leads to; undefined if the active asset stays. */
+  /** Returns the new active address after an arrow key. Undefined if the active asset stays. */
   move(page: Page, direction: Direction): string | undefined;
-  /** Returns the address to go to after a verdict in this view; undefined for the default. */
+  /** Returns the new active address after a verdict. Undefined for the default. */
   lead?(page: Page, address: string, is: Mark): string | undefined;
-  /** Handles a key before the page does. Returns true if the key is handled. */
+  /** Handles a key before the page. Returns whether the view has handled it. */
   onKey?(page: Page, press: Press): boolean;
 }
 
 export type KeyHelp = readonly [keys: string, what: string];
 
-/** Views and filters, in order. A gallery has more than the review page. */
+/** Views and filters, in order. */
 interface Offer {
   readonly views: readonly View[];
   readonly facets: readonly Facet[];
@@ -51,22 +51,22 @@ export class Page {
   offer: Offer;
   readonly outbox: Outbox;
   readonly filter = signal<Filter>(noFilter);
-  /** Address of the active asset, on which keys act; empty if nothing is shown. */
+  /** Address of the active asset, on which keys act. Empty if no asset is shown. */
   readonly active = signal('');
-  /** Top-level views, which are never stacked above another view. */
+  /** Views that are never stacked above another view. */
   readonly homes: ViewName[] = ['groups'];
-  /** Stack of open views, the uppermost last; Esc closes it. */
+  /** Stack of open views. Esc closes the last view. */
   readonly views = signal<readonly ViewName[]>(['groups']);
   readonly view = computed<ViewName>(() => this.views.value.at(-1) ?? 'groups');
-  /** Last message, for the status line and for screen readers. */
+  /** Last message for the status line and for screen readers. */
   readonly said = signal('');
-  /** Whether the message is about a loss. */
+  /** Whether the message warns of a loss. */
   readonly isLoss = signal(false);
-  /** Whether the pointer was used last, in a view that scrolls: nothing then moves below it. */
+  /** Whether the last input was a pointer in a view that scrolls. The view must then not scroll by itself. */
   isPointed = false;
   readonly isLost = signal(false);
   readonly refusals = signal<readonly Refusal[]>([]);
-  /** Addresses of outputs that arrived while the page was open and were not visited yet. */
+  /** Addresses of new outputs that were not active yet. */
   readonly fresh = signal<readonly string[]>([]);
   readonly hasDetails = signal(false);
   readonly hasHelp = signal(false);
@@ -81,21 +81,21 @@ export class Page {
     return this.#shown;
   });
   readonly counts = computed(() => count(this.shown.value));
-  /** Groups as filtered. The compare view shows decided groups, too: a pick would otherwise hide unseen takes. */
+  /** Filtered groups. The compare view also has decided groups, because a pick would otherwise hide unseen takes. */
   readonly strips = computed(() => {
     const filter = this.view.value === 'compare' ? { ...this.filter.value, undecided: false } : this.filter.value;
     return applyFilter(this.shown.value, filter, this.offer.facets);
   });
   readonly activeAsset = computed<ReviewAsset | undefined>(() => this.shown.value.assets.get(this.active.value));
   readonly activeGroup = computed<ShownGroup | undefined>(() => this.shown.value.groupOf.get(this.active.value));
-  /** Whether verdicts have to be exported: there is no host, or it is gone. */
+  /** Whether users have to export verdicts, because the page has no host or the host has ended. */
   readonly mustLeave = computed(() => !this.data.value.canDecide || (this.isLost.value && !this.outbox.isEmpty.value));
   readonly history: History;
 
   readonly #host: Host | undefined;
   #shown: Shown | undefined;
   #isLoading = false;
-  /** Whether the data changed while they were loading. */
+  /** Whether the data changed while the page loaded it. */
   #isStale = false;
 
   constructor(data: ReviewData, host: Host | undefined, offer: Offer) {
@@ -111,7 +111,7 @@ export class Page {
     });
     const [first] = this.strips.value;
     this.active.value = (first && firstUndecided(this.strips.value)) ?? first?.assets[0]?.address ?? '';
-    // Verdicts of an earlier visit are announced, because later decisions may contradict them.
+    // The page announces verdicts of an earlier visit, because later decisions may contradict them.
     const left = this.outbox.own.value.size;
     if (data.canDecide && left > 0) this.say(`${counted(left, 'verdict')} from your last visit: recorded now.`);
     host?.watch((news) => {
@@ -121,7 +121,7 @@ export class Page {
       if (news === 'found') void this.reload();
       else if (typeof news === 'object') this.#follow(news);
     });
-    // The active asset stays active while it is shown; otherwise the asset next to its position replaces it.
+    // If a filter hides the active asset, the asset next to its position becomes active.
     effect(() => {
       const { value: shown } = this.shown;
       const place = nearest(shown, this.strips.value, this.active.peek()) ?? '';
@@ -129,7 +129,7 @@ export class Page {
     });
   }
 
-  /** Applies a change to the data. If an earlier change was missed, all data are loaded. */
+  /** Applies a change to the data. Loads all data if the page has missed an earlier change. */
   #follow(change: Change): void {
     const { revision } = this.data.value;
     if (change.revision <= revision) this.outbox.settle(revision);
@@ -137,7 +137,7 @@ export class Page {
     else void this.reload();
   }
 
-  /** Loads the current data. Unrecorded verdicts stay on top of them. */
+  /** Loads the current data. */
   async reload(): Promise<void> {
     this.#isStale = this.#isLoading;
     if (this.#host === undefined || this.#isLoading) return;
@@ -147,17 +147,14 @@ export class Page {
       if (data.revision < this.data.value.revision) return;
       this.#takeIn(data);
     } catch {
-      // The page keeps its data; the next change or reconnect loads again.
+      // The page keeps its data. The next change or reconnect loads again.
     } finally {
       this.#isLoading = false;
       if (this.#isStale) void this.reload();
     }
   }
 
-  /**
-   * Shows newer data, and announces decisions of others. The undo of a decision that was made without knowing theirs
-   * restores theirs.
-   */
+  /** Shows newer data, and announces decisions of other users. */
   #takeIn(data: ReviewData): void {
     const before = this.shown.value;
     const came = newOutputs(before, data);
@@ -177,21 +174,21 @@ export class Page {
     });
   }
 
-  /** Makes an asset active. `takesFocus`: the asset gets the focus, unless the user types into a field. */
+  /** Makes an asset active. `takesFocus`: whether the asset gets the focus, unless the user types into a field. */
   activate(address: string | undefined, takesFocus = true): void {
     if (address === undefined) return;
     batch(() => {
-      // The message was about the asset that was active before.
+      // The message was about the previous active asset.
       if (takesFocus && address !== this.active.value) this.say('');
       this.active.value = address;
-      // Its whole group is seen with it.
+      // With an asset, the user sees its whole group.
       const seen = this.shown.value.groupOf.get(address);
       this.fresh.value = this.fresh.value.filter((one) => this.shown.value.groupOf.get(one) !== seen);
       if (takesFocus) this.focusWish.value += 1;
     });
   }
 
-  /** Goes to the first new output that is to be decided, otherwise to the first one. */
+  /** Goes to the first new output that needs a verdict, otherwise to the first new output. */
   goFresh(): void {
     const fresh = new Set(this.fresh.value);
     const strips = this.strips.value.filter(({ assets }) => assets.some(({ address }) => fresh.has(address)));
@@ -204,11 +201,11 @@ export class Page {
 
   goUndecided(by: 1 | -1): void {
     const found = moveToUndecided(this.strips.value, this.active.value, by);
-    if (found === undefined) this.say('Nothing else here is undecided.');
+    if (found === undefined) this.say('No other group is undecided.');
     this.activate(found);
   }
 
-  /** Opens a view on top of the current one; a top-level view closes all others. */
+  /** Opens a view above the current view. A view that is never stacked closes all other views. */
   open(view: ViewName): void {
     const below = this.views.value.filter((name) => name !== view);
     this.views.value = this.homes.includes(view) ? [view] : [...below, view];
@@ -225,7 +222,7 @@ export class Page {
     const { value: before } = this.active;
     this.say('');
     this.filter.value = { ...this.filter.value, ...change };
-    // What a search finds is to be decided, rather than what was made from it.
+    // A search is for outputs that need a verdict.
     const found = this.strips.value.flatMap(({ assets }) => assets).find(({ isJudged }) => isJudged);
     if (change.text && this.active.value !== before) this.activate(found?.address, false);
   }
@@ -234,7 +231,7 @@ export class Page {
     this.filter.value = noFilter;
   }
 
-  /** Gives a verdict on one asset, and activates the next one to review. */
+  /** Gives a verdict on an asset, and activates the next asset to review. */
   judge(address: string, is: Mark, { note, reason }: { note?: string; reason?: string } = {}): void {
     const before = this.shown.value;
     const { left } = this.counts.value;
@@ -242,7 +239,7 @@ export class Page {
     const asset = before.assets.get(address);
     const decision = decide(before, this.outbox.own.value, { address, is, note, reason });
     if (decision.is === 'refused') {
-      // The picked asset is compared with the next candidate.
+      // The comparison shows the picked asset and the next candidate.
       if (asset?.verdict?.is === is) this.activate(lead());
       this.say(decision.text);
       return;
@@ -253,7 +250,7 @@ export class Page {
       this.history.add(undoOf(before, shown, address));
       const isNote = asset?.verdict?.is === is && note !== undefined;
       const isRevised = [before, shown].every((one) => one.groupOf.get(address)?.state === 'decided');
-      // A comparison goes on when all takes were seen.
+      // If all takes were seen, the comparison goes to another group.
       const stays = this.isPointed || (isRevised && this.#openView?.lead === undefined);
       if (!isNote) this.activate(lead() ?? afterVerdict(shown, this.strips.value, address, stays ? 'undecided' : is));
       const isLast = left > 0 && this.counts.value.left === 0;
@@ -310,12 +307,12 @@ export class Page {
     return undoOf(before, this.shown.value, address);
   }
 
-  /** Opens the field for a note. A note is part of a verdict, so an undecided asset takes none. */
+  /** Opens the field for a note. A note is part of a verdict, so an undecided asset cannot have a note. */
   editNote(): void {
     const asset = this.activeAsset.value;
-    // Refused with the reason.
+    // The page refuses, and says why.
     if (asset?.isJudged === false) this.judge(asset.address, 'undecided');
-    else if (asset?.verdict === undefined) this.say('Pick or reject it first; the note goes with it.');
+    else if (asset?.verdict === undefined) this.say('Pick or reject the output first: a note is part of a verdict.');
     else this.hasNote.value = true;
   }
 
@@ -328,13 +325,13 @@ export class Page {
   search(): void {
     this.hasFilters.value = true;
     const focus = () => document.getElementById('search')?.focus();
-    // Synchronously, because the next typed characters would otherwise be handled as keys.
+    // An asynchronous update would let the page handle the next typed characters as keys.
     document.querySelector('.filters')?.setAttribute('data-open', 'true');
     focus();
     requestAnimationFrame(focus);
   }
 
-  /** Whether the gallery is for a client: it shows no prices, requests and commands. */
+  /** Whether the gallery is for a client, without prices, requests and commands. */
   get isForClient(): boolean {
     return this.data.value.report?.client !== undefined;
   }
@@ -359,8 +356,8 @@ export class Page {
 
   copy(command: string): void {
     navigator.clipboard.writeText(command).then(
-      () => this.say('Copied. Paste it in a terminal: it asks before it spends.'),
-      () => this.say(`This browser does not let the page copy: ${command}`),
+      () => this.say('Command copied. Paste it in a terminal: it asks before it spends credits.'),
+      () => this.say(`The browser did not allow the copy. Copy this command: ${command}`),
     );
   }
 
@@ -375,7 +372,7 @@ export class Page {
   }
 }
 
-/** Names what was already bought from a pick that is no longer picked, with a space. Empty if there is nothing. */
+/** Names the paid outputs that a changed pick gives up. Empty if there are none. */
 function lossText(before: Shown, after: Shown, address: string): string {
   const lost = givenUp(before, after, address);
   if (lost.length === 0) return '';

@@ -3,23 +3,23 @@ import { isPlanned, type Strip } from '../model/filter.ts';
 import type { Line } from '../model/moves.ts';
 
 export interface PartOfStrip extends Strip {
-  /** Index of the part's first asset in the strip. */
+  /** Index of the first asset of the part in the strip. */
   from: number;
 }
 
-/** One row of the groups view: whole strips side by side, one strip or a part of it, or groups without purchases. */
+/** A row of the groups view: whole strips side by side, a part of a strip, or groups without purchases. */
 export interface Row {
   strips: readonly PartOfStrip[];
-  /** Height of its pictures, in CSS pixels; their widths differ. */
+  /** Height of the pictures, in CSS pixels. */
   height: number;
-  /** Strips of one task without purchases that share this row. */
+  /** Strips without purchases that share the row. */
   planned?: Strip[];
 }
 
 /** Measures of lines of pictures, in CSS pixels. */
 export interface PictureRoom {
   width: number;
-  /** Gap between tiles, and horizontal frame of a tile around its picture. */
+  /** Gap between tiles, and horizontal frame of a tile. */
   gap: number;
   frame: number;
   /** Returns the aspect ratio (width / height) of a picture. */
@@ -29,34 +29,31 @@ export interface PictureRoom {
 /** Measures of the layout, in CSS pixels. */
 export interface Room extends PictureRoom {
   height: number;
-  /** Height of a group's head, and vertical frame of a line of tiles. */
+  /** Height of the head of a group, and vertical frame of a line of tiles. */
   head: number;
   below: number;
-  /** Whether an asset needs little height, as sounds do. */
+  /** Returns whether an asset needs little height, like a sound. */
   isLow(asset: ReviewAsset): boolean;
 }
 
-/**
- * Minimum width of a tile, which its caption needs, in CSS pixels; and maximum aspect ratio, above which pictures are
- * letterboxed.
- */
+/** Minimum width of a tile, in CSS pixels, and maximum aspect ratio of its picture. Wider pictures are letterboxed. */
 const narrowest = 104;
 const widestShape = 3;
-/** Minimum scale of pictures, compared to full size, for which groups are placed side by side. */
+/** Minimum scale of pictures in groups that are side by side. */
 const leastBeside = 0.75;
-/** Minimum enlargement of pictures that justifies one more line. */
+/** Minimum enlargement of pictures for one more line. */
 const worthALine = 1.2;
-/** Share of the minimum height that saves a line. */
+/** Share of the minimum height that is enough if it saves a line. */
 const nearlyLeast = 0.9;
-/** Maximum number of assets that share one line in a window of at least this width, in CSS pixels. */
+/** Maximum number of assets that share one line if the window has at least this width, in CSS pixels. */
 const oneLine = { most: 3, from: 700 };
-/** Maximum number of lines of a group that fits the visible height. */
+/** Maximum number of lines of a group. */
 const mostLines = 6;
 
 /**
- * Lays strips out in rows. A group is visible as a whole, with pictures of one height, as large as possible. Groups of
- * one task are placed side by side if that reduces their size only slightly. Groups without purchases share one row per
- * task, unless there are no others.
+ * Lays strips out in rows. A group has the largest pictures of one height with which the whole group is visible. Groups
+ * of one task are side by side if that makes them only slightly smaller. Groups without purchases share one row for each
+ * task, unless no group has purchases.
  */
 export function layRows(strips: readonly Strip[], room: Room): Row[] {
   const rows: (Row & { task?: string; own: number })[] = [];
@@ -71,7 +68,7 @@ export function layRows(strips: readonly Strip[], room: Room): Row[] {
       continue;
     }
     const { lines, height } = layKnown(strip, room);
-    // Only a row of whole groups has a task, so only whole groups are joined.
+    // Only a row of whole groups has a task.
     if (last?.task === task && last.planned === undefined) {
       const together = Math.floor(fullHeight([...last.strips.flatMap((one) => one.assets), ...assets], room));
       const own = Math.max(height, last.own);
@@ -96,7 +93,7 @@ interface LaidGroup {
   height: number;
 }
 
-/** Layouts of strips: most strips are the same after a verdict. */
+/** Layouts of strips. Most strips stay the same after a verdict. */
 const laid = new WeakMap<Strip, LaidGroup & { room: Room }>();
 
 function layKnown(strip: Strip, room: Room): LaidGroup {
@@ -108,8 +105,8 @@ function layKnown(strip: Strip, room: Room): LaidGroup {
 }
 
 /**
- * Breaks a group into the number of lines with the largest pictures for which it is visible as a whole; otherwise into
- * the fewest lines with pictures of the minimum height.
+ * Breaks a group into the number of lines with the largest pictures. If the whole group does not fit the visible height,
+ * its pictures have the minimum height.
  */
 function layGroup(assets: readonly ReviewAsset[], room: Room): LaidGroup {
   const { least, most } = heightsOf(assets, room);
@@ -147,7 +144,7 @@ function breakStrip(assets: readonly ReviewAsset[], count: number, room: Room): 
   return lines.filter((line) => line !== undefined);
 }
 
-/** Height at which these assets fill the width. */
+/** Returns the height at which these assets fill the width. */
 export function fullHeight(assets: readonly ReviewAsset[], room: PictureRoom): number {
   const shapes = assets.reduce((sum, asset) => sum + shapeIn(room, asset), 0);
   return Math.max(1, (room.width + room.gap - assets.length * (room.frame + room.gap)) / shapes);
@@ -166,12 +163,12 @@ function shapeIn(room: PictureRoom, asset: ReviewAsset): number {
   return Math.min(widestShape, Math.max(narrowest / usualHeight(room), room.shapeOf(asset)));
 }
 
-/** Width of an asset's picture in a row of this height, in CSS pixels. */
+/** Returns the width of a picture in a row of this height, in CSS pixels. */
 export function widthIn(room: PictureRoom, asset: ReviewAsset, height: number): number {
   return Math.floor(shapeIn(room, asset) * height);
 }
 
-/** Lines of tiles for the up and down arrow keys. */
+/** Returns the lines of tiles for the arrow keys. */
 export function linesOf(rows: readonly Row[], room: Room): Line[] {
   return rows.flatMap(({ strips, height, planned }) => {
     if (planned !== undefined) return [];

@@ -13,12 +13,9 @@ import { askedText, counted } from '../parts/words.ts';
 import type { Page, View } from '../state/page.ts';
 import { layRows, linesOf, type PartOfStrip, type Room, type Row, widthIn } from './groups-layout.ts';
 
-/** Number of following undecided groups whose thumbnails are preloaded. */
+/** Number of undecided groups whose thumbnails the page preloads. */
 const groupsAhead = 3;
-/**
- * Lengths in CSS pixels, as in the style sheet: gap between tiles, horizontal frame of a tile, vertical frame of a row,
- * head of a strip with its text and the text's line in it, and a row of planned groups.
- */
+/** In CSS pixels, as in the style sheet: gap between tiles, frames of tiles and rows, parts of the head of a strip. */
 const gap = 10;
 const frame = 14;
 const below = 54;
@@ -27,7 +24,7 @@ const asked = 20;
 const folded = 36;
 const listen = 33;
 
-/** Shows a strip per gate, or per row key of a task without a gate. */
+/** Shows a strip for each gate, and for each row key of a task without a gate. */
 export const groupsView: View = {
   name: 'groups',
   label: 'Groups',
@@ -38,7 +35,7 @@ export const groupsView: View = {
   },
 };
 
-/** Last layout per page. Lines for arrow keys are computed from it on demand, and not with each verdict. */
+/** Last layout of each page. Arrow keys compute lines from it. */
 const layouts = new WeakMap<Page, Laid>();
 
 interface Laid {
@@ -71,7 +68,7 @@ function Groups({ page }: { page: Page }) {
   const laid = lay(strips, { width, height: seen, fit }, layouts.get(page));
   layouts.set(page, laid);
   const { rows, room } = laid;
-  // Thousands of heights are computed only when the rows change.
+  // A campaign may have thousands of rows, so their heights are computed only when the rows change.
   const named = useMemo(
     () => ({
       heightOf: (index: number) => heightOf(rows[index]),
@@ -85,7 +82,7 @@ function Groups({ page }: { page: Page }) {
   const { items, height, reveal } = useRows({ ...named, count: rows.length, scroller });
   const active = page.active.value;
   useLayoutEffect(() => {
-    // A click never scrolls, because its second press would hit something else.
+    // A click never scrolls, because the second press of a double click would hit another element.
     if (page.isPointed) return;
     if (!scrollToAsset(scroller.current, active))
       reveal(rows.findIndex((row) => [...row.strips, ...(row.planned ?? [])].some((strip) => holds(strip, active))));
@@ -180,7 +177,7 @@ function StripOfTiles({ page, strip, row, room }: StripProps) {
       class={`strip${isActive ? ' has-active' : ''}`}
       aria-label={from === 0 ? group.group.name : undefined}
       data-group={group.group.name}
-      // A head needs more width than one small picture.
+      // The head of a group needs more width than one small picture.
       style={{ width: row.strips.length > 1 ? `${width}px` : `max(${width}px, min(100%, 640px))` }}
     >
       {from === 0 && <GroupHead page={page} group={group} />}

@@ -5,7 +5,6 @@ import type { Page, View } from '../state/page.ts';
 import { groupsView } from './groups.tsx';
 import { loupeView } from './loupe.tsx';
 
-/** Views of the review page, in the order of their buttons. A gallery adds more. */
 export const pageViews: readonly View[] = [groupsView, loupeView, compareView, changesView, matrixView];
 
 export function viewOf({ offer, view }: Page): View {

@@ -3,11 +3,11 @@ import { type Frame, limitZoom, type Point, togglePixels, wholePicture, type Zoo
 
 export type Move = (zoom: Zoom, frame: Frame) => Zoom;
 
-/** Zoom that several pictures share, to compare the same part: one after another, or two side by side. */
+/** Zoom of several pictures, so that users compare the same part. */
 export class SharedZoom {
   readonly zoom = signal<Zoom>(wholePicture);
   readonly isLarger = computed(() => this.zoom.value.by > 1);
-  /** Frame of the picture on which keys act, as soon as it is known. */
+  /** Frame of the picture on which keys act. */
   readonly frame = signal<Frame | undefined>(undefined);
 
   move(move: Move, frame = this.frame.peek()): void {

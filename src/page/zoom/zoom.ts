@@ -1,13 +1,13 @@
 /**
- * Visible part of a picture. Positions are fractions of the picture, and the scale is relative to "as large as fits",
- * so that the same zoom shows the same part of pictures with different sizes.
+ * Visible part of a picture. Positions are fractions of the picture. The scale is relative to the largest size that fits
+ * the pane. A zoom therefore shows the same part of pictures with different sizes.
  */
 export interface Zoom {
-  /** Scale; 1 means as large as fits. */
+  /** 1: the largest size that fits the pane. */
   by: number;
-  /** Horizontal position of the pane's center, 0 (left) to 1 (right). */
+  /** Horizontal position of the center of the pane, 0 (left) to 1 (right). */
   x: number;
-  /** Vertical position of the pane's center, 0 (top) to 1 (bottom). */
+  /** Vertical position of the center of the pane, 0 (top) to 1 (bottom). */
   y: number;
 }
 
@@ -22,7 +22,7 @@ export interface Point {
 }
 
 export interface Frame {
-  /** Size of the picture, in its own pixels. */
+  /** Size of the picture, in picture pixels. */
   picture: Size;
   /** Size of the pane, in CSS pixels. */
   pane: Size;
@@ -35,18 +35,18 @@ export const wholePicture: Zoom = { by: 1, x: 0.5, y: 0.5 };
 /** Maximum magnification, in device pixels per picture pixel. */
 const largestPixel = 16;
 
-/** CSS pixels per picture pixel at scale 1. */
+/** Returns the number of CSS pixels per picture pixel at scale 1. */
 function fitting({ picture, pane }: Frame): number {
   if (picture.width <= 0 || picture.height <= 0) return 1;
   return Math.min(pane.width / picture.width, pane.height / picture.height) || 1;
 }
 
-/** Scale at which a picture pixel is one device pixel. Below 1 if the picture is smaller than its pane. */
+/** Returns the scale at which a picture pixel is one device pixel. Below 1 if the picture is smaller than its pane. */
 export function oneToOne(frame: Frame): number {
   return 1 / (fitting(frame) * frame.density);
 }
 
-/** Position and size of the whole picture, in CSS pixels from the top left of the pane. */
+/** Returns position and size of the whole picture, in CSS pixels from the top left of the pane. */
 export function placePicture(zoom: Zoom, frame: Frame): Size & { left: number; top: number } {
   const scale = fitting(frame) * zoom.by;
   const width = frame.picture.width * scale;
@@ -65,13 +65,13 @@ export function limitZoom(zoom: Zoom, frame: Frame): Zoom {
   return { by, x: limitPlace(zoom.x, frame.pane.width / width), y: limitPlace(zoom.y, frame.pane.height / height) };
 }
 
-/** Limits a position. `seen`: fraction of the picture's length that the pane shows; 1 or more for all of it. */
+/** Limits a position. `seen`: fraction of the picture that the pane shows; 1 or more for the whole picture. */
 function limitPlace(place: number, seen: number): number {
   if (!(seen < 1)) return 0.5;
   return Math.min(Math.max(place, seen / 2), 1 - seen / 2);
 }
 
-/** Scales by a factor. The point `at` (CSS pixels from the top left of the pane) stays fixed. */
+/** Scales by a factor. The point `at`, in CSS pixels from the top left of the pane, stays fixed. */
 export function zoomAt(zoom: Zoom, factor: number, frame: Frame, at: Point = middleOf(frame)): Zoom {
   const before = placePicture(zoom, frame);
   const by = limitZoom({ ...zoom, by: zoom.by * factor }, frame).by;
@@ -98,7 +98,7 @@ export function togglePixels(zoom: Zoom, frame: Frame, at?: Point): Zoom {
   return zoomAt(zoom, exact / zoom.by, frame, at);
 }
 
-/** Describes a zoom: `fits`, `1:1`, or `240 %` of the actual pixels. */
+/** Returns `fits`, `1:1`, or a text such as `240 %`. */
 export function nameZoom(zoom: Zoom, frame: Frame): string {
   if (zoom.by === 1) return 'fits';
   const percent = Math.round((zoom.by / oneToOne(frame)) * 100);

@@ -11,15 +11,14 @@ interface ZoomedMediaProps {
   file: ReviewFile;
   name: string;
   zoom: SharedZoom;
-  /** Whether keys act on it. */
+  /** Whether keys act on this picture. */
   isActive: boolean;
   onVideo?(video: HTMLVideoElement | null): void;
 }
 
-/** Zoom exponent per pixel of wheel movement; one notch of most mouse wheels is 100 pixels. */
+/** Zoom exponent per pixel of wheel movement. One notch of most mouse wheels is 100 pixels. */
 const perWheelPixel = 1 / 400;
 
-/** A zoomable picture or film in a pane. */
 export function ZoomedMedia(props: ZoomedMediaProps) {
   const { file, zoom, isActive } = props;
   const place = useRef<HTMLDivElement>(null);
@@ -38,7 +37,7 @@ export function ZoomedMedia(props: ZoomedMediaProps) {
     <div
       class="zoomed"
       ref={place}
-      // The thumbnail is the background until the picture is loaded.
+      // Before the picture is loaded, the thumbnail is the background.
       style={
         frame === undefined && file.thumb ? { backgroundImage: `url(${file.thumb})` } : { backgroundImage: 'none' }
       }
@@ -55,7 +54,7 @@ interface MediaProps extends Omit<ZoomedMediaProps, 'zoom'> {
 
 function Media({ file, name, onVideo, style, onSize }: MediaProps) {
   const [failures, fail, isRetried] = useFailures(file.sha256);
-  // A stable callback, because a new one would detach and attach the element.
+  // The callback is stable, because a new callback would detach and attach the element.
   const attach = useCallback((video: HTMLVideoElement | null) => onVideo?.(video), []);
   if (failures > 0) return <Unreadable file={file} isRetried={isRetried} />;
   const shared = {
@@ -93,7 +92,7 @@ function Media({ file, name, onVideo, style, onSize }: MediaProps) {
 
 type Style = { width: string; height: string; transform: string };
 
-/** Style for a zoom, aligned to device pixels so that 1:1 is sharp. */
+/** Returns the style for a zoom, aligned to device pixels so that 1:1 is sharp. */
 function styleOf(zoom: Zoom, frame: Frame): Style {
   const { left, top, width, height } = placePicture(limitZoom(zoom, frame), frame);
   const whole = (length: number) => Math.round(length * frame.density) / frame.density;
@@ -101,8 +100,8 @@ function styleOf(zoom: Zoom, frame: Frame): Style {
 }
 
 /**
- * Attaches handlers for wheel, drag, pinch and double click. Listeners stay when the frame changes, so that a drag is
- * not interrupted.
+ * Attaches handlers for wheel, drag, pinch and double click. The handlers stay when the frame changes, so that a drag
+ * continues.
  */
 function useGestures(pane: RefObject<HTMLElement | null>, frame: Frame | undefined, zoom: SharedZoom): void {
   const latest = useRef(frame);
@@ -152,7 +151,7 @@ function useGestures(pane: RefObject<HTMLElement | null>, frame: Frame | undefin
   }, [isKnown, zoom]);
 }
 
-/** One finger moves the picture. With two fingers, the other one is the fixed point of the zoom. */
+/** One finger moves the picture. With two fingers, the other finger is the fixed point of the zoom. */
 function moveByFingers(zoom: Zoom, frame: Frame, before: Point, at: Point, other: Point | undefined): Zoom {
   if (other === undefined) return panBy(zoom, { x: at.x - before.x, y: at.y - before.y }, frame);
   const distance = (point: Point) => Math.hypot(point.x - other.x, point.y - other.y);

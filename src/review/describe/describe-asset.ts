@@ -10,10 +10,7 @@ import type { BoughtAt, DecidedStep, Match } from '../../plan/situation/find-pur
 import { stateOfStep } from '../../plan/situation/step-state.ts';
 import type { Verdicts } from '../../plan/situation/verdicts.ts';
 
-/**
- * Function that locates an output: at its path, or among the kept files if another output has its path now
- * (`isKeptOnly`).
- */
+/** Locates an output. `isKeptOnly`: only among the retained files, because another output has its path now. */
 export type PlaceOf = (output: Output, isKeptOnly: boolean) => 'placed' | 'kept' | NonNullable<ReviewFile['problem']>;
 
 interface AssetContext {
@@ -25,7 +22,7 @@ interface AssetContext {
   madeFrom: readonly string[];
   usedBy: readonly string[];
   boughtAt: BoughtAt;
-  /** Whether a current step has its output at this path, so that the file of an earlier purchase is no longer there. */
+  /** Returns whether the current output of a step has this path. */
   isTaken(path: string): boolean;
 }
 
@@ -41,7 +38,7 @@ export function describeAsset(match: Match, context: AssetContext): ReviewAsset 
     ...{ address, task, kind, matrix, tags, state, files },
     ...defined({ key, row, take, error }),
     request: requestOf(step, shown, context.boughtAt),
-    // Set when all assets of the group are known.
+    // `describeGroups` sets this field.
     differs: [],
     ...(shown?.jobId !== undefined && { job: shown.jobId, credits: shown.credits ?? null }),
     ...defined({ verdict }),
@@ -60,7 +57,7 @@ function stateOf(match: Match, context: Pick<AssetContext, 'byAddress' | 'unneed
     // The page shows these steps as planned, because they may still be bought.
     case 'unneeded':
     case 'not-bought':
-      // The next run repeats a refused request. The page shows it as failed, so that the reason is visible.
+      // The next run repeats a refused request. The page shows the step as failed with the reason.
       return match.purchase?.state === 'refused' ? 'failed' : 'planned';
     default:
       return state;
@@ -84,8 +81,7 @@ function canBeJudged(match: Match): boolean {
 }
 
 /**
- * Returns the request with references by address. It comes from the lock for purchases before a change of their input,
- * and for steps that keep their purchase.
+ * Returns the request with references by address. The request of a changed, pinned or accepted step comes from the lock.
  */
 function requestOf(step: DecidedStep, shown: Purchase | undefined, boughtAt: BoughtAt): OpenRequest {
   if (step.decided?.wanted !== undefined) return readableRequest(step.paidRequest, boughtAt);

@@ -35,7 +35,7 @@ export function describeCampaign(facts: CampaignFacts): Pick<ReviewData, 'campai
   const meant = matches.filter(
     ({ step: { address, kind, rejected } }) =>
       kinds[kind]?.media !== 'none' &&
-      // What hangs on a rejected output stays on the page, because the rejection can be taken back.
+      // Steps that use a rejected output stay on the page, because users may undo the rejection.
       (rejected !== undefined || !unneeded.has(address)) &&
       (selected?.has(address) ?? true),
   );
@@ -55,10 +55,7 @@ export function describeCampaign(facts: CampaignFacts): Pick<ReviewData, 'campai
   };
 }
 
-/**
- * Returns the data with new verdicts for some gates, but without their effect on dependent steps. Other assets stay the
- * same objects.
- */
+/** Returns the data with new verdicts of gates, but without their effect on dependent steps. */
 export function withVerdicts(data: ReviewData, gates: Judged['gates']): ReviewData {
   const byName = new Map(gates.map((gate) => [gate.name, gate]));
   const assets = [...data.assets];
@@ -87,8 +84,8 @@ function neededSteps({ steps, gates }: DecidedGraph): Map<string, readonly strin
 }
 
 /**
- * Groups the outputs that are compared, in the order of the manifest: those of one gate, otherwise those of one row key
- * of a task. Adds to each asset the request fields in which it differs from the others. `waits`: undefined if unknown.
+ * Groups assets by gate, otherwise by row key of a task, in the order of the manifest. Sets `differs` of each asset.
+ * `waits`: undefined if unknown.
  */
 function describeGroups(
   assets: ReviewAsset[],

@@ -56,10 +56,7 @@ export async function describeGallery(
   };
 }
 
-/**
- * Adds price estimates: for purchased steps the estimate from before their charge was known, otherwise what a run would
- * expect now.
- */
+/** Adds price estimates: for purchased steps the estimate before the purchase, otherwise the current estimate. */
 function addEstimates(
   assets: readonly ReviewAsset[],
   { byAddress, expected, now }: Pick<Situation, 'byAddress'> & { expected: PriceOf; now: PriceOf },
@@ -72,10 +69,7 @@ function addEstimates(
   }
 }
 
-/**
- * Adds the origins of values, except to changed assets: the current manifest may not have the origins of their
- * requests.
- */
+/** Adds the origins of request fields, except for changed assets, whose requests come from an earlier manifest. */
 function addOrigins(assets: readonly ReviewAsset[], { origins }: Pick<CheckedGraph, 'origins'>): void {
   if (origins === undefined) return;
   for (const asset of assets) {
@@ -100,8 +94,8 @@ interface BeforeFacts {
 }
 
 /**
- * Adds to each asset its state at a commit. A lock that is not in the commit, such as that of a sandbox, is not needed
- * if the present one still has the purchases for the requests at that commit. Returns the resolved commit.
+ * Adds the state at a commit to each asset, and returns the resolved commit. If the commit has no lock, the current lock
+ * shows which requests of the commit were bought.
  */
 async function addBefore(
   campaign: OpenCampaign,
@@ -110,10 +104,10 @@ async function addBefore(
   const { graph, lock: committed, commit, isAbsent } = await readCommittedCampaign(campaign, ref);
   const lock = isAbsent ? present : committed;
   if (isAbsent && present.steps.size > 0) {
-    const text = `the lock is not in ${ref}: shown as before is what was bought for the requests that are there`;
+    const text = `${ref} does not contain the lock: the gallery shows what the current lock has for the requests of ${ref}`;
     campaign.tell({ is: 'notice', text });
   }
-  // A file at its path now is the one from the commit only if the digest is the same.
+  // The file at a path is the file of the commit only if the digests are equal.
   const now = new Map(assets.flatMap(({ files }) => files.map(({ path, sha256 }) => [path, sha256] as const)));
   const isKeptOnly = (path: string, sha256: string) => now.has(path) && now.get(path) !== sha256;
   const there = describeCampaign({
@@ -128,7 +122,7 @@ async function addBefore(
   for (const asset of assets) {
     const renamed = asset.job === undefined ? undefined : byJob.get(asset.job);
     const before = byAddress.get(asset.address) ?? (renamed && !here.has(renamed.address) ? renamed : undefined);
-    // The purchase was for another request than the one at the commit.
+    // The purchase was for another request than the request at the commit.
     const isOther = isAbsent && before?.state === 'changed';
     asset.report = { ...asset.report, before: before === undefined ? null : earlierOf(before, asset, isOther) };
   }
@@ -146,8 +140,9 @@ function earlierOf({ job, credits, request, files }: ReviewAsset, now: ReviewAss
 }
 
 /**
- * Reduces a gallery to what a client may see and decide: names and outputs. Prices, prompts, ids, paths, commands and
- * earlier decisions with their words are removed, and so are rejected outputs; files are renamed. `note`: a line above the pictures, for example the sender and a deadline. `by`: who gets the picks.
+ * Reduces a gallery to names and outputs. Removes prices, prompts, ids, paths, commands, earlier decisions and rejected
+ * outputs, and renames files. `note`: a line above the pictures, for example the sender and a deadline. `by`: recipient
+ * of the picks.
  */
 export function forClient(
   data: ReviewData & { report: ReportParts },
@@ -195,7 +190,7 @@ export function forClient(
   };
 }
 
-const gaps = 'missing take numbers are takes that are not offered';
+const gaps = 'takes with missing numbers are not offered';
 
 function nameAmong(asset: ReviewAsset, { differBy }: ReviewGroup, title: string): string {
   const parts = differBy.flatMap((by) => (by === 'take' ? `take ${asset.take ?? ''}` : (asset.matrix[by] ?? [])));

@@ -19,14 +19,14 @@ import type { Aspect, MediaFacts } from '../../plan/outputs/expectation.ts';
 import type { FileFinder } from '../find-files.ts';
 import { galleryStart, unfinishedHtml } from './gallery-html.ts';
 
-/** Patterns of names that we create in the folders of a gallery; other files in them are never removed. */
+/** Names that mediabatch gives to files in the folders of a gallery. It never removes files with other names. */
 const folders = { thumbs: /^[0-9a-f]{20}\.jpg$/, media: /-[0-9a-f]{12}\.[a-z0-9]+$/ } as const;
 
 const temporary = /^\.mediabatch-[0-9a-f]{16}\.tmp$/;
 
 /**
- * A gallery on disk. Each file is written under a temporary name and renamed, `index.html` last. The folder therefore
- * always has the complete previous or new gallery, even after a crash. Unchanged files are not written.
+ * A gallery on disk. Writes each file under a temporary name and renames it, `index.html` last. Even after a crash, the
+ * folder has the complete previous or new gallery. Does not write unchanged files.
  */
 export class GalleryFolder {
   readonly path: string;
@@ -68,10 +68,7 @@ export class GalleryFolder {
     await this.#replace(path, (unnamed) => writeFile(unnamed, bytes, { flag: 'wx' }));
   }
 
-  /**
-   * Copies a file. It is not linked, because an edit of the copy would change the original. `sha256`: in hex. An
-   * existing copy of the same size and time is not read again.
-   */
+  /** Copies a file, because an edit of a link would change the original. `sha256`: in hex. */
   async copy(name: string, source: string, sha256: string): Promise<void> {
     this.#used.add(name);
     const path = join(this.path, name);
@@ -117,7 +114,7 @@ export class GalleryFolder {
 }
 
 function hasBytes(path: string, bytes: Uint8Array): boolean {
-  // Synchronously, because that halves the time for thousands of small files.
+  // A synchronous read takes half the time for thousands of small files.
   const found = readSmallFile(path, bytes.length);
   return found !== undefined && Buffer.compare(found, bytes) === 0;
 }
@@ -135,18 +132,15 @@ export interface GalleryFile {
 export interface GalleryPlace {
   add(file: GalleryFile, jpeg: Uint8Array | undefined): Promise<void>;
   /**
-   * Whether the files added so far fit the size limit. If not, all of them have to be added again, at a smaller size;
-   * throws MB3301 if that cannot help.
+   * Returns whether the added files fit the size limit. If not, the caller adds all files again, at the next smaller
+   * size. Throws MB3301 after the smallest size.
    */
   fits(): Promise<boolean>;
   readonly side?: number | undefined;
   finish(data: ReviewData & { report: ReportParts }): Promise<number>;
 }
 
-/**
- * Finds the files of a gallery and verifies their bytes, because a page on disk cannot do that. Files that fail are
- * marked with their problem.
- */
+/** Finds the files of a gallery and verifies their bytes. Sets `problem` of missing and damaged files. */
 export async function findFiles(
   data: ReviewData,
   campaign: Pick<OpenCampaign, 'paths' | 'seen' | 'measures'>,
@@ -208,10 +202,7 @@ export function encodePath(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/');
 }
 
-/**
- * Returns the name of a copy: `media/lamp-0123456789ab.png` for `images/lamp.png`; part of the digest makes it unique.
- * `ending`: extension of a copy in another format.
- */
+/** Returns a unique name such as `media/lamp-0123456789ab.png` for a copy of `images/lamp.png`. */
 export function nameOfCopy({ path, sha256 }: ReviewFile, ending = extname(path)): string {
   return `media/${basename(path, extname(path))}-${sha256.slice(0, 12)}${ending}`;
 }

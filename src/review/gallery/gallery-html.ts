@@ -5,7 +5,7 @@ import type { Json } from '../../ground/json.ts';
 import { isMap } from '../../ground/values.ts';
 import { escapeHtml } from '../serve/page-files.ts';
 
-/** Start of every gallery page. A page that starts differently is never overwritten. */
+/** Start of each gallery page. mediabatch never overwrites a page with another start. */
 export const galleryStart = '<!doctype html>\n<!-- mediabatch report -->\n';
 
 export const unfinishedHtml = `${galleryStart}<html lang="en">
@@ -24,7 +24,7 @@ export function folderHtml(data: ReviewData): string {
 }
 
 export function singleHtml(data: ReviewData, { script, styles }: { script: string; styles: string }): string {
-  // In strings, regular expressions and templates, the escape has the same meaning.
+  // The escape keeps the meaning of strings, regular expressions and templates.
   const inline = script.replaceAll(/<(?=\/script|!--|script)/gi, '\\x3c');
   const policy = `${closed}; script-src ${hashOf(inline)}; style-src ${hashOf(styles)}; img-src data:`;
   return pageHtml(data, { policy, head: `<style>${styles}</style>`, script: `<script>${inline}</script>` });
@@ -44,7 +44,7 @@ ${parts.head}
 </head>
 <body>
 <div id="app"><h1>${name}</h1></div>
-<noscript><p>This page needs JavaScript: it has the data of the gallery in it, and shows nothing without.</p></noscript>
+<noscript><p>This gallery needs JavaScript.</p></noscript>
 <script type="application/json" id="data">${dataInHtml(data)}</script>
 ${parts.script}
 </body>

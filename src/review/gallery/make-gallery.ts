@@ -34,7 +34,7 @@ interface MakeOptions extends GalleryOptions {
   single?: boolean | undefined;
   client?: string | undefined;
   copy?: boolean | undefined;
-  /** Maximum size of the folder in bytes. If it is exceeded, pictures are copied as JPEGs of screen size. */
+  /** Maximum size of the folder in bytes. A larger gallery has its pictures as JPEGs of screen size. */
   maxBytes?: number | undefined;
   onThumb?(done: number, all: number): void;
   signal?: AbortSignal | undefined;
@@ -146,10 +146,7 @@ class Folder implements GalleryPlace {
     return nameOfCopy(file);
   }
 
-  /**
-   * Adds to the total size, and returns whether it is within the limit. Files beyond the limit are counted and not
-   * written.
-   */
+  /** Adds to the total size. Returns whether the total is within the limit, so that the caller writes the file. */
   #counts(bytes: number): boolean {
     this.#bytes += bytes;
     return this.#bytes <= (this.#options.maxBytes ?? Number.POSITIVE_INFINITY);
@@ -206,7 +203,7 @@ async function placeFiles(
   });
 }
 
-/** Maximum size in bytes: mail servers reject larger files, and browsers open them slowly. */
+/** Maximum size in bytes, because mail servers reject larger files. */
 const mostBytes = 20 * 1024 * 1024;
 
 export class SingleFile implements GalleryPlace {
@@ -225,8 +222,8 @@ export class SingleFile implements GalleryPlace {
     if (!/^\.html?$/i.test(extname(path))) {
       throw new CampaignError({
         code: 'MB3000',
-        message: `--single-file: ${shown} does not end as a page does`,
-        hint: 'give a name that ends in .html',
+        message: `--single-file: ${shown} does not end in .html`,
+        hint: 'use a name that ends in .html',
         options: ['--single-file'],
       });
     }
@@ -244,7 +241,7 @@ export class SingleFile implements GalleryPlace {
     if (jpeg === undefined) return;
     const thumb = `data:image/jpeg;base64,${Buffer.from(jpeg).toString('base64')}`;
     this.#thumbs += 1;
-    // The thumbnail is repeated in the data for each reference.
+    // The data contains the thumbnail once for each reference.
     this.#bytes += thumb.length * mentions.length;
     if (this.#bytes > mostBytes) throw tooLarge(this.#shown, this.#thumbs);
     for (const one of mentions) one.thumb = thumb;
@@ -272,8 +269,8 @@ function refused(shown: string, why: string): CampaignError {
 function tooLarge(shown: string, thumbs: number): CampaignError {
   return new CampaignError({
     code: 'MB3301',
-    message: `${shown} would be larger than 20 MB: already its first ${thumbs} small pictures are too much for one file; nothing was written`,
-    hint: 'choose fewer with --select, or leave --single-file out: --copy makes a folder that can be sent',
+    message: `${shown} would be larger than 20 MB: its first ${thumbs} small pictures already exceed the limit; nothing was written`,
+    hint: 'select fewer steps with --select, or use --copy instead of --single-file to make a folder',
     path: shown,
   });
 }

@@ -30,7 +30,7 @@ const safeHeaders: Readonly<Record<string, string>> = {
   'X-Frame-Options': 'DENY',
 };
 
-/** Content security policy for files that are not media: no script in them runs, even if they are opened directly. */
+/** Content security policy for files that are not media, so that their scripts never run. */
 const sandboxedPolicy = `${policy}; sandbox`;
 
 export function answer(
@@ -73,7 +73,7 @@ export function answerProblem(response: ServerResponse, status: number, text: st
   answerJson(response, status, { error: { text, ...defined({ hint }) } });
 }
 
-/** Refuses a request with 403, without a reason that could reveal whether the token was right. */
+/** Refuses a request with 403. A reason could reveal whether the token was right. */
 export function refuse(response: ServerResponse): void {
   answer(response, {
     status: 403,
@@ -83,11 +83,9 @@ export function refuse(response: ServerResponse): void {
   });
 }
 
-/**
- * Maximum number of event streams. Beyond it, the oldest is closed: a live page reconnects, an abandoned tab may not.
- */
+/** Maximum number of event streams. A further stream closes the oldest stream, whose page reconnects if it is alive. */
 const mostListeners = 16;
-/** Heartbeat interval in ms, so that tunnels do not close an idle connection. */
+/** Heartbeat interval in ms, because tunnels close idle connections. */
 const beatEveryMs = 15_000;
 
 export class Changes {
@@ -122,7 +120,7 @@ export class Changes {
     return this.#open.size > 0;
   }
 
-  /** Sends a change to all pages. If only a revision is sent, pages with an earlier one load everything. */
+  /** Sends a change to all pages. After a revision alone, pages with an earlier revision load all data. */
   tell(change: ReviewChange | { revision: number }): void {
     this.#write(eventOf(change));
   }
@@ -142,10 +140,7 @@ function eventOf(change: ReviewChange | { revision: number }): string {
   return `event: change\ndata: ${JSON.stringify(change)}\n\n`;
 }
 
-/**
- * Media types that browsers display without running scripts. Files of other types are sent as downloads, because the
- * type comes from the lock, and a branch may set any.
- */
+/** Media types that browsers display without running scripts. Other files are downloads, because a branch may set any type. */
 const shown: readonly string[] = [
   ...['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/avif'],
   ...['audio/mpeg', 'audio/wav', 'audio/flac', 'audio/ogg', 'audio/mp4'],
@@ -176,7 +171,7 @@ async function open(path: string): Promise<FileHandle | undefined> {
 }
 
 function notThere(response: ServerResponse, { path }: ReviewFile): void {
-  answerProblem(response, 404, `${path} is not here, or was changed`, 'the next apply fetches it for free');
+  answerProblem(response, 404, `${path} is missing or was changed`, 'the next apply fetches it for free');
 }
 
 async function sendBytes(
@@ -207,10 +202,10 @@ async function sendBytes(
     response.end();
     return;
   }
-  // Browsers often abort the download of a film; that is not an error.
+  // Browsers often abort the download of a film, which is not an error.
   const stream = handle.createReadStream({ start, end, autoClose: false });
   await pipeline(stream, response, { end: false }).catch(() => undefined);
-  // The file has become shorter. Without closing the connection, the next response would be read as the rest of it.
+  // If the file became shorter, the browser would read the next response as the rest of the file.
   if (stream.bytesRead < end - start + 1) response.destroy();
   else response.end();
 }
@@ -233,8 +228,8 @@ function readRange(
 }
 
 /**
- * Checks whether files have the bytes that were bought: they may come with a branch, and a reviewer must see what the
- * verdict is about. The result is cached until the file changes.
+ * Checks whether files have the bytes that were bought, because files may come with a branch. Caches the result until
+ * the file changes.
  */
 export class WholeFiles {
   readonly #read = new Map<string, { stamp: string; isWhole: Promise<boolean> }>();
@@ -248,7 +243,7 @@ export class WholeFiles {
     if (known?.stamp === stamp) return known.isWhole;
     const isWhole = hashHandle(handle).then((digest) => digest.sha256 === sha256); // I29 (bytes)
     this.#read.set(name, { stamp, isWhole });
-    // A failure is not cached, because the disk may work the next time.
+    // A failure is forgotten, because the next attempt may succeed.
     isWhole.catch(() => this.#read.delete(name));
     return isWhole;
   }

@@ -4,10 +4,7 @@ import { hasThumb } from '../thumbs/thumbs.ts';
 
 const smallEnough = 400_000;
 
-/**
- * Numbers files, so that the page requests them by number and never by path. A file keeps its number, so that URLs in
- * an older page stay valid.
- */
+/** Numbers files, so that the page requests files by number and never by path. A file keeps its number. */
 export class NumberedFiles {
   readonly #files: ReviewFile[] = [];
   readonly #numbers = new Map<string, number>();
@@ -42,10 +39,7 @@ export class NumberedFiles {
   }
 }
 
-/**
- * Describes the differences of two states of a campaign. Undefined if the set of assets or groups differs; the page
- * then loads everything.
- */
+/** Describes the differences of two states of a campaign. Undefined if the set of assets or groups differs. */
 export function describeChange(before: ReviewData, now: ReviewData): ReviewChange | undefined {
   if (!isSameSet(before, now)) return undefined;
   const { revision, run, next, waits } = now;

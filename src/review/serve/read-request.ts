@@ -14,14 +14,14 @@ const methods = ['GET', 'HEAD', 'POST'] as const;
 const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 
 /**
- * Returns undefined for a request that is refused without a reason: neither the page made it, nor did a user open the
- * page's URL. Pages of other origins can send requests here, and may have a leaked token. A foreign host name may
- * resolve to this machine. The port is not compared with that of the server, because it may be forwarded.
+ * Returns undefined unless the page sent the request, or a user opened the URL of the page. Pages of other origins can
+ * send requests to this server, and may have a leaked token. A foreign host name may resolve to this machine. The port
+ * of the host name may differ from the port of the server, because users forward ports.
  */
 export function checkRequest({ method, url, headers }: IncomingMessage, token: string): CheckedRequest | undefined {
   const known = methods.find((one) => one === method);
   const { host, origin } = headers;
-  // Always compared, so that the response time reveals nothing about the token.
+  // The token is compared first, so that the response time reveals nothing about it.
   const asked = readPath(url ?? '', token);
   if (known === undefined || asked === undefined) return undefined;
   if (host === undefined || !loopback.test(host)) return undefined; // I29 (host)

@@ -6,7 +6,7 @@ import { failureOf } from '../../contract/failure.ts';
 import type { ReviewChange, ReviewData, ReviewHost } from '../../contract/review.ts';
 import { defined } from '../../ground/values.ts';
 import { adviceText, type Paste } from '../../report/advice-text.ts';
-import { largeSide, ThumbFiller, Thumbs } from '../thumbs/thumbs.ts';
+import { largeSide, Thumbs } from '../thumbs/thumbs.ts';
 import {
   answer,
   answerJson,
@@ -33,10 +33,7 @@ interface ServeOptions {
 export interface RunningReview {
   /** URL such as `http://127.0.0.1:41877/TOKEN/`. The token grants read access and the right to decide. */
   url: string;
-  /**
-   * One-time URL that redirects to `url`, valid for a minute. For programs that open it: other users of this machine
-   * can read command lines.
-   */
+  /** URL that redirects to `url` once, within a minute. Other users of this machine can read it in command lines. */
   entrance: string;
   settle(): Promise<void>;
   close(): Promise<void>;
@@ -47,10 +44,7 @@ const settlesWithinMs = 2000;
 
 const entranceMs = 60_000;
 
-/**
- * Maximum number of connections, because any user of this machine can open some, and a run in this process needs file
- * descriptors.
- */
+/** Maximum number of connections, because a run in this process needs file descriptors. */
 const mostConnections = 2000;
 
 interface Exchange {
@@ -109,7 +103,6 @@ class Review {
   readonly #files = new NumberedFiles();
   readonly #wholeFiles = new WholeFiles();
   readonly #thumbs: Thumbs;
-  readonly #filler: ThumbFiller;
   readonly #changes = new Changes();
   readonly #stopWatching: () => void;
   readonly #writing = new Set<Promise<unknown>>();
@@ -124,11 +117,6 @@ class Review {
     this.#entrance = entrance;
     this.#options = options;
     this.#thumbs = new Thumbs(options.state);
-    this.#filler = new ThumbFiller({
-      thumbs: this.#thumbs,
-      find: (file) => host.find(file),
-      isQuiet: () => performance.now() - this.#askedAt > quietMs,
-    });
     this.#stopWatching = host.watch(() => void this.#tellChange());
   }
 
@@ -159,7 +147,6 @@ class Review {
     this.#stopWatching();
     await Promise.allSettled(this.#writing);
     this.#changes.close();
-    this.#filler.close();
     await this.#thumbs.close();
   }
 
@@ -215,7 +202,6 @@ class Review {
     const before = this.#latest;
     if (before !== undefined && data.revision <= before.revision) return data;
     this.#latest = data;
-    this.#filler.take(data);
     if (before === undefined) return data;
     const change = this.#changes.isHeard || this.#writing.size > 0 ? describeChange(before, data) : undefined;
     this.#change = change && { ...change, assets: change.assets.map((asset) => this.#files.address(asset)) };
@@ -226,14 +212,14 @@ class Review {
   async #sendPageFile(response: ServerResponse, name: string): Promise<void> {
     const type = Object.hasOwn(pageFiles, name) ? pageFiles[name] : undefined;
     const body = type === undefined ? undefined : await readPageFile(name);
-    if (type === undefined || body === undefined) return answerProblem(response, 404, 'there is no such thing here');
+    if (type === undefined || body === undefined) return answerProblem(response, 404, 'the page has no such file');
     answerZipped(response, type, await zip(body));
   }
 
   async #sendNumbered(exchange: Exchange, kind: string, number: number): Promise<void> {
     const { response } = exchange;
     const file = this.#files.get(number);
-    if (file === undefined) return answerProblem(response, 404, 'there is no such file here');
+    if (file === undefined) return answerProblem(response, 404, 'the campaign has no such file');
     if (kind === 'media')
       return sendFile(exchange, file, { path: await this.#host.find(file), whole: this.#wholeFiles });
     const find = async () => this.#host.find(file);
@@ -248,12 +234,17 @@ class Review {
     if (body === undefined) return;
     if (body === 'too large') {
       response.setHeader('Connection', 'close');
-      answerProblem(response, 413, 'too many decisions in one request', 'send at most 64 KiB');
+      answerProblem(response, 413, 'the request is larger than 64 KiB', 'send fewer decisions in one request');
       return;
     }
     const verdicts = readVerdicts(body);
     if (verdicts === undefined) {
-      return answerProblem(response, 400, 'these are not review decisions', 'reload the page; nothing was recorded');
+      return answerProblem(
+        response,
+        400,
+        'the request has no valid decisions',
+        'reload the page; nothing was recorded',
+      );
     }
     const writing = this.#host.judge(verdicts);
     this.#writing.add(writing);
@@ -279,9 +270,9 @@ class Review {
       response.destroy();
       return;
     }
-    const text = failure?.message ?? 'something went wrong that should not';
+    const text = failure?.message ?? 'internal error';
     const hint =
-      failure === undefined ? 'the terminal says what' : failure.hint && adviceText(failure.hint, this.#options.paste);
+      failure === undefined ? 'see the terminal' : failure.hint && adviceText(failure.hint, this.#options.paste);
     answerProblem(response, 500, text, hint);
   }
 }

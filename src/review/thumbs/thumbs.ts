@@ -1,23 +1,19 @@
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import { UnsafeFileError } from '../../contract/errors.ts';
-import type { ReviewAsset, ReviewData, ReviewFile } from '../../contract/review.ts';
-import { lstatOrAbsent } from '../../disk/fs/plain-file.ts';
+import type { ReviewFile } from '../../contract/review.ts';
 import { type PictureOrder, shrinkPicture, smallSide } from '../../disk/pictures/shrink-picture.ts';
 import { findOwn, readSealedFile, writeSealedFile } from '../../disk/state/sealed-file.ts';
 import { thumbsFolder } from '../../disk/state/state-folder.ts';
 
 const mostBytes = 1 << 20;
-/** Maximum number of thumbnails in memory, which are the only ones if the disk cannot be used. */
+/** Maximum number of thumbnails in memory. */
 const mostHeld = 2000;
 
 interface Wish {
   name: string;
   find: () => Promise<string | undefined>;
   side: number;
-  priority: number;
 }
 
 const notNeeded: Thumb = { problem: 'was no longer needed' };
@@ -27,9 +23,8 @@ export function hasThumb({ mediaType }: Pick<ReviewFile, 'mediaType'>): boolean 
 }
 
 /**
- * Thumbnails of outputs, by the output's digest. They are stored in `.mediabatch/thumbs/` with an authentication code:
- * the folder may come with a branch, and a reviewer must see thumbnails of what was bought. Made on demand, latest
- * request first, because that one is for what the user looks at now.
+ * Makes thumbnails of outputs on request, the latest request first. Stores them in `.mediabatch/thumbs/` with an
+ * authentication code, because the folder may come with a branch.
  */
 export class Thumbs {
   readonly #state: string;
@@ -57,22 +52,10 @@ export class Thumbs {
       if (this.#held.size <= mostHeld) break;
       this.#held.delete(oldest);
     }
-    // A failure is not kept, because the file may be readable the next time.
+    // A failure is forgotten, because the next attempt may succeed.
     const forget = () => this.#held.delete(name);
     thumb.then((made) => 'problem' in made && forget(), forget);
     return thumb;
-  }
-
-  /**
-   * Makes and stores a thumbnail ahead of a request, with lower priority than all requests. Resolves when the queue has
-   * room for another one.
-   */
-  async prepare(file: ReviewFile, find: () => Promise<string | undefined>): Promise<void> {
-    const name = nameOf(file, smallSide);
-    // A thumbnail of a changed file is made again on request.
-    if (this.#held.has(name) || lstatOrAbsent(join(this.#state, name)) !== undefined) return;
-    await this.#queue.onSizeLessThan(1);
-    void this.#make(file, { name, find, side: smallSide, priority: -1 }).catch(() => undefined);
   }
 
   async close(): Promise<void> {
@@ -86,17 +69,15 @@ export class Thumbs {
     void write.finally(() => this.#writes.delete(write));
   }
 
-  async #read(file: ReviewFile, wish: Omit<Wish, 'priority'>): Promise<Thumb> {
-    const kept = await orNothing(this.#readKept(wish.name));
-    return kept === undefined ? this.#make(file, { ...wish, priority: this.#wishes++ }) : { jpeg: kept };
-  }
-
-  async #make({ bytes, sha256 }: ReviewFile, { name, find, side, priority }: Wish): Promise<Thumb> {
+  async #read({ bytes, sha256 }: ReviewFile, { name, find, side }: Wish): Promise<Thumb> {
+    const kept = await orNothing(this.#readKept(name));
+    if (kept !== undefined) return { jpeg: kept };
+    const priority = this.#wishes++;
     const path = await find();
     if (path === undefined) return { problem: 'is not here' };
     const make = async (): Promise<Thumb> => (this.#isClosed ? notNeeded : this.#maker({ path, bytes, sha256 }, side));
     const made = await this.#queue.add(make, { priority });
-    // Not awaited, because storing only saves time later.
+    // The caller does not wait for the write, which only saves time later.
     if ('jpeg' in made) this.#keep(orNothing(writeSealedFile(this.#state, name, made.jpeg)));
     return made;
   }
@@ -120,70 +101,15 @@ async function orNothing<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** A thumbnail. `problem`: why there is none, as a predicate after `the picture`. */
+/** `problem`: why there is no thumbnail, as a predicate after the path of the file. */
 export type Thumb = { jpeg: Uint8Array } | { problem: string };
 
 export const largeSide = 1024;
 export const screenSide = 1600;
-/** Not all options of mozjpeg: they would make files a tenth smaller, but take four times as long. */
+/** All options of mozjpeg would make files a tenth smaller, but take four times as long. */
 const jpegOptions = { quality: 75, progressive: true, quantisationTable: 3 };
 
 export async function makeThumb(order: PictureOrder, side = smallSide): Promise<Thumb> {
   const small = await shrinkPicture(order, side);
   return 'problem' in small ? small : { jpeg: await small.picture.jpeg(jpegOptions).toBuffer() };
-}
-
-const askEveryMs = 100;
-
-interface FillOptions {
-  thumbs: Thumbs;
-  find(file: ReviewFile): string | undefined | Promise<string | undefined>;
-  isQuiet(): boolean;
-}
-
-export class ThumbFiller {
-  readonly #options: FillOptions;
-  readonly #seen = new Set<string>();
-  #assets: readonly ReviewAsset[] = [];
-  #left: ReviewFile[] = [];
-  #isRunning = false;
-  #isClosed = false;
-
-  constructor(options: FillOptions) {
-    this.#options = options;
-  }
-
-  take({ assets, groups }: ReviewData): void {
-    const before = this.#assets;
-    this.#assets = assets;
-    const isOpen = (index: number) => groups[index]?.gate?.state === 'open';
-    const order = [...groups.keys()].sort((a, b) => Number(isOpen(b)) - Number(isOpen(a)));
-    const changed = order
-      .flatMap((index) => groups[index]?.members ?? [])
-      .flatMap((at) => (assets[at] === before[at] ? [] : (assets[at]?.files ?? [])));
-    this.#left.push(
-      ...changed.filter((file) => file.problem === undefined && hasThumb(file) && !this.#seen.has(file.sha256)),
-    );
-    if (!this.#isRunning && !this.#isClosed) void this.#run();
-  }
-
-  close(): void {
-    this.#isClosed = true;
-    this.#left = [];
-  }
-
-  async #run(): Promise<void> {
-    this.#isRunning = true;
-    const { thumbs, find, isQuiet } = this.#options;
-    for (let file = this.#left.shift(); file !== undefined; file = this.#left.shift()) {
-      while (!isQuiet() && !this.#isClosed) await delay(askEveryMs, undefined, { ref: false });
-      if (this.#isClosed) break;
-      if (this.#seen.has(file.sha256)) continue;
-      const one = file;
-      this.#seen.add(one.sha256);
-      // A failure is reported to the page that requests the thumbnail.
-      await thumbs.prepare(one, async () => find(one)).catch(() => undefined);
-    }
-    this.#isRunning = false;
-  }
 }

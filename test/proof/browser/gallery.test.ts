@@ -56,7 +56,7 @@ test('a link opens the same; back and forward lead through views and filters, no
     .getByRole('heading', { name: 'hero@p0007,cold' })
     .waitFor();
   await follow('#view=nonsense.loupe&task=no&active=nobody');
-  await page.getByText('Nothing here passes the filters.').waitFor();
+  await page.getByText('No output passes the filters.').waitFor();
 });
 
 test('filters by tag and verdict; a search finds prompts, rows and errors', async () => {
@@ -116,7 +116,7 @@ test('before and after: what changed, side by side, wipe and blink, by keys', as
   await page.getByText('3 of 21 that changed').waitFor();
   // What was not there at the reference has nothing beside it.
   await press(...Array.from({ length: 4 }, () => 'ArrowDown'));
-  await page.getByText('It was not there at main: it is new.').waitFor();
+  await page.getByText('The step did not exist at main.').waitFor();
 });
 
 test('on paper there is everything that the filters show, and not the page', async () => {

@@ -26,7 +26,7 @@ test('a filmstrip stands under the loupe: what a digit means is seen, and a pres
 test('a note is part of a verdict: without one it is refused, and a press elsewhere keeps what was typed', async () => {
   const { page, press, host, isActive } = await openReview(browser, products(2, 3));
   await press('n');
-  await page.locator('.said').getByText('Pick or reject it first; the note goes with it.').waitFor();
+  await page.locator('.said').getByText('Pick or reject the output first: a note is part of a verdict.').waitFor();
   expect(await page.locator('.note').count()).toBe(0);
   await press('x');
   await isActive(at(1, 2));
@@ -87,7 +87,7 @@ test('where all are rejected, others are offered with their price and the comman
   await others.click();
   await page
     .locator('.said')
-    .getByText(/^Copied|does not let the page copy/)
+    .getByText(/^Command copied|did not allow the copy/)
     .waitFor();
 });
 

@@ -120,7 +120,7 @@ test.skipIf(!hasAxe).each(['light', 'dark'] as const)(
     await page.setViewportSize({ width: 1280, height: 800 });
     host.refuses.set('hero@lamp,take:3', 'was bought anew');
     await press('3');
-    await page.getByRole('alert').getByText('Taken back').waitFor();
+    await page.getByRole('alert').getByText('Removed').waitFor();
     host.mode = 'held';
     await press('1', 'ArrowLeft');
     await page.locator('[data-asset="hero@lamp,take:1"]').click();

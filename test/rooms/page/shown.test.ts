@@ -170,7 +170,7 @@ test('what waits for several gates counts once, until the last of them is decide
 test('a price is said as surely as it is known', () => {
   expect(waitWords({ steps: 1, credits: 1, likely: 1 })).toBe('then 1 step, 1 credit');
   expect(waitWords({ steps: 2, credits: null, likely: 12 })).toBe('then 2 steps, ≈ 12 credits');
-  expect(waitWords({ steps: 2, credits: null, likely: null })).toBe('then 2 steps, at a price not known yet');
+  expect(waitWords({ steps: 2, credits: null, likely: null })).toBe('then 2 steps, at an unknown price');
 });
 
 test('what is not bought yet is not to be decided now', () => {

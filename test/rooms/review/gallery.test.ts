@@ -129,7 +129,7 @@ describe('a folder', () => {
 
 test('a single file is never larger than 20 MB, and then nothing is written', async () => {
   const path = join(makeFolder(), 'a.html');
-  await expect(SingleFile.open(join(makeFolder(), 'a.pdf'), 'a.pdf')).rejects.toThrow('does not end as a page does');
+  await expect(SingleFile.open(join(makeFolder(), 'a.pdf'), 'a.pdf')).rejects.toThrow('does not end in .html');
   const single = await SingleFile.open(path, 'a.html');
   const shown = file(1);
   const one = { path: '/a.png', file: shown, mentions: [shown, shown] };
@@ -350,7 +350,7 @@ describe('at the beginning', () => {
     ['2 gates are open, 3 outputs to look at', dataOf({ state: 'open' }, { state: 'contested' }, { state: 'decided' })],
     ['every gate is decided, 1 output to look at', dataOf({ state: 'decided' })],
     ['1 gate is open, 1 output to look at', dataOf({ state: 'open' }, { state: 'open', planned: true })],
-    ['what the open gates ask about is not bought yet, 0 outputs to look at', dataOf({ state: 'open', planned: true })],
+    ['the outputs of the open gates are not bought yet, 0 outputs to look at', dataOf({ state: 'open', planned: true })],
     ['1 output to look at; no task has a gate, so there is nothing to decide', dataOf({})],
   ])('%s', (text, data) => {
     expect(tellReview(data)).toBe(text);

@@ -108,7 +108,7 @@ describe('page', () => {
     expect(verdictOn(take(3))).toBeUndefined();
     page.setFilter({ text: 'nothing like this' });
     page.pickNth(2);
-    expect(page.said.value).toBe('Nothing is shown here.');
+    expect(page.said.value).toBe('No output is selected.');
   });
 
   test('a verdict in a decided group and a click lead to no other group, the last rejection does', () => {
