@@ -121,7 +121,23 @@ tasks:
 `;
 
   describe.runIf(hasTerminals)('on a terminal', () => {
-    async function answer(keys: string, then: Deed[] = []) {
+    const again = (keys: string): Deed => ({ after: ['asked again', '[y/N]'], keys });
+
+    test.each<[string, string, Deed[], { exits: number; bought: number; says: RegExp[] }]>([
+      ['it asks, and buys after yes', 'y\r', [again('y\r')], { exits: 0, bought: 2, says: [/2 of 2/] }],
+      [
+        'it asks again for steps of unknown price after the first charge, and stops on no',
+        'y\r',
+        [again('n\r')],
+        {
+          exits: 4,
+          bought: 1,
+          says: [/Buy.* 2 steps of unknown price\?/, /Spend.* 2 credits\?/, /nothing more was spent/],
+        },
+      ],
+      ['no is no, and no error', 'n\r', [], { exits: 0, bought: 0, says: [/nothing was spent/] }],
+      ['Ctrl-C at the question buys nothing and exits 130', '\u0003', [], { exits: 130, bought: 0, says: [] }],
+    ])('%s; the cursor is back at the end', async (_title, keys, then, { exits, bought, says }) => {
       const trial = await makeTrial(manifest);
       const command = [process.execPath, bin, 'apply', 'campaign.yaml', '--poll-interval', '10'];
       const { code, text } = await runOnTerminal(command, {
@@ -129,37 +145,9 @@ tasks:
         env: trial.sandbox.env,
         deeds: [{ after: '[y/N]', keys }, ...then],
       });
-      return { code, screen: text, bought: trial.sandbox.ledger().length };
-    }
-
-    test('it asks, and buys after yes; the cursor is back at the end', async () => {
-      const { code, screen, bought } = await answer('y\r', [{ after: ['asked again', '[y/N]'], keys: 'y\r' }]);
-      expect(code, screen).toBe(0);
-      expect(bought).toBe(2);
-      expect(screen).toContain('2 of 2');
-      expect(screen.lastIndexOf('\u001b[?25h')).toBeGreaterThan(screen.lastIndexOf('\u001b[?25l'));
-    });
-
-    test('asks again for steps of unknown price after the first charge, and stops on no', async () => {
-      const { code, screen, bought } = await answer('y\r', [{ after: ['asked again', '[y/N]'], keys: 'n\r' }]);
-      expect(code, screen).toBe(4);
-      expect(bought).toBe(1);
-      expect(screen).toMatch(/Buy.* 2 steps of unknown price\?/);
-      expect(screen).toMatch(/Spend.* 2 credits\?/);
-      expect(screen).toContain('nothing more was spent');
-    });
-
-    test('no is no, and no error', async () => {
-      const { code, screen, bought } = await answer('n\r');
-      expect(code, screen).toBe(0);
-      expect(bought).toBe(0);
-      expect(screen).toContain('nothing was spent');
-    });
-
-    test('Ctrl-C at the question buys nothing and exits 130', async () => {
-      const { code, screen, bought } = await answer('\u0003');
-      expect(code, screen).toBe(130);
-      expect(bought).toBe(0);
+      expect([code, trial.sandbox.ledger().length], text).toEqual([exits, bought]);
+      for (const words of says) expect(text).toMatch(words);
+      expect(text.lastIndexOf('\u001b[?25h')).toBeGreaterThanOrEqual(text.lastIndexOf('\u001b[?25l'));
     });
   });
 

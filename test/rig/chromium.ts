@@ -1,4 +1,5 @@
 import { type BrowserContext, chromium } from 'playwright-core';
+import { afterAll } from 'vitest';
 import { temporaryFolder } from './command.ts';
 
 /** A Chromium with a profile of its own, which goes away with it. `CHROMIUM` says where the program is. `more`: arguments. */
@@ -26,4 +27,11 @@ export async function openChromium(
       profile.remove();
     },
   };
+}
+
+/** One for the tests of a file. */
+export async function chromiumOfFile(more: readonly string[] = []): Promise<BrowserContext> {
+  const { browser, close } = await openChromium(more);
+  afterAll(close);
+  return browser;
 }

@@ -1,11 +1,15 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { stripVTControlCharacters } from 'node:util';
 import { onTestFinished } from 'vitest';
 import { bin } from './command.ts';
 
 /** False where there is no python3 to make a terminal with. */
-export const hasTerminals = process.platform !== 'win32' && spawnSync('python3', ['--version']).status === 0;
+export const hasTerminals =
+  process.platform !== 'win32' &&
+  (process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, 'python3')));
 
 /** What a person does once each of `after` has been written since what was done before. */
 export interface Deed {

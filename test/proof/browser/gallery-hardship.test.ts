@@ -1,14 +1,13 @@
 import { existsSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { firefox } from 'playwright-core';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { ReviewData } from '../../../src/contract/review.ts';
-import { openChromium } from '../../rig/chromium.ts';
+import { chromiumOfFile } from '../../rig/chromium.ts';
 import { asset, campaign, file } from '../../rig/review/campaign.ts';
 import { galleryData, openGallery } from '../../rig/review/gallery.ts';
 
-const { browser, close: closeBrowser } = await openChromium();
-afterAll(closeBrowser);
+const browser = await chromiumOfFile();
 
 const views = ['grid', 'groups', 'matrix', 'changes'];
 

@@ -1,10 +1,9 @@
-import { afterAll, expect, test } from 'vitest';
-import { openChromium } from '../../rig/chromium.ts';
+import { expect, test } from 'vitest';
+import { chromiumOfFile } from '../../rig/chromium.ts';
 import { galleryData, openGallery } from '../../rig/review/gallery.ts';
 import { axeFindings, hasAxe } from '../../rig/review/open-page.ts';
 
-const { browser, close: closeBrowser } = await openChromium();
-afterAll(closeBrowser);
+const browser = await chromiumOfFile();
 
 const views = ['Grid', 'Groups', 'Matrix', 'Before | after'];
 

@@ -1,10 +1,10 @@
 import type { Page } from 'playwright-core';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { createSandbox, type SandboxOptions } from '../../../src/sandbox/index.ts';
-import { openChromium } from '../../rig/chromium.ts';
+import { chromiumOfFile } from '../../rig/chromium.ts';
+import { openQuietPage } from '../../rig/review/open-page.ts';
 
-const { browser, close: closeBrowser } = await openChromium();
-afterAll(closeBrowser);
+const browser = await chromiumOfFile();
 
 interface Opened {
   readonly page: Page;
@@ -13,30 +13,14 @@ interface Opened {
   close(): Promise<void>;
 }
 
-/** The page on a sandbox whose clock stands still. Fails the test when the page complains or asks anybody else. */
+/** The page on a sandbox whose clock stands still. */
 async function openPage(options: SandboxOptions = {}): Promise<Opened> {
   const clock = { now: Date.UTC(2030, 0, 1) };
   const sandbox = createSandbox({ now: () => clock.now, ...options });
   const { url, close } = await sandbox.listen();
   const origin = new URL(url).origin;
-  const page = await browser.newPage();
-  const complaints: string[] = [];
-  page.on('console', (message) => complaints.push(message.text()));
-  page.on('pageerror', (error) => complaints.push(error.message));
-  page.on('dialog', (dialog) => {
-    complaints.push(`dialog: ${dialog.message()}`);
-    dialog.dismiss().catch(() => undefined);
-  });
-  page.on('request', (request) => {
-    const { protocol } = new URL(request.url());
-    if (protocol !== 'data:' && !request.url().startsWith(origin)) complaints.push(`asked ${request.url()}`);
-  });
-  let expectsTrouble = false;
-  onTestFinished(async () => {
-    await page.close();
-    await close();
-    if (!expectsTrouble) expect(complaints).toEqual([]);
-  });
+  const { page, expectTrouble } = await openQuietPage(browser, origin);
+  onTestFinished(close);
   await page.goto(`${origin}/`);
   return {
     page,
@@ -50,7 +34,7 @@ async function openPage(options: SandboxOptions = {}): Promise<Opened> {
       expect(answer.status, await answer.text()).toBe(200);
     },
     async close() {
-      expectsTrouble = true;
+      expectTrouble();
       await close();
     },
   };

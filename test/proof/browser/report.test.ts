@@ -2,16 +2,15 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { openChromium } from '../../rig/chromium.ts';
+import { expect, test } from 'vitest';
+import { chromiumOfFile } from '../../rig/chromium.ts';
 import { bin } from '../../rig/command.ts';
 import { makeFolder } from '../../rig/folder.ts';
 import { buyEverything } from '../../rig/review/bought-campaign.ts';
-import { complaintsOf } from '../../rig/review/open-page.ts';
+import { openQuietPage } from '../../rig/review/open-page.ts';
 import { drawPng } from '../../rig/review/png.ts';
 
-const { browser, close: closeBrowser } = await openChromium();
-afterAll(closeBrowser);
+const browser = await chromiumOfFile();
 
 /** What would run, or ask somebody, if a text were taken for anything else. */
 const nasty = [
@@ -54,12 +53,7 @@ async function writeReport(...words: string[]): Promise<string> {
 
 async function open(path: string, home: string) {
   await browser.setOffline(true);
-  const page = await browser.newPage();
-  const complaints = complaintsOf(page, pathToFileURL(home).href);
-  onTestFinished(async () => {
-    await page.close();
-    expect(complaints).toEqual([]);
-  });
+  const { page } = await openQuietPage(browser, pathToFileURL(home).href);
   await page.goto(pathToFileURL(path).href);
   await page.locator('.active[data-address]').waitFor();
   const views = page.getByRole('button', { name: /^(Groups|Survey|Grid)$/ });

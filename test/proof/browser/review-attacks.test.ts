@@ -1,14 +1,13 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { openChromium } from '../../rig/chromium.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { chromiumOfFile } from '../../rig/chromium.ts';
 import { serveHere } from '../../rig/listen.ts';
 import { servedHost } from '../../rooms/review/memory-host.ts';
 
 /** A foreign name that leads to this machine, as a name server of an attacker can make one. */
 const foreign = 'evil.test';
-const { browser, close } = await openChromium([`--host-resolver-rules=MAP ${foreign} 127.0.0.1`]);
-afterAll(close);
+const browser = await chromiumOfFile([`--host-resolver-rules=MAP ${foreign} 127.0.0.1`]);
 
 const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',

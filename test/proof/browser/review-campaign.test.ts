@@ -3,14 +3,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { openChromium } from '../../rig/chromium.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { chromiumOfFile } from '../../rig/chromium.ts';
 import { type CommandResult, command, readLines, root, temporaryFolder } from '../../rig/command.ts';
 import { complaintsOf } from '../../rig/review/open-page.ts';
 import { serviceHere } from '../../rig/service-here.ts';
 
-const { browser, close: closeBrowser } = await openChromium();
-afterAll(closeBrowser);
+const browser = await chromiumOfFile();
 
 const manifest = `version: 1
 name: aurora

@@ -1,23 +1,16 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openChromium } from '../../rig/chromium.ts';
+import { expect, test } from 'vitest';
+import { chromiumOfFile } from '../../rig/chromium.ts';
 import { asset, campaign as campaignOf, file, products } from '../../rig/review/campaign.ts';
-import { openReview, openServed, type ServedCampaign, serveCampaign } from '../../rig/review/open-page.ts';
+import { openReview, openServed, serveCampaign } from '../../rig/review/open-page.ts';
 
-const { browser, close: closeBrowser } = await openChromium();
-let campaign: ServedCampaign;
-beforeAll(async () => {
-  campaign = await serveCampaign(`version: 1
+const browser = await chromiumOfFile();
+const campaign = await serveCampaign(`version: 1
 name: pairs
 tasks:
   hero: { kind: image, foreach: [lamp, rug, vase], key: "{{row}}", takes: 4, gate: { choose: 1 }, with: { resolution: 1k, prompt: "{{row}}" } }
   clip: { kind: video, takes: 2, gate: { choose: 1 }, with: { prompt: a lamp turns } }
 `);
-});
-afterAll(async () => {
-  await closeBrowser();
-  await campaign?.stop();
-});
 
 /** Where the pictures of both sides lie in their panes. */
 const places = (page: Page) =>

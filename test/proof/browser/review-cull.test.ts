@@ -1,13 +1,12 @@
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { ReviewData, ReviewHost } from '../../../src/contract/review.ts';
 import { serveReview } from '../../../src/review/serve/serve-review.ts';
-import { openChromium } from '../../rig/chromium.ts';
+import { chromiumOfFile } from '../../rig/chromium.ts';
 import { makeFolder } from '../../rig/folder.ts';
 import { asset, campaign, file, products } from '../../rig/review/campaign.ts';
 import { openReview } from '../../rig/review/open-page.ts';
 
-const { browser, close: closeBrowser } = await openChromium();
-afterAll(closeBrowser);
+const browser = await chromiumOfFile();
 
 const at = (group: number, take: number) => `hero@p00${group},take:${take}`;
 

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openChromium } from '../../rig/chromium.ts';
+import { expect, test } from 'vitest';
+import { chromiumOfFile } from '../../rig/chromium.ts';
 import { asset, campaign as campaignOf } from '../../rig/review/campaign.ts';
-import { openReview, openServed, type ServedCampaign, serveCampaign } from '../../rig/review/open-page.ts';
+import { openReview, openServed, serveCampaign } from '../../rig/review/open-page.ts';
 
 const manifest = `version: 1
 name: looks
@@ -12,18 +12,11 @@ tasks:
   final: { kind: image, foreach: [lamp], key: "{{row}}", with: { resolution: 1k, prompt: finished, referenceImages: ["{{tasks.hero.url}}"] } }
 `;
 
-const { browser, close: closeBrowser } = await openChromium();
-let campaign: ServedCampaign;
-beforeAll(async () => {
-  campaign = await serveCampaign(manifest, async ({ folder, run }) => {
-    writeFileSync(`${folder}/campaign.yaml`, manifest.replace('on oak', 'on elm'));
-    const { code, err } = await run('apply', 'campaign.yaml', '--sandbox', '--yes', '-s', 'hero@lamp/1');
-    expect([0, 5], err).toContain(code);
-  });
-});
-afterAll(async () => {
-  await closeBrowser();
-  await campaign?.stop();
+const browser = await chromiumOfFile();
+const campaign = await serveCampaign(manifest, async ({ folder, run }) => {
+  writeFileSync(`${folder}/campaign.yaml`, manifest.replace('on oak', 'on elm'));
+  const { code, err } = await run('apply', 'campaign.yaml', '--sandbox', '--yes', '-s', 'hero@lamp/1');
+  expect([0, 5], err).toContain(code);
 });
 
 test('say what is known: credits, job, file, verdict and note', async () => {

@@ -1,13 +1,12 @@
 import type { Page } from 'playwright-core';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { openChromium } from '../../rig/chromium.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { chromiumOfFile } from '../../rig/chromium.ts';
 import { products } from '../../rig/review/campaign.ts';
 import { openReview } from '../../rig/review/open-page.ts';
 import { drawPng } from '../../rig/review/png.ts';
 import { servedHost } from '../../rooms/review/memory-host.ts';
 
-const { browser, close: closeBrowser } = await openChromium();
-afterAll(closeBrowser);
+const browser = await chromiumOfFile();
 
 const picture = drawPng(64, 48, 40);
 

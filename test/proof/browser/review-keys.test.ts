@@ -1,10 +1,9 @@
-import { afterAll, expect, test } from 'vitest';
-import { openChromium } from '../../rig/chromium.ts';
+import { expect, test } from 'vitest';
+import { chromiumOfFile } from '../../rig/chromium.ts';
 import { asset, file, products } from '../../rig/review/campaign.ts';
 import { openReview } from '../../rig/review/open-page.ts';
 
-const { browser, close: closeBrowser } = await openChromium();
-afterAll(closeBrowser);
+const browser = await chromiumOfFile();
 
 const at = (group: number, take: number) => `hero@p00${group},take:${take}`;
 
@@ -56,20 +55,27 @@ test('P, X, U and digits decide about the active one alone, and lead to the neig
     ]);
 });
 
-test('undo is a stack, and leads back to what it was about', async () => {
+test('undo is a stack, leads back to what it was about, and redo gives back what it took; ⌘ is Ctrl', async () => {
   const { page, press, isActive } = await openReview(browser, products(4, 3));
+  const decided = (count: number) => page.getByText(`${count} of 4 groups decided`).waitFor();
+  const says = (text: string) => page.locator('.said').getByText(text).waitFor();
   await isActive(at(1, 1));
   await press('2', '1', 'Control+z');
   await isActive(at(2, 1));
-  await page
-    .locator('.said')
-    .getByText(`Undone: ${at(2, 1)} is undecided.`)
-    .waitFor();
-  await press('Control+z');
+  await says(`Undone: ${at(2, 1)} is undecided.`);
+  await press('Meta+z');
   await isActive(at(1, 2));
-  await page.getByText('0 of 4 groups decided').waitFor();
+  await decided(0);
   await press('Control+z');
-  await page.getByText('Nothing to undo.').waitFor();
+  await says('Nothing to undo.');
+  await press('Control+Shift+z');
+  await decided(1);
+  await isActive(at(1, 2));
+  await says(`Done again: ${at(1, 2)} is picked.`);
+  await press('Control+y');
+  await decided(2);
+  await press('Meta+Shift+z');
+  await says('Nothing to redo.');
 });
 
 test('keys are ignored in fields, and with Alt, Meta and Ctrl', async () => {
@@ -83,26 +89,6 @@ test('keys are ignored in fields, and with Alt, Meta and Ctrl', async () => {
   expect(await page.locator('#search').inputValue()).toBe('p002');
   await press('Enter', 'p');
   await page.getByText('1 of 3 groups decided').waitFor();
-});
-
-test('⌘ is Ctrl, and redo gives back what an undo took', async () => {
-  const { page, press, isActive } = await openReview(browser, products(4, 3));
-  const decided = (count: number) => page.getByText(`${count} of 4 groups decided`).waitFor();
-  await press('2', '1');
-  await decided(2);
-  await press('Meta+z', 'Control+z');
-  await decided(0);
-  await press('Control+Shift+z');
-  await decided(1);
-  await isActive(at(1, 2));
-  await page
-    .locator('.said')
-    .getByText(`Done again: ${at(1, 2)} is picked.`)
-    .waitFor();
-  await press('Control+y');
-  await decided(2);
-  await press('Meta+Shift+z');
-  await page.getByText('Nothing to redo.').waitFor();
 });
 
 test('an undo survives a reload, and gives back what somebody else had picked meanwhile', async () => {

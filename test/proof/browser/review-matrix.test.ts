@@ -1,26 +1,19 @@
 import { rmSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openChromium } from '../../rig/chromium.ts';
-import { openServed, type ServedCampaign, serveCampaign } from '../../rig/review/open-page.ts';
+import { expect, test } from 'vitest';
+import { chromiumOfFile } from '../../rig/chromium.ts';
+import { openServed, serveCampaign } from '../../rig/review/open-page.ts';
 
-const { browser, close: closeBrowser } = await openChromium();
-let campaign: ServedCampaign;
-beforeAll(async () => {
-  campaign = await serveCampaign(
-    `version: 1
+const browser = await chromiumOfFile();
+const campaign = await serveCampaign(
+  `version: 1
 name: grid
 tasks:
   hero: { kind: image, foreach: [lamp, rug], key: "{{row}}", takes: 2, gate: { choose: 1 }, with: { resolution: 1k, prompt: "{{row}}" } }
   concept: { kind: image, foreach: [lamp, rug, vase], key: "{{row}}", matrix: { style: [warm, cold], size: [1k, 2k] }, gate: { choose: 1, among: style }, with: { resolution: 1k, prompt: "{{row}}, {{matrix.style}}, {{matrix.size}}" } }
   final: { kind: image, foreach: [lamp, rug], key: "{{row}}", with: { resolution: 1k, prompt: finished, referenceImages: ["{{tasks.hero.url}}"] } }
 `,
-    async ({ folder }) => rmSync(`${folder}/campaign.sandbox/output/hero-lamp-2.png`),
-  );
-});
-afterAll(async () => {
-  await closeBrowser();
-  await campaign?.stop();
-});
+  async ({ folder }) => rmSync(`${folder}/campaign.sandbox/output/hero-lamp-2.png`),
+);
 
 test('rows are keys and columns tasks; cells without a step are empty, and what is missing or planned is seen', async () => {
   const { page, press } = await openServed(browser, campaign);

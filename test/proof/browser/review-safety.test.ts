@@ -1,11 +1,10 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ReviewData } from '../../../src/contract/review.ts';
-import { openChromium } from '../../rig/chromium.ts';
+import { chromiumOfFile } from '../../rig/chromium.ts';
 import { asset, campaign, file } from '../../rig/review/campaign.ts';
 import { axeFindings, hasAxe, openReview } from '../../rig/review/open-page.ts';
 
-const { browser, close: closeBrowser } = await openChromium();
-afterAll(closeBrowser);
+const browser = await chromiumOfFile();
 
 const hostile = [
   '<img src=x onerror=alert(1)>',

@@ -1,11 +1,10 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ReviewAsset, ReviewGroup } from '../../../src/contract/review.ts';
-import { openChromium } from '../../rig/chromium.ts';
+import { chromiumOfFile } from '../../rig/chromium.ts';
 import { asset, campaign, file, products } from '../../rig/review/campaign.ts';
 import { openReview } from '../../rig/review/open-page.ts';
 
-const { browser, close: closeBrowser } = await openChromium();
-afterAll(closeBrowser);
+const browser = await chromiumOfFile();
 
 test('nothing is cut off at 320 px, in groups, loupe and compare', async () => {
   const data = products(3, 4);

@@ -1,23 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openChromium } from '../../rig/chromium.ts';
+import { expect, test } from 'vitest';
+import { chromiumOfFile } from '../../rig/chromium.ts';
 import { asset, campaign as campaignOf, file } from '../../rig/review/campaign.ts';
 import { openGallery } from '../../rig/review/gallery.ts';
-import { openReview, openServed, type ServedCampaign, serveCampaign } from '../../rig/review/open-page.ts';
+import { openReview, openServed, serveCampaign } from '../../rig/review/open-page.ts';
 
-const { browser, close: closeBrowser } = await openChromium();
-let campaign: ServedCampaign;
-beforeAll(async () => {
-  campaign = await serveCampaign(`version: 1
+const browser = await chromiumOfFile();
+const campaign = await serveCampaign(`version: 1
 name: songs
 tasks:
   jingle: { kind: music, takes: 3, gate: { choose: 1 }, with: { model: song-8, prompt: "gentle acoustic pop", lyrics: "[Verse]\\nLight on the floor" } }
   logo: { kind: image, with: { prompt: a logo, resolution: 1k } }
 `);
-});
-afterAll(async () => {
-  await closeBrowser();
-  await campaign?.stop();
-});
 
 async function openMeasured() {
   const served = await openServed(browser, campaign);

@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readPicks } from '../../../src/campaign/decisions/judge.ts';
-import { openChromium } from '../../rig/chromium.ts';
+import { chromiumOfFile } from '../../rig/chromium.ts';
 import { products } from '../../rig/review/campaign.ts';
 import { openGallery } from '../../rig/review/gallery.ts';
 
-const { browser, close: closeBrowser } = await openChromium();
-afterAll(closeBrowser);
+const browser = await chromiumOfFile();
 
 test('from a folder: verdicts stay in the browser, and leave as picks.json', async () => {
   const { page } = await openGallery(browser, { ...products(3, 2), canDecide: false });

@@ -1,10 +1,9 @@
-import { afterAll, expect, test } from 'vitest';
-import { openChromium } from '../../rig/chromium.ts';
+import { expect, test } from 'vitest';
+import { chromiumOfFile } from '../../rig/chromium.ts';
 import { products } from '../../rig/review/campaign.ts';
 import { openReview } from '../../rig/review/open-page.ts';
 
-const { browser, close: closeBrowser } = await openChromium();
-afterAll(closeBrowser);
+const browser = await chromiumOfFile();
 
 const at = (group: number, take: number) => `hero@p00${group},take:${take}`;
 const stored = 'Object.keys(localStorage).filter((name) => name.startsWith("mediabatch verdict")).length';

@@ -1,13 +1,13 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { expect, onTestFinished } from 'vitest';
+import type { Browser, BrowserContext } from 'playwright-core';
 import type { ReportParts } from '../../../src/contract/report.ts';
 import type { ReviewAsset, ReviewData, ReviewGroup } from '../../../src/contract/review.ts';
-import { root, temporaryFolder } from '../command.ts';
+import { root } from '../command.ts';
+import { makeFolder } from '../folder.ts';
 import { asset, file } from './campaign.ts';
-import { complaintsOf } from './open-page.ts';
+import { openQuietPage, type QuietPage } from './open-page.ts';
 import { drawPng, silentWav } from './png.ts';
 
 /** When the run of every gallery here began. */
@@ -182,49 +182,26 @@ function writeGallery(folder: string, data: ReviewData): string {
   return pathToFileURL(path).href;
 }
 
-export interface OpenGallery {
-  page: Page;
+export interface OpenGallery extends QuietPage {
   folder: string;
   /** Opens the page again with this after `#`, as a link that was sent to somebody does. */
   follow(hash: string): Promise<void>;
-  press(...keys: string[]): Promise<void>;
-  isActive(address: string): Promise<void>;
-  /** Complaints like this are expected: something is broken on purpose. */
-  expectTrouble(like: RegExp): void;
 }
 
-/** Opens a gallery as a folder on this disk. Fails the test when it complains, or asks for anything but its own files. */
+/** Opens a gallery as a folder on this disk. */
 export async function openGallery(
   browser: Browser | BrowserContext,
   data: ReviewData,
   hash = '',
 ): Promise<OpenGallery> {
-  const folder = temporaryFolder();
-  const url = writeGallery(folder.path, data);
-  const page = await browser.newPage();
-  const complaints = complaintsOf(page, pathToFileURL(folder.path).href);
-  let expected = /^$/;
-  onTestFinished(async () => {
-    await page.close();
-    folder.remove();
-    expect(complaints.filter((one) => one !== 'asked about:blank' && !expected.test(one))).toEqual([]);
-  });
+  const folder = makeFolder();
+  const url = writeGallery(folder, data);
+  const quiet = await openQuietPage(browser, pathToFileURL(folder).href);
   const follow = async (to: string) => {
-    await page.goto('about:blank');
-    await page.goto(`${url}${to}`);
-    await page.locator('main').waitFor();
+    await quiet.page.goto('about:blank');
+    await quiet.page.goto(`${url}${to}`);
+    await quiet.page.locator('main').waitFor();
   };
   await follow(hash);
-  return {
-    page,
-    folder: folder.path,
-    follow,
-    async press(...keys) {
-      for (const key of keys) await page.keyboard.press(key);
-    },
-    isActive: (address) => page.locator(`.active[data-address=${JSON.stringify(address)}]`).waitFor(),
-    expectTrouble(like) {
-      expected = like;
-    },
-  };
+  return { ...quiet, folder, follow };
 }

@@ -3,50 +3,57 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import type { BrowserContext, Page } from 'playwright-core';
-import { expect, onTestFinished } from 'vitest';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, expect, onTestFinished } from 'vitest';
 import type { JudgeAnswer, ReviewAsset, ReviewData, WantedVerdict } from '../../../src/contract/review.ts';
 import { type CommandResult, command, root, temporaryFolder } from '../command.ts';
 import { drawPng, silentWav } from './png.ts';
 
-export interface OpenPage {
+export interface QuietPage {
   readonly page: Page;
-  readonly host: PageHost;
   /** The address of what is active, as it is outlined. */
   active(): Promise<string | null>;
   /** Waits until this address is active. */
   isActive(address: string): Promise<void>;
   /** Presses keys, one after the other. */
   press(...keys: string[]): Promise<void>;
-  /** From here on the page may complain: something is broken on purpose. */
-  expectTrouble(): void;
+  /** From here on the page may complain like this: something is broken on purpose. */
+  expectTrouble(like?: RegExp): void;
 }
 
-/** Opens the page at a host in memory. Fails the test when the page complains or asks anybody else. */
-export async function openReview(browser: BrowserContext, data: ReviewData): Promise<OpenPage> {
-  const host = await startPageHost(data);
+/** A new page, which is closed with the test. Fails the test when the page complains or asks for anything but `home`. */
+export async function openQuietPage(browser: Browser | BrowserContext, home: string): Promise<QuietPage> {
   const page = await browser.newPage();
-  const complaints = complaintsOf(page, host.url);
-  let hasTrouble = false;
+  const complaints = complaintsOf(page, home);
+  let expected = /^asked about:blank$/;
   onTestFinished(async () => {
     await page.close();
-    host.close();
-    if (!hasTrouble) expect(complaints).toEqual([]);
+    expect(complaints.filter((one) => !expected.test(one))).toEqual([]);
   });
-  await page.goto(host.url);
-  await page.locator('.active[data-address]').waitFor();
   return {
     page,
-    host,
     active: () => page.locator('.active[data-address]').getAttribute('data-address'),
     isActive: (address) => page.locator(`.active[data-address=${JSON.stringify(address)}]`).waitFor(),
     async press(...keys) {
       for (const key of keys) await page.keyboard.press(key);
     },
-    expectTrouble() {
-      hasTrouble = true;
+    expectTrouble(like = /^/) {
+      expected = new RegExp(`${expected.source}|${like.source}`);
     },
   };
+}
+
+/** Opens the page at a host in memory. */
+export async function openReview(
+  browser: BrowserContext,
+  data: ReviewData,
+): Promise<QuietPage & { readonly host: PageHost }> {
+  const host = await startPageHost(data);
+  onTestFinished(() => host.close());
+  const quiet = await openQuietPage(browser, host.url);
+  await quiet.page.goto(host.url);
+  await quiet.page.locator('.active[data-address]').waitFor();
+  return { ...quiet, host };
 }
 
 /** Everything that a page should not do, as it does it: messages, errors, dialogs, requests that leave. */
@@ -228,16 +235,14 @@ export interface ServedCampaign {
   folder: string;
   url: string;
   run(...args: string[]): Promise<CommandResult>;
-  /** Ends `review` as Ctrl-C does, and removes the folder. */
-  stop(): Promise<CommandResult>;
 }
 
-/** A campaign that the embedded sandbox has made, and `review` at work on it: what a person has before the page. */
+/** A campaign that the sandbox has made, and `review` at work on it as long as the tests of a file run: what a person has before the page. */
 export async function serveCampaign(manifest: string, before?: (campaign: ServedCampaign) => Promise<void>) {
   const folder = temporaryFolder();
   writeFileSync(`${folder.path}/campaign.yaml`, manifest);
   const run = (...args: string[]) => command(args, { cwd: folder.path });
-  const campaign: ServedCampaign = { folder: folder.path, url: '', run, stop: async () => ended };
+  const campaign: ServedCampaign = { folder: folder.path, url: '', run };
   const applied = await run('apply', 'campaign.yaml', '--sandbox', '--yes');
   expect([0, 5], applied.err).toContain(applied.code);
   await before?.(campaign);
@@ -255,42 +260,25 @@ export async function serveCampaign(manifest: string, before?: (campaign: Served
       if (url !== undefined && seen.includes('Ctrl-C')) isServed(url);
     },
   });
-  campaign.url = await Promise.race([served, ended.then(({ err }) => Promise.reject(new Error(err)))]);
-  campaign.stop = async () => {
+  afterAll(async () => {
     child?.kill('SIGINT');
-    const result = await ended;
+    await ended;
     folder.remove();
-    return result;
-  };
+  });
+  campaign.url = await Promise.race([served, ended.then(({ err }) => Promise.reject(new Error(err)))]);
   return campaign;
 }
 
-export interface ServedPage {
-  page: Page;
-  press(...keys: string[]): Promise<void>;
-  isActive(address: string): Promise<void>;
-  /** What the host has by now. */
-  data(): Promise<ReviewData>;
-}
-
-/** Opens the page of a served campaign; it must neither complain nor ask anybody else. */
-export async function openServed(browser: BrowserContext, { url }: ServedCampaign): Promise<ServedPage> {
-  const page = await browser.newPage();
-  const complaints = complaintsOf(page, url);
-  onTestFinished(async () => {
-    await page.close();
-    expect(complaints).toEqual([]);
-  });
-  await page.goto(url);
-  await page.locator('.active[data-address]').waitFor();
-  return {
-    page,
-    async press(...keys) {
-      for (const key of keys) await page.keyboard.press(key);
-    },
-    isActive: (address) => page.locator(`.active[data-address=${JSON.stringify(address)}]`).waitFor(),
-    data: () => page.evaluate<ReviewData>("fetch('data.json').then((answer) => answer.json())"),
-  };
+/** Opens the page of a served campaign. `data`: what the host has by now. */
+export async function openServed(
+  browser: BrowserContext,
+  { url }: ServedCampaign,
+): Promise<QuietPage & { data(): Promise<ReviewData> }> {
+  const quiet = await openQuietPage(browser, url);
+  await quiet.page.goto(url);
+  await quiet.page.locator('.active[data-address]').waitFor();
+  const data = () => quiet.page.evaluate<ReviewData>("fetch('data.json').then((answer) => answer.json())");
+  return { ...quiet, data };
 }
 
 /** `axe.min.js`, where `MEDIABATCH_AXE` says; its licence keeps it out of the packages of this repository. */

@@ -188,7 +188,6 @@ test('what a campaign cost, and what it changes since a commit, are data', async
   commit('init', '--quiet');
   commit('add', '.');
   commit('commit', '--quiet', '-m', 'bought');
-  expect((await compare(await campaign.load(), 'HEAD')).steps).toEqual([]);
   campaign.write(manifest.replace('a lamp', 'a red lamp'));
   const { steps, discarded } = await compare(await campaign.load(), 'HEAD');
   expect(steps.map(({ address, change }) => `${address} ${change}`)).toEqual([

@@ -1,13 +1,21 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 
 /** Whether this machine has what a test needs; a test that is skipped for it says so in its name. */
 export const has = {
   linux: process.platform === 'linux',
   root: process.getuid?.() === 0,
-  strace: works('strace', ['-qq', '-o', '/dev/null', 'true']),
-  prlimit: works('prlimit', ['--version']),
-  unshare: works('unshare', ['--pid', '--fork', 'true']),
-  mounts: works('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']),
+  get strace() {
+    return works('strace', '-qq', '-o', '/dev/null', 'true');
+  },
+  get prlimit() {
+    return works('prlimit', '--version');
+  },
+  get unshare() {
+    return works('unshare', '--pid', '--fork', 'true');
+  },
+  get mounts() {
+    return works('unshare', '--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt');
+  },
 };
 
 export interface Ended {
@@ -66,11 +74,11 @@ export function run(command: readonly string[], env: NodeJS.ProcessEnv = {}): Pr
   return start(command, env).ended;
 }
 
-function works(program: string, parameters: string[]): boolean {
-  try {
-    execFileSync(program, parameters, { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
+/** Each is tried once, and only for a file of tests that needs it. */
+const tried = new Map<string, boolean>();
+
+function works(program: string, ...words: string[]): boolean {
+  const known = tried.get(program + words) ?? spawnSync(program, words).status === 0;
+  tried.set(program + words, known);
+  return known;
 }
