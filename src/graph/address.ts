@@ -33,37 +33,24 @@ export function taskOfAddress(address: string): string {
 
 /** Networks that a link must never lead to: this machine, local networks, and all non-unicast addresses. */
 const networks = {
-  ipv4: [
-    ['0.0.0.0', 8],
-    ['10.0.0.0', 8],
-    ['100.64.0.0', 10],
-    ['127.0.0.0', 8],
-    ['169.254.0.0', 16],
-    ['172.16.0.0', 12],
-    ['192.0.0.0', 24],
-    ['192.0.2.0', 24],
-    ['192.88.99.0', 24],
-    ['192.168.0.0', 16],
-    ['198.18.0.0', 15],
-    ['198.51.100.0', 24],
-    ['203.0.113.0', 24],
-    ['224.0.0.0', 3],
-  ],
+  ipv4:
+    '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 ' +
+    '192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3',
   // Only 2000::/3 is public, except its tunnels, which carry an IPv4 address, and its documentation networks.
-  ipv6: [
-    ['::', 3],
-    ['2001::', 23],
-    ['2001:db8::', 32],
-    ['2002::', 16],
-    ['4000::', 2],
-    ['8000::', 1],
-  ],
-} as const;
+  ipv6: '::/3 2001::/23 2001:db8::/32 2002::/16 4000::/2 8000::/1',
+};
 
 // Two lists, because a single one would find an IPv4 address in the IPv6 networks that it maps into.
-const inward = { ipv4: new BlockList(), ipv6: new BlockList() };
-for (const [network, prefix] of networks.ipv4) inward.ipv4.addSubnet(network, prefix, 'ipv4');
-for (const [network, prefix] of networks.ipv6) inward.ipv6.addSubnet(network, prefix, 'ipv6');
+const inward = { ipv4: readNetworks('ipv4'), ipv6: readNetworks('ipv6') };
+
+function readNetworks(family: 'ipv4' | 'ipv6'): BlockList {
+  const list = new BlockList();
+  for (const network of networks[family].split(' ')) {
+    const [address = '', prefix] = network.split('/');
+    list.addSubnet(address, Number(prefix), family);
+  }
+  return list;
+}
 
 /** Returns whether an address is not on the public internet. Invalid addresses count as inward. */
 export function isInward(address: string): boolean {

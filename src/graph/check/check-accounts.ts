@@ -1,7 +1,9 @@
 import type { Diagnostic, DiagnosticCode } from '../../ground/diagnostic.ts';
+import type { Json } from '../../ground/json.ts';
 import { shorten } from '../../ground/values.ts';
 import { type Manifest, taskPath } from '../../manifest/manifest.ts';
 import { listNames, nearestName } from '../../manifest/suggest.ts';
+import { trailOf } from '../expand/draft.ts';
 import type { Step } from '../graph.ts';
 import { refreshLearns } from './check-request.ts';
 
@@ -45,14 +47,11 @@ export function checkPosts(
       const place = manifest.places.value(written === undefined ? taskPath(step.task) : [...written.path, ...inside]);
       const name = `${words.message} ${place.file} ${place.start.offset}`;
       // One diagnostic per name, at the first row.
-      if (!reported.has(name)) reported.set(name, { ...words, place, trail: trailOf(step) });
+      if (!reported.has(name))
+        reported.set(name, { ...words, place, trail: trailOf({ task: step.task, row: step.row }) });
     }
   }
   return [...reported.values()];
-}
-
-function trailOf({ task, row }: Step): string[] {
-  return [`task ${task}`, ...(row === undefined ? [] : [row])];
 }
 
 function checkIds(
@@ -60,33 +59,30 @@ function checkIds(
   { byId, isSandbox, now }: { byId: ReadonlyMap<string, KnownAccount>; isSandbox: boolean; now: number },
 ): Found[] {
   const at = timeOf(request) ?? now;
-  const names = [...byId].map(([id, { name }]) => `${id} (${name})`);
-  return Object.entries(request).flatMap(([field, value]): Found[] => {
+  const ids = Object.entries(request).flatMap(([field, value]): { field: string; id: Json; index?: number }[] => {
     if (!/accounts?(_?ids?)?$/i.test(field)) return [];
-    const ids = Array.isArray(value) ? value.map((id, index) => ({ id, index })) : [{ id: value }];
-    return ids.flatMap((one): Found[] => {
-      const { id } = one;
-      // The value is an output of another step, or something that only the service can check.
-      if (typeof id !== 'string') return [];
-      const place = { field, ...('index' in one && { index: one.index }) };
-      const known = byId.get(id);
-      if (known === undefined) {
-        const meant = nearestName(id, byId.keys());
-        const guess = meant === undefined ? '' : `did you mean \`${meant}\`? `;
-        const [severity, learns] = isSandbox ? (['warning', `; ${refreshLearns}`] as const) : (['error', ''] as const);
-        const name = `\`${shorten(id)}\``;
-        const message = isSandbox
-          ? `the sandbox does not know the account ${name}`
-          : `${name} is not a connected account`;
-        const hint = `${guess}connected: ${listNames(names)}${learns}`;
-        return [{ code: 'MB1509', severity, message, hint, ...place }];
-      }
-      if (known.expiresAt === undefined || known.expiresAt > at) return [];
-      const when =
-        known.expiresAt <= now ? 'has expired' : `expires ${timeText(known.expiresAt)}, before this post goes out`;
-      const hint = 'reconnect it in the dashboard of the service';
-      return [{ code: 'MB1510', severity: 'warning', message: `${known.name} (${id}) ${when}`, hint, ...place }];
-    });
+    return Array.isArray(value) ? value.map((id, index) => ({ field, id, index })) : [{ field, id: value }];
+  });
+  return ids.flatMap(({ id, ...place }): Found[] => {
+    // The value is an output of another step, or something that only the service can check.
+    if (typeof id !== 'string') return [];
+    const known = byId.get(id);
+    if (known === undefined) {
+      const name = `\`${shorten(id)}\``;
+      const meant = nearestName(id, byId.keys());
+      const guess = meant === undefined ? '' : `did you mean \`${meant}\`? `;
+      const names = [...byId].map(([one, account]) => `${one} (${account.name})`);
+      const hint = `${guess}connected: ${listNames(names)}`;
+      const words = isSandbox
+        ? { message: `the sandbox does not know the account ${name}`, hint: `${hint}; ${refreshLearns}` }
+        : { message: `${name} is not a connected account`, hint };
+      return [{ code: 'MB1509', severity: isSandbox ? 'warning' : 'error', ...words, ...place }];
+    }
+    const { expiresAt, name } = known;
+    if (expiresAt === undefined || expiresAt > at) return [];
+    const when = expiresAt <= now ? 'has expired' : `expires ${timeText(expiresAt)}, before this post goes out`;
+    const hint = 'reconnect it in the dashboard of the service';
+    return [{ code: 'MB1510', severity: 'warning', message: `${name} (${id}) ${when}`, hint, ...place }];
   });
 }
 

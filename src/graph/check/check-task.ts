@@ -4,7 +4,7 @@ import { emptyMap, mapOf, mustGet, type Path, shorten } from '../../ground/value
 import { kinds } from '../../kinds/index.ts';
 import { type Manifest, type Table, type Task, tablePath, taskPath } from '../../manifest/manifest.ts';
 import type { Row } from '../../manifest/rows/rows.ts';
-import { nearestName, pathPart } from '../../manifest/suggest.ts';
+import { pathPart, suggestName } from '../../manifest/suggest.ts';
 import { isTemplate } from '../../manifest/template/template.ts';
 import type { Cells, TaskRows } from '../expand/draft.ts';
 import { hasKey } from '../expand/expand-task.ts';
@@ -176,24 +176,15 @@ function explainJoin(
     if (value !== undefined) continue;
     const [isColumn, isAxis] = [columns.includes(column), axes.includes(column)];
     if (isColumn !== isAxis) continue;
-    const shown = shorten(column);
-    const message = isColumn
-      ? `table \`${table.name}\` is joined on \`${shown}\`, which is both a column and an axis of task \`${task.id}\``
-      : `table \`${table.name}\` is joined on \`${shown}\`, and task \`${task.id}\` has neither a column nor an axis of that name`;
-    const joined = table.on.map(
-      (on) => `${inYaml(on.column)}: ${JSON.stringify(on.value ?? sourceOf(on.column, { columns, axes }))}`,
-    );
-    return { message, hint: `give each column its value, for example on: { ${joined.join(', ')} }` };
+    const joined = `table \`${table.name}\` is joined on \`${shorten(column)}\``;
+    if (isColumn) {
+      const message = `${joined}, which is both a column and an axis of task \`${task.id}\``;
+      const name = pathPart(column);
+      return { message, hint: `give it a value under \`on\`: "{{row.${name}}}" or "{{matrix.${name}}}"` };
+    }
+    const message = `${joined}, and task \`${task.id}\` has neither a column nor an axis of that name`;
+    const hint = suggestName(column, [...axes, ...columns], { what: 'give it the value of one of these under `on`' });
+    return { message, hint };
   }
   return undefined;
-}
-
-function sourceOf(name: string, { columns, axes }: { columns: readonly string[]; axes: readonly string[] }): string {
-  const axis = axes.includes(name) ? name : columns.includes(name) ? undefined : nearestName(name, axes);
-  const column = nearestName(name, columns) ?? columns[0] ?? 'sku';
-  return axis === undefined ? `{{row.${pathPart(column)}}}` : `{{matrix.${pathPart(axis)}}}`;
-}
-
-function inYaml(name: string): string {
-  return /^[A-Za-z][\w-]*$/.test(name) ? name : JSON.stringify(name);
 }

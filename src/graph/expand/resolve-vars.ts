@@ -11,7 +11,7 @@ import {
   unknownValue,
 } from '../../ground/values.ts';
 import { findUnsendableInJson, type Unsendable, whyNumberIsUnsendable } from '../../manifest/check/unsendable.ts';
-import { listNames, nearestName } from '../../manifest/suggest.ts';
+import { suggestName } from '../../manifest/suggest.ts';
 import type { PlacedVar } from '../../manifest/yaml/read-yaml.ts';
 import { checkTemplates } from '../check/check-task.ts';
 import type { Expansion } from '../expansion.ts';
@@ -44,7 +44,8 @@ function setVar(vars: JsonMap, { name, value, place, text, unsendable }: GivenVa
   const type = declared[name] ?? null;
   if (!Object.hasOwn(declared, name)) {
     const message = `the var \`${shorten(name)}\` is not declared by the manifest`;
-    expansion.reportError({ code: 'MB1101', message, hint: hintForUndeclared(name, Object.keys(declared)), place });
+    const hint = `${suggestName(name, Object.keys(declared), { what: 'declared vars' })}; or declare it under \`vars:\``;
+    expansion.reportError({ code: 'MB1101', message, hint, place });
     return;
   }
   // One of the two values is wrong, which was reported.
@@ -125,13 +126,6 @@ function typeOf(value: Json): string {
   if (Array.isArray(value)) return 'a list';
   if (isMap(value)) return 'a map';
   return typeof value === 'string' ? 'a text' : typeof value === 'number' ? 'a number' : 'true or false';
-}
-
-function hintForUndeclared(name: string, declared: readonly string[]): string {
-  if (declared.length === 0) return 'declare it under `vars:`; no vars are declared yet';
-  const nearest = nearestName(name, declared);
-  const guess = nearest === undefined ? 'declare' : `did you mean \`${nearest}\`? Otherwise declare`;
-  return `${guess} it under \`vars:\`, or use a declared var: ${listNames(declared)}`;
 }
 
 /** Reads a text as a value of the declared type. A text that does not fit stays a text. */

@@ -222,7 +222,7 @@ testMistakes([
     found: ['MB1203 11:24'],
     says: [
       'task `hero` has neither a column nor an axis of that name',
-      'on: { sku: "{{row.sku}}", locale: "{{row.sku}}" }',
+      'give it the value of one of these under `on`: sku, name',
     ],
   },
   {
@@ -236,7 +236,7 @@ testMistakes([
     ),
     data,
     found: ['MB1203 12:24'],
-    says: ['is both a column and an axis', 'on: { sku: "{{row.sku}}", locale: "{{matrix.locale}}" }'],
+    says: ['is both a column and an axis', '"{{row.locale}}" or "{{matrix.locale}}"'],
   },
   {
     name: 'a value to join on that names nothing',

@@ -74,7 +74,7 @@ describe('shape', () => {
       text: `vars: { brand: x, seasons: [a] }\n${image('prompt: x')}`,
       vars: { foo: '1' },
       found: ['MB1101 1:1'],
-      says: ['declare it under `vars:`, or use a declared var: brand, seasons'],
+      says: ['declared vars: brand, seasons; or declare it under `vars:`'],
     },
     {
       name: 'a var that is a list without quotes',
