@@ -148,10 +148,11 @@ function decideDone(match: Match, purchase: Job, facts: DecisionFacts): Decision
 
 /** Decides about a paid output that is missing or changed: a retained copy is restored, or the job downloaded again. */
 function decideGone(
-  { record, movedFrom: from }: Match,
+  match: Match,
   purchase: Job,
   lost: { facts: DecisionFacts; outputs: Output[]; output: Output; state: Exclude<FileState, 'intact'> },
 ): Decision {
+  const { record, movedFrom: from } = match;
   const { facts, outputs, output, state } = lost;
   const { files } = facts;
   const isHere = outputs.every((one) => files.fileState(one) === 'intact' || files.isKept?.(one) === true);
@@ -165,9 +166,8 @@ function decideGone(
   const seen = describeLoss(output, state);
   const back = isHere ? '; the retained file is restored' : state === 'changed' ? '; that one is fetched again' : '';
   const end = state === 'changed' ? `${back}, and yours renamed: \`accept\` takes yours instead` : back;
-  const bought = from === undefined ? '' : ` (bought as ${from})`;
   const code = state === 'changed' ? 'edited' : 'missing';
-  return { action, reason: reasonOf(code, `paid; ${output.path} ${seen}${bought}${end}`) };
+  return { action, reason: reasonOf(code, `paid; ${output.path} ${seen}${movedFrom(match)}${end}`) };
 }
 
 function describeLoss({ edited }: Output, state: Exclude<FileState, 'intact'>): string {

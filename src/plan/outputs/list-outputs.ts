@@ -146,8 +146,9 @@ function describer(
     const isPresent = purchase.fingerprint === step.fingerprint && step.decided?.wanted === undefined;
     const request = isPresent ? step.request : purchase.request && readableRequest(purchase.request, boughtAt);
     const { row, tables } = rows.get(address) ?? {};
-    const model = request && modelOf(kinds[kind], request);
-    const prompt = request && wordsOf(kinds[kind], request);
+    const known = kinds[kind];
+    const model = known && request && modelName(known, request);
+    const prompt = request && wordsOf(known, request);
     return {
       ...{ address, task, kind, matrix, tags, state: stateOfStep(match, situation) },
       ...defined({ key, row, tables, take, job: purchase.jobId }),
@@ -157,10 +158,6 @@ function describer(
       ...defined({ model, prompt, request }),
     };
   };
-}
-
-function modelOf(kind: Kind | undefined, request: OpenRequest): string | undefined {
-  return kind && modelName(kind, request);
 }
 
 function wordsOf(kind: Kind | undefined, request: OpenRequest): string | undefined {

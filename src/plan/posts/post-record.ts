@@ -18,18 +18,11 @@ export function isAskedAbout({ reason, beside }: Pick<Row, 'reason' | 'beside'>)
 export function sendsOf({ kind, purchases }: StepRecord): Purchase[] {
   // An earlier purchase may have another kind, which old locks do not state.
   // I24
-  return purchases.filter(
-    (one, index) =>
-      hasLeft(one) && !hasFiles(one) && (isPost(one.kind ?? kind) || (index > 0 && one.kind === undefined)),
-  );
-}
-
-function hasLeft(purchase: Purchase): boolean {
-  return purchase.jobId !== undefined || mayBeCharged(purchase);
-}
-
-function hasFiles({ outputs, url }: Purchase): boolean {
-  return (outputs !== undefined && outputs.length > 0) || url !== undefined;
+  return purchases.filter((one, index) => {
+    const hasLeft = one.jobId !== undefined || mayBeCharged(one);
+    const hasFiles = (one.outputs ?? []).length > 0 || one.url !== undefined;
+    return hasLeft && !hasFiles && (isPost(one.kind ?? kind) || (index > 0 && one.kind === undefined));
+  });
 }
 
 /** Makes a finder for the address at which a request was posted, including forgotten posts. */
@@ -63,7 +56,8 @@ export function accountsOf(request: OpenRequest | undefined): PostAccounts {
   let isOpen = false;
   const visit = (value: Json, isNamed: boolean): void => {
     if (value === null || typeof value !== 'object') {
-      if (isNamed && (typeof value === 'string' || typeof value === 'number')) named.add(plainId(value));
+      if (isNamed && (typeof value === 'string' || typeof value === 'number'))
+        named.add(String(value).trim().toLowerCase());
       return;
     }
     // An account ID that another step provides is not known yet.
@@ -77,10 +71,6 @@ export function accountsOf(request: OpenRequest | undefined): PostAccounts {
 
 export function mayMeet(one: PostAccounts, other: PostAccounts): boolean {
   return one === undefined || other === undefined || [...one].some((account) => other.has(account));
-}
-
-function plainId(id: string | number): string {
-  return String(id).trim().toLowerCase();
 }
 
 export function targetOf(request: OpenRequest): PostTarget {
@@ -115,11 +105,8 @@ export function wordsOfPost(request: OpenRequest): string {
     if (typeof value.$ref === 'string') return [];
     if (Array.isArray(value.$text))
       return [value.$text.map((part) => (typeof part === 'string' ? part : '…')).join('')];
-    return wordFields(value).flatMap(([, item]) => written(item));
+    const fields = Object.entries(value).filter(([name]) => !ofAccount.test(name) && !ofTime.test(name));
+    return fields.flatMap(([, item]) => written(item));
   };
   return written(request).join(' · ');
-}
-
-function wordFields(request: { readonly [name: string]: Json }): [string, Json][] {
-  return Object.entries(request).filter(([name]) => !ofAccount.test(name) && !ofTime.test(name));
 }

@@ -1,3 +1,4 @@
+import { groupBy } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
 import { listPrice } from '../../kinds/list-price.ts';
 import type { Listing } from '../../kinds/listed-model.ts';
@@ -19,12 +20,11 @@ export function findModelChanges(
 ): ModelChange[] {
   const requests = new Map(matches.map(({ step }) => [step.address, step.request]));
   const listings = lists.map(({ now }) => now).filter((one) => one !== undefined);
-  const found = new Map<string, string[]>();
-  for (const { address, kind: name, action, price } of rows) {
+  const found = rows.flatMap(({ address, kind: name, action, price }) => {
     const [kind, request] = [kinds[name], requests.get(address)];
     const model = kind && request && modelName(kind, request);
-    if (kind === undefined || request === undefined || model === undefined) continue;
-    if (!isSpending(action) && action !== 'blocked') continue;
+    if (kind === undefined || request === undefined || model === undefined) return [];
+    if (!isSpending(action) && action !== 'blocked') return [];
     const modelIn = (listing: Listing | undefined) => listing?.[name]?.models[model];
     const models = listings.flatMap((listing) => modelIn(listing) ?? []);
     const charged = price?.source === 'lock' || price?.source === 'other-lock' ? price.high : undefined;
@@ -41,12 +41,10 @@ export function findModelChanges(
         ? [`is listed for ${listed} credits, ${charged} charged before`]
         : []),
     ];
-    for (const state of states) {
-      const text = `${name}/${model} ${state}`;
-      const addresses = found.get(text);
-      if (addresses === undefined) found.set(text, [address]);
-      else addresses.push(address);
-    }
-  }
-  return [...found].map(([text, addresses]) => ({ text, addresses }));
+    return states.map((state) => ({ text: `${name}/${model} ${state}`, address }));
+  });
+  return [...groupBy(found, ({ text }) => text)].map(([text, own]) => ({
+    text,
+    addresses: own.map(({ address }) => address),
+  }));
 }

@@ -20,7 +20,7 @@ interface RetryFacts {
   isOpen: boolean;
 }
 
-/** What happens next with a purchase. Only `create` and `again` may cause a charge that is not on record. */
+/** The next act for a purchase. Only `create` and `again` may cause a charge that is not on record. */
 export type Act =
   /** Nothing was charged, so a create request may be sent. `refused`: the newest refusal, if there is one. */
   | { do: 'create'; refused?: Refusal }

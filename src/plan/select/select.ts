@@ -79,7 +79,13 @@ function readCondition(text: string, at: number, isAddress: Vocabulary): Read {
     if (exact !== undefined) return { condition: exact, end: at + end };
   }
   const [end = rest.length] = ends;
-  const condition = parseCondition(rest.slice(0, end));
+  const written = rest.slice(0, end);
+  if (written === '' || /^,|,,|,$/.test(written)) {
+    return { condition: 'there is nothing before or after a comma', end: at };
+  }
+  const [, needs, method, name = '', users] = /^(\+?)(?:([a-z]+):)?(.*?)(\+?)$/s.exec(written) ?? [];
+  const reach = { needs: needs === '+', users: users === '+' };
+  const condition = makeCondition(method, { text: name, literal: false }, reach);
   return { condition, end: typeof condition === 'string' ? at : at + end };
 }
 
@@ -105,12 +111,6 @@ function readExact(text: string, isAddress: Vocabulary): Condition | undefined {
     }
   }
   return undefined;
-}
-
-function parseCondition(written: string): Condition | string {
-  if (written === '' || /^,|,,|,$/.test(written)) return 'there is nothing before or after a comma';
-  const [, needs, method, text = '', users] = /^(\+?)(?:([a-z]+):)?(.*?)(\+?)$/s.exec(written) ?? [];
-  return makeCondition(method, { text, literal: false }, { needs: needs === '+', users: users === '+' });
 }
 
 function makeCondition(
