@@ -244,28 +244,19 @@ function timeOf({ createdAt }: JobRow): number {
 
 type LocalFile = Digest & Record<'given' | 'path', string>;
 
-/** Uploads files to the media library. Files with equal bytes are uploaded once per call. Costs no credits. */
+/** Uploads files to the media library. Costs no credits. */
 export async function upload(files: string[], options: ServiceOptions, terminal: Terminal): Promise<number> {
   const local: LocalFile[] = [];
   for (const file of files) local.push(await readLocalFile(file));
   const { err, style, screen } = terminal;
   const rows: UploadRow[] = [];
   const failed: { name: string; error: string }[] = [];
-  const done = new Map<string, UploadRow>();
   const uploadOne = async (library: Library, file: LocalFile, signal: AbortSignal) => {
     const { given, path, sha256, bytes } = file;
     const name = basename(given);
-    const known = done.get(sha256);
-    if (known !== undefined) {
-      rows.push({ ...known, name });
-      err(`${safeText(given)} has the same bytes as ${safeText(known.name)}: it is not uploaded again\n`);
-      return;
-    }
     if (screen) err(style.dim(`uploading ${safeText(given)} (${local.indexOf(file) + 1} of ${local.length})\n`));
     const { id, url } = await library.upload({ path, fileName: name, bytes, sha256 }, signal);
-    const row = { name, url, id, bytes };
-    done.set(sha256, row);
-    rows.push(row);
+    rows.push({ name, url, id, bytes });
   };
   const ended = await withService({ ...options, keeps: true }, ({ library }) =>
     treatEach(local, terminal, {
