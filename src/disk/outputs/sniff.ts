@@ -203,11 +203,12 @@ function isBoxCut(head: Uint8Array, bytes: number): boolean {
   return false;
 }
 
-/** Returns whether a frame of MPEG audio, layer III, begins here. */
-export function isMp3Frame(head: Uint8Array): boolean {
-  const [sync = 0, version = 0, rates = 0] = head;
-  const isLayer3 = sync === 0xff && (version & 0xe6) === 0xe2 && (version & 0x18) !== 0x08;
-  return isLayer3 && head.length > 2 && (rates & 0xf0) !== 0xf0 && (rates & 0x0c) !== 0x0c;
+/** Returns whether a frame of MPEG audio, layer III, begins at an offset. */
+export function isMp3Frame(bytes: Uint8Array, at = 0): boolean {
+  const version = bytes[at + 1] ?? 0;
+  const rates = bytes[at + 2] ?? 0xff;
+  const isLayer3 = bytes[at] === 0xff && (version & 0xe6) === 0xe2 && (version & 0x18) !== 0x08;
+  return isLayer3 && (rates & 0xf0) !== 0xf0 && (rates & 0x0c) !== 0x0c;
 }
 
 function format(type: string, extension: string, matches: Format['matches']): Format {

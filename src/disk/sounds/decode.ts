@@ -142,28 +142,22 @@ export async function mp3Seconds(handle: FileHandle): Promise<number | undefined
   const bytes = Buffer.alloc(size);
   await handle.read(bytes, 0, size, 0);
   let seconds = 0;
-  for (let at = tagLength(bytes); at + 4 <= size; ) {
+  let isInSync = true;
+  for (let at = 0; at + 4 <= size; ) {
+    const tag = tagLength(bytes, at);
     const frame = readFrame(bytes, at);
-    if (frame === undefined || (at + frame.length < size && readFrame(bytes, at + frame.length) === undefined)) {
-      // A tag between joined parts, a tag at the end, or broken bytes.
-      const tag = tagLength(bytes.subarray(at, at + tagHead));
-      at = tag > 0 ? at + tag : nextSync(bytes, at + (frame?.length ?? 1));
-      if (frame !== undefined) seconds += frame.seconds;
-      continue;
+    // After broken bytes, a single header may be an accident.
+    if (frame !== undefined && (isInSync || readFrame(bytes, at + frame.length) !== undefined)) {
+      seconds += frame.seconds;
+      at += frame.length;
+      isInSync = true;
+    } else {
+      isInSync = tag > 0;
+      at += Math.max(1, tag);
+      while (!isInSync && at < size && bytes[at] !== 0xff && bytes[at] !== 0x49) at += 1;
     }
-    seconds += frame.seconds;
-    at += frame.length;
   }
   return seconds === 0 ? undefined : seconds;
-}
-
-function nextSync(bytes: Buffer, from: number): number {
-  for (let at = bytes.indexOf(0xff, from); at !== -1; at = bytes.indexOf(0xff, at + 1)) {
-    const frame = readFrame(bytes, at);
-    if (frame !== undefined && readFrame(bytes, at + frame.length) !== undefined) return at;
-    if (tagLength(bytes.subarray(at - tagHead, at)) > 0) return at - tagHead;
-  }
-  return bytes.length;
 }
 
 const rates = [44_100, 48_000, 32_000] as const;
@@ -174,9 +168,8 @@ const bitRates = {
 
 /** Reads the header of a frame. A Xing or VBRI frame has no duration. */
 function readFrame(bytes: Buffer, at: number): { length: number; seconds: number } | undefined {
-  const head = bytes.subarray(at, at + 4);
-  if (head.length < 4 || !isMp3Frame(head)) return undefined;
-  const [, version = 0, coding = 0] = head;
+  if (at + 4 > bytes.length || !isMp3Frame(bytes, at)) return undefined;
+  const [version = 0, coding = 0] = bytes.subarray(at + 1, at + 3);
   const isFull = (version & 0x18) === 0x18;
   const rate = (rates[(coding >> 2) & 3] ?? 44_100) / (isFull ? 1 : (version & 0x10) === 0 ? 4 : 2);
   const bits = (isFull ? bitRates.full : bitRates.half)[coding >> 4] ?? 0;
@@ -192,9 +185,9 @@ async function readIsMono(handle: FileHandle): Promise<boolean> {
   const tag = new Uint8Array(tagHead);
   await handle.read(tag, 0, tag.length, 0);
   const bytes = new Uint8Array(sliceBytes);
-  const { bytesRead } = await handle.read(bytes, 0, bytes.length, tagLength(tag));
+  const { bytesRead } = await handle.read(bytes, 0, bytes.length, tagLength(tag, 0));
   for (let at = 0; at + 4 <= bytesRead; at += 1) {
-    if (isMp3Frame(bytes.subarray(at, at + 4))) return (bytes[at + 3] ?? 0) >> 6 === 3;
+    if (isMp3Frame(bytes, at)) return (bytes[at + 3] ?? 0) >> 6 === 3;
   }
   return false;
 }
@@ -202,15 +195,12 @@ async function readIsMono(handle: FileHandle): Promise<boolean> {
 /** Size in bytes of the header of an ID3 tag. */
 const tagHead = 10;
 
-/** Returns the length in bytes of the ID3 tag at the start, with its header; 0 without a tag. */
-function tagLength(head: Uint8Array): number {
-  const isTag = head.length >= tagHead && head[0] === 0x49 && head[1] === 0x44 && head[2] === 0x33;
-  return isTag ? tagHead + readSynchsafe(head, 6) : 0;
-}
-
-/** Reads a number of four bytes with seven bits each. */
-function readSynchsafe(bytes: Uint8Array, at: number): number {
-  return bytes.subarray(at, at + 4).reduce((sum, byte) => sum * 128 + (byte & 0x7f), 0);
+/** Returns the length in bytes of the ID3 tag at an offset, with its header; 0 without a tag. */
+function tagLength(bytes: Uint8Array, at: number): number {
+  const isTag = bytes[at] === 0x49 && bytes[at + 1] === 0x44 && bytes[at + 2] === 0x33;
+  if (!isTag || bytes.length < at + tagHead) return 0;
+  // The length has four bytes of seven bits each.
+  return tagHead + bytes.subarray(at + 6, at + tagHead).reduce((sum, byte) => sum * 128 + (byte & 0x7f), 0);
 }
 
 export interface Listener {
