@@ -76,10 +76,10 @@ export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
   const ledger = new LocalLedger({ ...options, gate, totals: plan.totals, orders });
   const hold = options.onUnknown === 'hold';
   const records = () => ledger.lock.steps.values();
-  const lost =
-    account === undefined
-      ? new ListLookUp({ records, service, clock, signal, times: options.times, hold, gate: gate.doors })
-      : holding(account.lost, hold);
+  const lost = holding(
+    account?.lost ?? new ListLookUp({ records, service, clock, signal, times: options.times, gate: shared }),
+    hold,
+  );
   const report = (fact: RunFact) => {
     breaker?.note(fact);
     emit(fact);

@@ -122,10 +122,6 @@ export class LocalGate implements CreateGate {
     this.#emit({ event: 'spending-stopped', because, detail, ...defined({ until }) });
   }
 
-  get doors(): Pick<AccountGate, 'close'> {
-    return this.#account;
-  }
-
   async #comeToTurn(
     name: string,
     { signal, isAsked }: { signal: AbortSignal; isAsked: boolean },

@@ -25,20 +25,17 @@ export class Journal {
   readonly #purchases: PurchaseJournal | undefined;
   /** Idempotency keys by job ID, per kind, because services may number the jobs of each kind separately. */
   readonly #keysByJob = new Map<string, Map<string, string>>();
-  /**
-   * Addresses of purchases by idempotency key, so that a lock of many steps is not scanned for each job. For each kind,
-   * because one key may occur under several kinds, each with jobs of its own. Nearly every key has one address, and
-   * needs no list.
-   */
-  readonly #addressesByKey = new Map<string, Map<string, string | readonly string[]>>();
+  /** Addresses of create requests, by kind and idempotency key: a lock of many steps is not searched for each job. */
+  readonly #sentFrom = new Map<string, Set<string>>();
 
   constructor(lock: Lock, file: LockFile, purchases: PurchaseJournal | undefined) {
     this.lock = lock;
     this.#file = file;
     this.#purchases = purchases;
     for (const record of lock.steps.values()) {
-      for (const { jobId, key, kind = record.kind } of record.purchases) {
-        this.#noteKey(record.address, kind, key);
+      for (const purchase of record.purchases) {
+        const { jobId, key, kind = record.kind } = purchase;
+        if (isOpenSend(purchase)) this.#noteSend(record.address, kind, key);
         if (jobId !== undefined) ofKind(this.#keysByJob, kind).set(jobId, key);
       }
     }
@@ -137,12 +134,12 @@ export class Journal {
   }
 
   #openSends(kind: string, key: string): AwaitedSend[] {
-    const known = ofKind(this.#addressesByKey, kind).get(key) ?? [];
-    return (typeof known === 'string' ? [known] : known)
-      .flatMap((address) => this.lock.steps.get(address) ?? [])
-      .flatMap((record) =>
-        record.purchases.filter(isOpenSend).filter((send) => send.key === key && (send.kind ?? record.kind) === kind),
-      );
+    const records = [...(this.#sentFrom.get(`${kind} ${key}`) ?? [])].flatMap(
+      (address) => this.lock.steps.get(address) ?? [],
+    );
+    return records.flatMap((record) =>
+      record.purchases.filter(isOpenSend).filter((send) => send.key === key && (send.kind ?? record.kind) === kind),
+    );
   }
 
   jobOf(address: string, fingerprint: string): FinishedJob | undefined {
@@ -176,17 +173,17 @@ export class Journal {
 
   #fold(line: LockLine): void {
     if (line.jobId !== undefined) ofKind(this.#keysByJob, line.kind).set(line.jobId, line.key);
-    this.#noteKey(line.address, line.kind, line.key);
-    for (const { kind = line.kind, key } of line.earlier ?? []) this.#noteKey(line.address, kind, key);
+    for (const one of [line, ...(line.earlier ?? [])]) {
+      if ('send' in one) this.#noteSend(line.address, one.kind ?? line.kind, one.key);
+    }
     joinInto(this.lock.steps, recordOf(line));
   }
 
-  #noteKey(address: string, kind: string, key: string): void {
-    const addresses = ofKind(this.#addressesByKey, kind);
-    const known = addresses.get(key);
-    if (known === address) return;
-    const all = new Set([known ?? [], address].flat());
-    addresses.set(key, all.size === 1 ? address : [...all]);
+  #noteSend(address: string, kind: string, key: string): void {
+    const name = `${kind} ${key}`;
+    const known = this.#sentFrom.get(name);
+    if (known === undefined) this.#sentFrom.set(name, new Set([address]));
+    else known.add(address);
   }
 }
 

@@ -10,6 +10,7 @@ import type { StepRecord } from '../lock/record.ts';
 import { isOpenSend } from '../lock/sends.ts';
 import type { StepOrder } from '../plan/plan.ts';
 import { compareListed, isOpenField, isSameField, type ListedRecord } from '../plan/purchases/match-listed.ts';
+import type { AccountGate } from './account-gate.ts';
 
 export interface LookUpTimes {
   /** Time in ms after a create request during which its job may still appear in the list. */
@@ -56,18 +57,13 @@ interface Room {
   fence: { readAt: number; id: Promise<string | undefined> } | undefined;
 }
 
-interface KindDoors {
-  close(kind: string): Promise<() => void>;
-}
-
 interface LookUpOptions {
   records(): Iterable<StepRecord>;
   service: Pick<Service, 'newestJob' | 'walkJobs'>;
   clock: Clock;
   signal: AbortSignal;
   times: LookUpTimes;
-  hold: boolean;
-  gate: KindDoors;
+  gate: Pick<AccountGate, 'close'>;
   /**
    * Time in ms since 1970 until which a create request of an earlier leader may arrive; no list is evaluated before.
    * Defaults to 0.
@@ -111,7 +107,6 @@ export class ListLookUp implements LostCreates {
   }
 
   lookUp(order: StepOrder, { id, sentAt, fence, resent }: LostSend): Promise<LookUp> {
-    if (this.#given.hold) return Promise.resolve({ do: 'held' });
     const room = this.#room(order.kind);
     return new Promise((answer, fail) => {
       const lost = { id, request: order.paidRequest, fence, resent };
@@ -293,7 +288,7 @@ export function decideLookUp<Job extends ListedRecord>(
 }
 
 /** Fields that the list returned unchanged for all known jobs, and for at least one. */
-export function findCalibrated(
+function findCalibrated(
   jobs: readonly ListedRecord[],
   { fields, known }: { fields: readonly string[]; known: ReadonlyMap<string, OpenRequest | undefined> },
 ): Set<string> {

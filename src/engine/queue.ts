@@ -36,7 +36,7 @@ export class Queue {
   #balance: number | undefined;
   #bought = 0;
   #pricesSeen = 0;
-  #allotment: Allotment = { is: 'all' };
+  #allotment: Allotment;
   readonly #ready = new Heap<Waiting, Place>(comparePlaces);
   /** Orders that wait for credits. */
   #held: Waiting[] = [];
@@ -95,8 +95,7 @@ export class Queue {
       this.#held.push(waiting);
       return;
     }
-    const { places } = this.#allotment;
-    const chain = places?.get(order.address) ?? Number.POSITIVE_INFINITY;
+    const chain = this.#allotment?.get(order.address) ?? Number.POSITIVE_INFINITY;
     const rank = this.#ranks.get(orderId(order)) ?? 0;
     this.#ready.push([stageOf(order), chain, -rank, arrival], waiting);
   }
@@ -171,9 +170,9 @@ export class Queue {
     if (fact.credits === null) this.#unreported.add(order.price.class);
     this.close(fact.address);
     this.#bought += 1;
-    const isStale = this.#allotment.is === 'chains' && this.#bought > (this.#open.size - smallCampaign) / looks;
+    const isStale = this.#allotment !== undefined && this.#bought > (this.#open.size - smallCampaign) / looks;
     if (isNews || this.#pricesSeen !== this.#account.prices.changes || isStale) this.#reallot();
-    return this.#held.length < heldBefore || this.#allotment.is === 'chains';
+    return this.#held.length < heldBefore || this.#allotment !== undefined;
   }
 
   /** Removes an order that is bought, or will not be. */
@@ -201,7 +200,7 @@ export class Queue {
     const asked = this.#askedBy.get(price.class);
     // It would only wait for that price in a slot.
     if (asked !== undefined && asked !== address && this.#priceOf(order) === null) return true;
-    return this.#allotment.places?.has(address) === false;
+    return this.#allotment?.has(address) === false;
   }
 
   #reallot(): void {
@@ -218,7 +217,7 @@ export class Queue {
 
   /** Releases all orders: the remaining credits cannot finish another chain. */
   #letAllGo(): void {
-    this.#allotment = { is: 'all' };
+    this.#allotment = undefined;
     this.#resort();
   }
 
@@ -237,11 +236,11 @@ interface Means {
   isMoving?: boolean;
 }
 
-/** `all`: in the order of the plan. `chains`: one chain after the other. */
-type Allotment =
-  | { is: 'all'; places?: never }
-  /** `places`: position of the chain of each order that the credits cover. Other purchases wait. */
-  | { is: 'chains'; places: ReadonlyMap<string, number> };
+/**
+ * Position of the chain of each order that the credits cover. Other purchases wait. `undefined`: all orders may start, in
+ * the order of the plan.
+ */
+type Allotment = ReadonlyMap<string, number> | undefined;
 
 /**
  * Decides which orders may start. Unless the credits certainly cover everything, outputs are finished one by one, each
@@ -250,13 +249,13 @@ type Allotment =
  */
 export function allot(open: ReadonlyMap<string, StepOrder>, ends: readonly StepOrder[], means: Means): Allotment {
   const { left, priceOf } = means;
-  if (left === Number.POSITIVE_INFINITY) return { is: 'all' };
+  if (left === Number.POSITIVE_INFINITY) return undefined;
   const known = [...open.values()].map(priceOf);
   // An unknown price is replaced by its estimate, or by the highest known price.
   const guess = known.reduce<number>((most, price) => Math.max(most, price ?? 0), 1);
   const costOf = (order: StepOrder) => priceOf(order) ?? order.price.likely ?? guess;
   const total = [...open.values()].reduce((sum, order) => sum + costOf(order), 0);
-  if (total <= left && !known.includes(null)) return { is: 'all' };
+  if (total <= left && !known.includes(null)) return undefined;
   // Credits that seem too few now may suffice for the next product in a moment, so a later product must not use them.
   const isSure = !known.includes(null) && means.isMoving !== true;
   const places = new Map<string, number>();
@@ -274,7 +273,7 @@ export function allot(open: ReadonlyMap<string, StepOrder>, ends: readonly StepO
     const place = places.size;
     for (const { address } of chain) places.set(address, place);
   }
-  return { is: 'chains', places };
+  return places;
 }
 
 /**
@@ -304,19 +303,8 @@ function comparePlaces(a: Place, b: Place): number {
 
 /** Paid orders come first: attached jobs, then downloads, open create requests, and new create requests. */
 function stageOf({ action, jobId, send }: StepOrder): number {
-  switch (action) {
-    case 'attach':
-      return 0;
-    case 'download':
-    case 'move':
-      return 1;
-    case 'create':
-    case 'redo':
-    case 'retry':
-      // An earlier leader of the run created its job, which counts among those that an account may have at once.
-      if (jobId !== undefined) return 0;
-      return send === undefined ? 3 : 2;
-    default:
-      return action satisfies never;
-  }
+  if (action === 'download' || action === 'move') return 1;
+  // An earlier leader may have created the job of a purchase.
+  if (jobId !== undefined) return 0;
+  return send === undefined ? 3 : 2;
 }

@@ -207,7 +207,6 @@ export class Head implements HeadOfRuns {
       clock,
       signal,
       times: lookUpTimes(false, limits),
-      hold: false,
       gate,
       notBefore: () => clock.now() + seat.waitMs(),
     });

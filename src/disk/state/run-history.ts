@@ -2,9 +2,9 @@ import { constants, type WriteStream } from 'node:fs';
 import { open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
-import { UnsafeFileError } from '../../contract/errors.ts';
 import { type Json, parseJson } from '../../ground/json.ts';
-import { isErrno, lstatOrAbsent, noFollow, openPlainFile, orAbsent } from '../fs/plain-file.ts';
+import { lstatOrAbsent, noFollow, openPlainFile, orAbsent } from '../fs/plain-file.ts';
+import { orForgotten } from './caches.ts';
 import { hasRealFolders, prepareStateFolder } from './state-folder.ts';
 
 interface HistoryLimits {
@@ -46,10 +46,10 @@ export class RunHistory {
 
   /** Newest first. Empty if there is no readable history. */
   async list(): Promise<{ id: string; bytes: number }[]> {
-    try {
+    const runs = await orForgotten(async () => {
       if (!hasRealFolders(this.#state, this.#folder)) return [];
       const names = await readdir(join(this.#state, this.#folder));
-      const runs = names
+      return names
         .sort()
         .reverse()
         .flatMap((name) => {
@@ -57,10 +57,8 @@ export class RunHistory {
           const stats = id === undefined ? undefined : lstatOrAbsent(this.#pathOf(id));
           return id === undefined || stats?.isFile() !== true ? [] : [{ id, bytes: stats.size }];
         });
-      return runs;
-    } catch (error) {
-      return orNothing(error, []);
-    }
+    });
+    return runs ?? [];
   }
 
   /** `undefined` if the file cannot be read. Omits lines that are not JSON. */
@@ -78,9 +76,8 @@ export class RunHistory {
 
   /** `next`: end of the last complete line. `undefined` if the file is unreadable. */
   async readFrom(id: string, position: number, most = endBytes): Promise<Lines | undefined> {
-    if (!runName.test(`${id}.jsonl`)) return undefined;
-    try {
-      if (!hasRealFolders(this.#state, this.#folder)) return undefined;
+    return orForgotten(async () => {
+      if (!runName.test(`${id}.jsonl`) || !hasRealFolders(this.#state, this.#folder)) return undefined;
       const handle = await openPlainFile(this.#pathOf(id), constants.O_RDONLY);
       if (handle === undefined) return undefined;
       try {
@@ -94,9 +91,7 @@ export class RunHistory {
       } finally {
         await handle.close();
       }
-    } catch (error) {
-      return orNothing(error, undefined);
-    }
+    });
   }
 
   /** Removes the oldest files to make room for one more run. Ignores errors of the disk. */
@@ -107,20 +102,13 @@ export class RunHistory {
       count += 1;
       size += run.bytes;
       if (count <= runs && size <= bytes) continue;
-      await orAbsent(unlink(this.#pathOf(run.id))).catch((error) => orNothing(error, undefined));
+      await orForgotten(() => orAbsent(unlink(this.#pathOf(run.id))));
     }
   }
 
   #pathOf(id: string): string {
     return join(this.#state, this.#folder, `${id}.jsonl`);
   }
-}
-
-function orNothing<T>(error: unknown, nothing: T): T {
-  if (error instanceof UnsafeFileError) return nothing;
-  if (isErrno(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'EIO', 'ELOOP', 'EROFS', 'EISDIR', 'EBUSY'))
-    return nothing;
-  throw error;
 }
 
 function valuesOfLines(text: string): Json[] {

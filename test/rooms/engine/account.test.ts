@@ -420,17 +420,6 @@ describe('the account', () => {
     budget.reserve('a', { class: 'x', credits: 6 });
     expect(budget.held).toBe(6);
   });
-
-  test('what earlier runs spent, and what may have been spent, counts', () => {
-    const budget = accountOf({ spentEver: 5, heldBefore: 3, total: 10 });
-    expect(budget.left).toBe(2);
-    expect(budget.reserve('a', { class: 'x', credits: 3 })).toEqual({ is: 'over-budget' });
-  });
-
-  test('the cap of a run counts this run alone', () => {
-    const budget = accountOf({ spentEver: 50, heldBefore: 0, run: 3 });
-    expect(budget.reserve('a', { class: 'x', credits: 3 })).toEqual({ is: 'reserved', credits: 3 });
-  });
 });
 
 test('a possible charge stays held when the retry of its step is refused, or charged', () => {

@@ -62,25 +62,6 @@ describe('a create of a listed kind whose answer was lost', () => {
     expect(campaign.service.ledger).toHaveLength(2);
   });
 
-  test('lost twice and never made: not sent a third time', async () => {
-    const campaign = await campaignWithOne();
-    campaign.graph = graphOf(voices('first', 'second'));
-    meet(campaign, { 1: unmade, 2: unmade });
-    const result = await campaign.run();
-    expect(result.outcomes).toMatchObject({ v2: 'unresolved' });
-    const again = await campaign.run();
-    expect(again.outcomes).toMatchObject({ v2: 'unresolved' });
-    expect(campaign.service.creates).toHaveLength(3);
-  });
-
-  test('sent again, and the second answer lost as well: that job is found', async () => {
-    const campaign = await campaignWithOne();
-    campaign.graph = graphOf(voices('first', 'second'));
-    meet(campaign, { 1: unmade, 2: lost });
-    expect((await campaign.run()).outcomes).toMatchObject({ v2: 'done' });
-    expect(campaign.service.ledger).toHaveLength(2);
-  });
-
   test('a list that lags for less than the time that is waited is no danger', async () => {
     const campaign = await campaignWithOne();
     campaign.service.listLagMs = 50_000;
@@ -102,21 +83,6 @@ describe('a create of a listed kind whose answer was lost', () => {
     expect(finished).toMatchObject({ error: expect.stringContaining(campaign.service.ledger[0]?.jobId ?? '?') });
   });
 
-  test('somebody else made the same just now: it may be either', async () => {
-    const campaign = await campaignWithOne();
-    campaign.graph = graphOf(voices('first', 'second'));
-    meet(campaign, { 1: lost });
-    campaign.service.trouble = (create) => {
-      if (create !== 2) return undefined;
-      const bookedAt = campaign.clock.now() + 10;
-      campaign.service.others.push({ kind: 'voiceover', jobId: 'theirs', bookedAt, request: { text: 'second' } });
-      return lost;
-    };
-    const result = await campaign.run();
-    expect(result.outcomes).toMatchObject({ v2: 'unresolved' });
-    expect(campaign.service.creates).toHaveLength(2);
-  });
-
   test('several at once, some made and some not', async () => {
     const campaign = await campaignWithOne();
     campaign.graph = graphOf(voices('first', 'second', 'third', 'fourth', 'fifth'));
@@ -125,16 +91,6 @@ describe('a create of a listed kind whose answer was lost', () => {
     expect(new Set(Object.values(result.outcomes))).toEqual(new Set(['done']));
     expect(campaign.service.ledger).toHaveLength(5);
     expect(new Set(ids(result)).size).toBe(5);
-  });
-
-  test('takes of one request are as many jobs as were made', async () => {
-    const campaign = await campaignWithOne();
-    const takes = voices('first').replace('text: first }', 'text: first }, takes: 3');
-    campaign.graph = graphOf(takes);
-    meet(campaign, { 1: lost, 2: unmade });
-    await campaign.run({ concurrency: 1 });
-    expect((await campaign.run()).outcomes).toEqual({});
-    expect(new Set(campaign.service.ledger.map(({ jobId }) => jobId)).size).toBe(3);
   });
 
   test('the list cannot be read now: the next run reads it', async () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Ports } from '../../../src/contract/ports.ts';
 import { Account } from '../../../src/engine/account.ts';
 import { SharedSlots } from '../../../src/engine/account-gate.ts';
@@ -141,15 +141,6 @@ test('however many hang on a step, a longer chain goes first', () => {
   const orders = new Map(all.map((one) => [one.address, one]));
   const ranks = rankOrders(orders, linkOrders(orders).dependents);
   expect(ranks.get('song')).toBeGreaterThan(ranks.get('logo') ?? 0);
-});
-
-const manifest = 'version: 1\nname: test\ntasks:\n  hero: { kind: image, with: { prompt: x } }\n';
-
-it('buys it again, where somebody asks, under the request that was bought', async () => {
-  const campaign = new TestCampaign(manifest);
-  await campaign.run();
-  await campaign.run({ redo: ['hero'] });
-  expect(campaign.service.ledger.map(({ body }) => body)).toEqual(['{"prompt":"x"}', '{"prompt":"x"}']);
 });
 
 test('a plan waits while another one has all the places, and does not end with orders left', async () => {

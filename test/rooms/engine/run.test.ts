@@ -509,23 +509,6 @@ describe('downloads', () => {
     await other.run();
     expectPaidOnce(other, 1);
   });
-
-  test('a refused address: the id is kept, the other steps go on', async () => {
-    const campaign = new TestCampaign(images(3));
-    campaign.service.opened = (url) =>
-      url.endsWith('-1') ? { is: 'refused', message: 'not a public address' } : undefined;
-    const { outcomes } = await campaign.run();
-    expect(Object.values(outcomes).sort()).toEqual(['done', 'done', 'failed']);
-    expect(Object.values(actionsOf(campaign.plan())).sort()).toEqual(['attach', 'keep', 'keep']);
-  });
-
-  test('a full disk stops buying', async () => {
-    const campaign = new TestCampaign(images(20));
-    campaign.outputs.problems.push(...Array.from({ length: 20 }, () => new OutputError('disk', 'no space left')));
-    const { gate } = await campaign.run({ concurrency: 2 });
-    expect(gate.stopped).toBe('disk');
-    expect(campaign.service.ledger.length).toBeLessThan(20);
-  });
 });
 
 describe('what an attacker or a bad day could do', () => {

@@ -179,15 +179,6 @@ describe('a create without a plain answer', () => {
       told: [intended, ['finish', { state: 'refused', error, send: 'send-1' }], ...stops],
     });
   });
-
-  it('never left where the host is away for good', async () => {
-    const { end, told } = await buy([{ is: 'not-sent', message: 'no route' }]);
-    expect(end).toMatchObject({ outcome: 'left', credits: 0, error: 'no route' });
-    expect(told.slice(1)).toEqual([
-      ['stop', 'unreachable', 'no route', undefined],
-      ['finish', { state: 'unsent', send: 'send-1' }],
-    ]);
-  });
 });
 
 describe('a lost create of a kind with a list', () => {

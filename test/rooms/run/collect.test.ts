@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import type { DownloadAnswer, JobEnd, JobResult } from '../../../src/contract/answer.ts';
 import { OutputError } from '../../../src/contract/errors.ts';
 import type { OutputTarget } from '../../../src/contract/ports.ts';
-import { decideLookUp, findCalibrated } from '../../../src/engine/lost-creates.ts';
+import { decideLookUp } from '../../../src/engine/lost-creates.ts';
 import type { Json } from '../../../src/ground/json.ts';
 import { collectOutput, saveOutputs } from '../../../src/run/save.ts';
 import { image, orderOf, type Script, tracedPorts } from './traced-ports.ts';
@@ -359,23 +359,16 @@ test('only what is newer than the mark that was set before the first of them cou
   expect(decide(['n2', 'n1'], [{ fence: 'n2' }, { fence: 'gone' }])).toEqual([adopted('n2'), adopted('n1')]);
 });
 
+test('a recorded link, which each request signs anew, shows nothing about the list', () => {
+  const walk = { jobs: [], older: [record('known', old)], complete: true };
+  const lost = [{ id: 'k', request: asked, resent: false }];
+  const linked = new Map([['known', { prompt: { $ref: 'a', field: 'url' }, model: 'm1' }]]);
+  expect(decideLookUp(lost, [walk, walk], { fields, known: linked }).get('k')?.do).toBe('hold');
+});
+
 test('what is on record already is nobody’s answer', () => {
   const walk = { jobs: [record('mine')], older: [record('known', old)], complete: true };
   const lost = [{ id: 'k', request: asked, resent: false }];
   const recorded = new Map([...known, ['mine', asked]]);
   expect(decideLookUp(lost, [walk, walk], { fields, known: recorded }).get('k')).toEqual({ do: 'resend' });
-});
-
-test('a field counts once a known job came back with it, and never after one came back with another', () => {
-  const calibrated = (...shown: Echoes[]) => {
-    const jobs = shown.map((echoes, index) => record(`j${index}`, echoes));
-    return [...findCalibrated(jobs, { fields, known: new Map(jobs.map(({ jobId }) => [jobId, old])) })];
-  };
-  expect(calibrated()).toEqual([]);
-  expect(calibrated(old)).toEqual(['prompt', 'model']);
-  expect(calibrated({ prompt: 'a known video' })).toEqual(['prompt']);
-  expect(calibrated(old, { ...old, model: 'm2' })).toEqual(['prompt']);
-  const linked = new Map([['j0', { prompt: { $ref: 'a', field: 'url' }, model: 'm1' }]]);
-  expect([...findCalibrated([record('j0', old)], { fields, known: linked })]).toEqual(['model']);
-  expect([...findCalibrated([record('stranger', old)], { fields, known: linked })]).toEqual([]);
 });

@@ -4,7 +4,6 @@ import { systemClock } from '../../../src/contract/clock.ts';
 import type { OpenRequest } from '../../../src/graph/graph.ts';
 import { emptiesList, fillReferences, makeBody, takeKeptBody } from '../../../src/run/references.ts';
 import { nextOrder, uploadFile } from '../../../src/run/step.ts';
-import { stopFor } from '../../../src/run/step-end.ts';
 import { image, orderOf, type Script, tracedPorts } from './traced-ports.ts';
 
 describe('the references of a request', () => {
@@ -91,19 +90,6 @@ describe('the bytes of a request that uses another step', () => {
     const { made, told } = await make({ is: 'unwatched', because: 'auth', error: 'HTTP 401' });
     expect(made).toEqual({ outcome: 'left', credits: 0, error: 'HTTP 401' });
     expect(told).toEqual([['stop', 'auth', 'HTTP 401']]);
-  });
-});
-
-describe('a job that is no longer watched', () => {
-  it.each([
-    ['auth', [['stop', 'auth', 'e']]],
-    ['unreachable', [['stop', 'unreachable', 'e']]],
-    ['signal', []],
-    ['patience', []],
-  ] as const)('because of “%s” ends all buying, or nothing', (because, expected) => {
-    const { ports, told } = tracedPorts();
-    stopFor({ because, error: 'e' }, ports);
-    expect(told).toEqual(expected);
   });
 });
 

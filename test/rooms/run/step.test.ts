@@ -113,12 +113,6 @@ describe('a job that comes to nothing', () => {
     expect([ran.sent, ran.freed.times]).toEqual([2, 1]);
   });
 
-  test('is followed by none once the plan’s wishes are used up', async () => {
-    const ran = await run({ retries }, [failed, failed]);
-    expect(ran.end).toEqual({ outcome: 'failed', credits: 6, error: 'boom' });
-    expect(ran.sent).toBe(2);
-  });
-
   test('is never bought again when the service only does not know it any more', async () => {
     const ran = await run({ retries }, [{ is: 'lost', error: 'HTTP 404' }]);
     expect(ran.end).toEqual({ outcome: 'lost', credits: 3, error: 'HTTP 404' });
@@ -179,17 +173,6 @@ describe('a step about a part of something', () => {
   const part = { of: 'cuts', fingerprint: '1:cuts', index: 2 };
   const gave = (files: number): Script => ({
     ledger: { jobOf: async () => ({ kind: 'clipping', jobId: 'job-5', files }) },
-  });
-
-  test('is not needed where there is no such part', async () => {
-    const ran = await run({ parts: [part] }, [], gave(2));
-    expect(ran.end).toEqual({ outcome: 'unneeded', credits: 0, error: 'cuts gave 2' });
-    expect(ran.sent).toBe(0);
-  });
-
-  test('is bought where there is, or where nobody knows', async () => {
-    expect((await run({ parts: [part] }, [], gave(3))).sent).toBe(1);
-    expect((await run({ parts: [part] })).sent).toBe(1);
   });
 
   test('is collected without being asked again once it is paid', async () => {
