@@ -7,11 +7,9 @@ import type { Content } from './wire.ts';
 export interface StoredBytes {
   readonly place: string;
   readonly size: number;
-  /** Strong entity tag, a digest of the bytes. */
   readonly etag: string;
 }
 
-/** Storage for uploads. With a folder, an upload is never in memory as a whole. */
 export interface BlobStore {
   /** Stores all chunks or nothing. Rejects with `TooLargeError`, or with an error of the chunks. */
   write(name: string, chunks: AsyncIterable<Uint8Array>, limitBytes: number): Promise<StoredBytes>;
@@ -100,7 +98,7 @@ export function createDiskStore(folder: string): BlobStore {
   };
 }
 
-/** Returns the name of stored bytes. New bytes get a new name, so that readers of the old ones can finish. */
+/** New bytes get a new name, so that readers of the old bytes can finish. */
 function placeOf(name: string, etag: string): string {
   return `${name}-${etag.slice(1, 17)}`;
 }

@@ -9,7 +9,7 @@ import { isObject, type JsonObject } from './wire.ts';
 export interface Job extends FileFacts {
   readonly entry: LedgerEntry;
   readonly kind: SandboxKind;
-  /** Folder name in the URLs of the job's files. It is derived from the job's id and cannot be guessed otherwise. */
+  /** Folder name in the URLs of the job's files, which cannot be guessed. */
   readonly token: string;
   /** Id of the job's record, for kinds whose records have separate ids. */
   readonly recordId: string;
@@ -29,10 +29,7 @@ interface Create {
 /** Returns the price of a create request at the simulated service; undefined if it is unknown. */
 export type PriceOf = (kind: string, body: JsonObject) => number | undefined;
 
-/**
- * Jobs, posts, balances and answers to replay. Computed from the ledger, deletions and status updates at the start, and
- * updated with each new record.
- */
+/** Jobs, posts and balances, computed from the journal. */
 export class Books {
   readonly entries: LedgerEntry[] = [];
   readonly posts: LedgerEntry[] = [];
@@ -64,7 +61,6 @@ export class Books {
     for (const line of journal?.synced.lines ?? []) this.syncTimes.set(String(line.id), Date.parse(String(line.at)));
   }
 
-  /** Writes the balance to disk first, as create requests are. */
   setBalance(user: string, { credits, now }: { credits: number; now: number }): void {
     const at = new Date(now).toISOString();
     this.journal?.balances.append({ at, user, credits, after: this.countOf(user) });
@@ -88,10 +84,7 @@ export class Books {
     return this.priceOf?.(kind.name, body) ?? kind.settle(fitBody(body, kind.create.body)).credits;
   }
 
-  /**
-   * Books a create request, and writes it to disk first if there is a folder. Throws if that fails; nothing is booked
-   * then.
-   */
+  /** Writes the entry to disk first. Throws if that fails; nothing is booked then. */
   book(user: string, kind: SandboxKind, create: Create): Job {
     const credits = this.price(kind, create.body);
     return this.takeJob(this.write({ user, kind: kind.name, credits }, create));
@@ -111,10 +104,7 @@ export class Books {
     return entry;
   }
 
-  /**
-   * Returns the id of a new job. With an idempotency key it is derived from the request, so that two runs of a campaign
-   * can be compared byte by byte.
-   */
+  /** An idempotency key determines the id, so that two runs of a campaign can be compared byte by byte. */
   private nextId(user: string, kind: string, create: Create & { at: string }): string {
     const { at, key, body } = create;
     const which =
@@ -131,7 +121,7 @@ export class Books {
     return job.entry.user === user && kinds.includes(job.kind) ? job : undefined;
   }
 
-  /** Returns the jobs that are not deleted and that `chosen` accepts, newest first. */
+  /** Returns jobs that are not deleted, newest first. */
   list(chosen: (job: Job) => boolean): Job[] {
     return [...this.jobs.values()].filter((job) => !this.deleted.has(job.entry.id) && chosen(job)).reverse();
   }
@@ -146,7 +136,7 @@ export class Books {
     return this.deleted.has(job.entry.id);
   }
 
-  /** Returns the newest job with this idempotency key, even if it was deleted: a replay gets its answer. */
+  /** Also finds a deleted job, whose answer is replayed. */
   findByKey(user: string, key: string): Job | undefined {
     return this.jobsByKey.get(JSON.stringify([user, key]));
   }
@@ -221,22 +211,18 @@ export class Books {
 
 const postKind = 'post';
 
-/**
- * One accepted create request. The ledger is the authoritative record of spending: an entry is written before its
- * answer is sent, and never changed.
- */
+/** An accepted create request. Written before its answer is sent, and never changed. */
 export interface LedgerEntry {
   /** Time of acceptance, ISO 8601. */
   readonly at: string;
   readonly id: string;
   readonly user: string;
-  /** The kind of the job, or `post`. */
+  /** Kind of the job, or `post`. */
   readonly kind: string;
   /** The idempotency key, or `null` if none was sent or it does not count. */
   readonly key: string | null;
   readonly credits: number;
   readonly balance: number;
-  /** The request body as sent, including unknown fields. */
   readonly body: JsonObject;
 }
 

@@ -1,10 +1,10 @@
 import { timingSafeEqual } from 'node:crypto';
 import { isObject } from './wire.ts';
 
-/** The user of the configured API key. A JWT without a subject, or with this one, is the same user. */
+/** User of the API key, and of a JWT without a subject. */
 export const mainUser = 'sandbox-user';
 
-/** Subject of a JWT that is valid but whose user does not exist, to test that case. */
+/** Subject of a valid JWT whose user does not exist. */
 export const unknownUser = 'unknown-user';
 
 export interface Caller {
@@ -33,7 +33,7 @@ function isSameText(left: string, right: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** Decodes the payload of a JWT without checking the signature, because the sandbox has no issuer. */
+/** Does not check the signature, because the sandbox has no issuer. */
 function readClaims(token: string) {
   const parts = token.split('.');
   if (parts.length !== 3 || !parts.every((part) => /^[\w-]+$/.test(part))) return undefined;

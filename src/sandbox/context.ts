@@ -19,7 +19,7 @@ export interface Context {
   readonly startingCredits: number;
   readonly speed: number;
   readonly failRate: number;
-  /** Whether the sandbox simulates another service, whose rules the caller has already applied to each request. */
+  /** Whether the caller has already checked each request by the rules of another service. */
   readonly rehearses: boolean;
   readonly now: () => number;
 }

@@ -1,6 +1,5 @@
 import type { Call, JsonObject, Reply } from './wire.ts';
 
-/** An endpoint of the service. The OpenAPI document is generated from the endpoints, so it is complete. */
 export interface Endpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** `api`: the path is below `/api/v1`. `root`: the path is absolute. */

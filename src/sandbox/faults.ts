@@ -23,7 +23,7 @@ export interface Fault {
   readonly kind?: string;
   /** First matching request that is affected, counted from 1. Default 1. */
   readonly nth?: number;
-  /** Number of consecutive matching requests that are affected. Default 1. */
+  /** Number of consecutive matching requests. Default 1. */
   readonly times?: number;
   /**
    * Affects only requests whose text contains this string. The text is the body of a create request or post; the job's
@@ -34,13 +34,9 @@ export interface Fault {
   readonly do: FaultAction;
 }
 
-/**
- * Fate of a request. `booked`: the request is executed first (a create request is in the ledger), and only its
- * answer is affected.
- */
+/** `booked`: the sandbox first executes the request, and only its answer is affected. */
 export type FaultAction =
   | { type: 'status'; status: number; body?: Json; headers?: Record<string, string>; booked?: boolean }
-  /** Closes the connection without an answer. */
   | { type: 'reset'; booked?: boolean }
   | { type: 'hang'; booked?: boolean }
   /** Answers with a login page and status 200. */
@@ -64,7 +60,7 @@ const fieldsOf: { readonly [type in FaultAction['type']]: readonly string[] } = 
   slow: ['bytesPerSecond'],
 };
 
-/** Script of faults. Each fault counts its own matching requests. */
+/** Each fault counts its own matching requests. */
 export class FaultScript {
   private readonly faults: { readonly fault: Fault; seen: number }[] = [];
 
@@ -76,7 +72,7 @@ export class FaultScript {
     this.faults.length = 0;
   }
 
-  /** Counts a request for all faults, and returns the action of the first one that is due. */
+  /** Counts the request for all faults. Returns the action of the first due fault. */
   next(on: Fault['on'], about: { readonly kind: string; readonly text: string }): FaultAction | undefined {
     let due: FaultAction | undefined;
     for (const entry of this.faults) {
@@ -91,7 +87,6 @@ export class FaultScript {
   }
 }
 
-/** Throws with the file's name and the error in it. */
 export function readFaults(path: string): Fault[] {
   let list: unknown;
   try {
@@ -137,7 +132,7 @@ export interface Handled {
   readonly jobId?: string;
 }
 
-/** Handles a request with a fault. An answer that refuses the request is not replaced. */
+/** Does not replace an answer that refuses the request. */
 export async function applyFault(
   action: FaultAction | undefined,
   handle: () => Handled | Promise<Handled>,

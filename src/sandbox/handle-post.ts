@@ -34,7 +34,7 @@ export const postBody: BodySchema = {
   ...bodyNotShown,
 };
 
-/** Handles a post: booked like a create request, but free of charge. An Idempotency-Key is ignored. */
+/** Books a post free of charge. Ignores an Idempotency-Key. */
 export async function handlePost(context: Context, call: Call): Promise<Reply> {
   const caller = admitCreate(context, call);
   const { body, text } = readJson(call);

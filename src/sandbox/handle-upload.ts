@@ -43,7 +43,6 @@ interface Import {
   readonly origin: string;
 }
 
-/** Uploads a file into the library in one request, free of charge. */
 export async function handleUpload(context: Context, call: Call): Promise<Reply> {
   return handleUploadCall(context, call, async ({ user, body }) => {
     const checked = checkBody(body, uploadBody);

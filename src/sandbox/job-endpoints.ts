@@ -47,7 +47,7 @@ function createEndpoint(context: Context, kind: SandboxKind): Endpoint {
   };
 }
 
-/** Returns one status endpoint per path; several kinds may share it. */
+/** Several kinds may share a path. */
 function statusEndpoints(context: Context): Endpoint[] {
   const paths = [...new Set(kinds.flatMap((kind) => kind.status.paths))];
   return paths.map((path, index) => {

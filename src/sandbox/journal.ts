@@ -17,9 +17,7 @@ export interface Journal {
   close(): void;
 }
 
-/**
- * Folders that sandboxes of this process have open: a pid file with this process's id does not show whether they do.
- */
+/** Folders that sandboxes of this process have open. */
 const openHere = new Set<string>();
 
 /** Throws if another sandbox uses the folder, or if a complete line of a file is damaged. */
@@ -92,7 +90,7 @@ function isHeld(folder: string, pid: number): boolean {
   }
 }
 
-/** Whether a process is a zombie: dead, but not yet reaped by its parent, so it still accepts signals. Linux only. */
+/** A dead process accepts signals until its parent has reaped it. Linux only. */
 function isZombie(pid: number): boolean {
   const path = `/proc/${pid}/stat`;
   return existsSync(path) && /\) Z /.test(readFileSync(path, 'utf8'));

@@ -175,7 +175,7 @@ export function fileEndpoints(context: Context): Endpoint[] {
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Serves an output or a sample. The URL alone permits reading it. Supports range and conditional requests. */
+/** Serves an output or a sample without a credential. Supports range and conditional requests. */
 function handleOutput(context: Context, call: Call, path: OwnPath): Promise<Reply> | Reply {
   return serve(context, call, {
     file: findOutput(context, path),
@@ -183,10 +183,7 @@ function handleOutput(context: Context, call: Call, path: OwnPath): Promise<Repl
   });
 }
 
-/**
- * Serves uploaded bytes under their public URL. Any user may have uploaded them, so browsers must not render them as a
- * page.
- */
+/** Any user may have uploaded the bytes, so browsers must not render them as a page. */
 function handleUploaded(context: Context, call: Call, path: OwnPath): Promise<Reply> | Reply {
   return serve(context, call, {
     file: findUpload(context, path),
@@ -232,10 +229,7 @@ function takePart(content: Content, { first, last }: { first: number; last: numb
   return { ...content, first: content.first + first, size: last + 1 - first };
 }
 
-/**
- * Parses a Range header with a single range. Several ranges, another unit or an outdated If-Range give the whole file,
- * as HTTP allows.
- */
+/** Several ranges, another unit or an outdated If-Range give the whole file, as HTTP allows. */
 function readRange(call: Call, etag: string, size: number) {
   const ifRange = call.header('if-range');
   if (ifRange !== undefined && ifRange !== etag) return 'whole';

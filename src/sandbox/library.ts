@@ -3,9 +3,9 @@ import { digest } from './digest.ts';
 import type { Lines } from './lines.ts';
 import { isObject, type JsonObject } from './wire.ts';
 
-/** A place that is reserved for the bytes of an upload. It is listed in the library only after it is registered. */
+/** Reserved place for the bytes of an upload. */
 interface Blob {
-  /** Token in the URLs of the bytes. It is derived from the reservation and cannot be guessed otherwise. */
+  /** Token in the URLs of the bytes, which cannot be guessed. */
   readonly token: string;
   readonly user: string;
   readonly fileName: string;
@@ -23,10 +23,7 @@ export interface Asset {
   readonly blob: Blob & { readonly stored: StoredBytes & { readonly mediaType: string } };
 }
 
-/**
- * Uploads and the library of registered files. Computed from the journal at the start, and updated with each new
- * record.
- */
+/** Uploads and registered files, computed from the journal. */
 export class Library {
   private readonly store: BlobStore;
   private readonly journal: Lines | undefined;
@@ -46,10 +43,7 @@ export class Library {
     return this.get(token);
   }
 
-  /**
-   * Stores the bytes of a blob, replacing earlier ones. Returns `undefined` if the blob is registered by now. Rejects
-   * with the error of the store; the blob is unchanged then.
-   */
+  /** Replaces the bytes of a blob. Returns `undefined` if it is registered. Rejects with the error of the store. */
   async fill(
     blob: Blob,
     chunks: AsyncIterable<Uint8Array>,
@@ -68,7 +62,7 @@ export class Library {
     return this.get(blob.token);
   }
 
-  /** Returns the blob's record, created by the first call; `undefined` if there are no bytes yet. */
+  /** Returns the record of the blob; `undefined` if there are no bytes yet. */
   register(blob: Blob, name: string, now: number): Asset | undefined {
     if (blob.stored === undefined) return undefined;
     if (blob.assetId === undefined) {
@@ -87,7 +81,7 @@ export class Library {
     return this.assets.has(id);
   }
 
-  /** Returns the assets of a user, or of all users, newest first. */
+  /** Returns assets of a user, or of all users, newest first. */
   list(user?: string): Asset[] {
     return [...this.assets.values()].filter((asset) => user === undefined || asset.user === user).reverse();
   }
@@ -139,7 +133,7 @@ export class Library {
   }
 }
 
-/** Returns the last part of a path, reduced to characters that need no escaping in a URL. */
+/** Returns the last part of a path without characters that need escaping in a URL. */
 function simplifyName(fileName: string): string {
   const last = fileName.split(/[/\\]/).at(-1) ?? '';
   const simple = last
@@ -155,7 +149,7 @@ function readField(line: JsonObject, name: string): string {
   return value;
 }
 
-/** Reads a field that becomes a file name. Validated, because the journal may come with a branch. */
+/** Checks a file name, because the journal may come from a branch. */
 function readName(line: JsonObject, name: string): string {
   const value = readField(line, name);
   if (!/^[\w-]{1,200}$/.test(value)) throw unreadable(line);

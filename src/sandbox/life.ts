@@ -3,7 +3,7 @@ import { digest, lot } from './digest.ts';
 import type { JobView, Life } from './kinds/job-view.ts';
 import { outputArea } from './own-url.ts';
 
-/** Computes the state of a job from the clock, so there are no timers, and a restart loses nothing. */
+/** Computes the state of a job from the clock. */
 export function lifeOf(job: Job, now: number, options: { speed: number; failRate: number }): Life {
   const { least, most } = job.kind.durationMs;
   const createdAtMs = Date.parse(job.entry.at);
@@ -25,10 +25,7 @@ interface Clockwork {
   readonly now: () => number;
 }
 
-/**
- * Returns the state to show in an answer: the current one, or, for kinds with progress `when asked`, the one of the
- * last status request.
- */
+/** With progress `when asked`, returns the state at the last status request. */
 export function shownLife(job: Job, clockwork: Clockwork): Life {
   if (job.kind.status.progress === 'by the clock') return lifeOf(job, clockwork.now(), clockwork);
   const syncedAtMs = clockwork.books.syncedAt(job);
@@ -37,7 +34,7 @@ export function shownLife(job: Job, clockwork: Clockwork): Life {
   return { status: 'QUEUED', createdAtMs, updatedAtMs: createdAtMs };
 }
 
-/** Updates the state of a job with progress `when asked`. Stored only if it has changed. */
+/** Updates the state of a job with progress `when asked`. */
 export function syncLife(job: Job, clockwork: Clockwork): Life {
   if (job.kind.status.progress === 'when asked') {
     const now = clockwork.now();
@@ -47,7 +44,7 @@ export function syncLife(job: Job, clockwork: Clockwork): Life {
   return shownLife(job, clockwork);
 }
 
-/** Combines a job and its state for answers. `origin`: scheme and host in the caller's URL, with which links start. */
+/** `origin`: scheme and host of links. */
 export function viewJob(job: Job, life: Life, origin: string): JobView {
   const { entry, recordId, token } = job;
   return {
@@ -73,7 +70,7 @@ export function modelOf({ kind, body, entry }: Job): string {
   return body.model === entry.body.model ? model : String(entry.body.model);
 }
 
-/** Returns the job as in the answer to its create request; replays get the same. */
+/** Returns the job as in the answer to its create request, for replays. */
 export function viewCreated(job: Job, origin: string): JobView {
   const createdAtMs = Date.parse(job.entry.at);
   return viewJob(job, { status: 'QUEUED', createdAtMs, updatedAtMs: createdAtMs }, origin);

@@ -12,9 +12,9 @@ import { isObject, type JsonObject } from './wire.ts';
 
 /** An append-only file with one JSON object per line. */
 export interface Lines {
-  /** Lines that were in the file when it was opened. */
+  /** Lines of the file when it was opened. */
   readonly lines: readonly JsonObject[];
-  /** Throws if the line could not be written; no part of it stays in the file then. */
+  /** Writes the whole line, or throws. */
   append(line: JsonObject): void;
   close(): void;
 }

@@ -16,7 +16,7 @@ interface OutputFile {
 
 type SourceLoader = (() => Promise<Uint8Array | undefined>) | undefined;
 
-/** Cache of output files, which are rendered on demand: the most recently used in memory, all of them in `folder`. */
+/** Cache of output files: the most recently used in memory, all of them in `folder`. */
 export class OutputFiles {
   private readonly renderer: Renderer;
   private readonly folder: string | undefined;
@@ -28,7 +28,7 @@ export class OutputFiles {
     this.folder = folder;
   }
 
-  /** Returns a file. `loadSource`: loads the bytes that the file is made from; called only if it has to be rendered. */
+  /** `loadSource`: loads the source bytes; called only if the file has to be rendered. */
   get(order: RenderOrder, loadSource?: SourceLoader): Promise<OutputFile> {
     const { kind, body, seed, take, sourceMs, fileName } = order;
     const key = stableJson([rendererVersion, kind, body, seed, take, sourceMs, fileName]);

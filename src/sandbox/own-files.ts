@@ -13,7 +13,7 @@ export interface OwnFile {
   readonly content: Content;
 }
 
-/** A file that a URL refers to, before it is rendered. `text`: text that a scripted fault may match. */
+/** `text`: text that a scripted fault may match. */
 export interface FoundFile {
   readonly kind: string;
   readonly text: string;
@@ -21,7 +21,7 @@ export interface FoundFile {
   open(): Promise<OwnFile | undefined>;
 }
 
-/** Finds an output or a sample. Its `open` returns nothing while the job is not completed. */
+/** `open` resolves with undefined while the job is not completed. */
 export function findOutput(context: Context, path: OwnPath): FoundFile | undefined {
   const sample = findSample(path);
   if (sample !== undefined) {
@@ -43,7 +43,6 @@ export function findOutput(context: Context, path: OwnPath): FoundFile | undefin
   };
 }
 
-/** Finds uploaded bytes, registered or not. */
 export function findUpload(context: Context, path: OwnPath): FoundFile | undefined {
   const blob = context.library.findBlob(`${path.token}/${path.name}`);
   if (blob === undefined) return undefined;
@@ -64,10 +63,7 @@ export function findOwnFile(context: Context, url: string): FoundFile | undefine
   return path === undefined ? undefined : (findOutput(context, path) ?? findUpload(context, path));
 }
 
-/**
- * Whether a request may refer to this URL although it is not public. Outputs may be unfinished; uploads must be
- * complete.
- */
+/** Whether a request may refer to the URL although it is not public: an output, or a complete upload. */
 export function isOwnFile(context: Context, url: string): boolean {
   const path = readOwnUrl(url);
   if (path === undefined) return false;
@@ -90,10 +86,10 @@ function orderOf(job: Job, fileName: string): RenderOrder {
   return { kind: kind.name, body, seed, take, sourceMs, fileName };
 }
 
-/** Maximum size of a source file in bytes. Larger files are not made by the sandbox, and would fill the memory. */
+/** Maximum size of a source file in bytes. The sandbox makes no larger files. */
 const largestSourceBytes = 64 * 1024 * 1024;
 
-/** Loads the source file of a job if it is from this sandbox, even if the job that made the file was deleted. */
+/** Also finds the output of a deleted job. */
 async function loadSource(context: Context, job: Job): Promise<Uint8Array | undefined> {
   const { source } = job;
   if (source === undefined) return undefined;

@@ -13,16 +13,14 @@ export const uploadArea = '/storage/public';
 const ownPath = /^\/(?:files|storage\/public)\/([0-9a-f]{40})\/([^/]+)$/;
 const ownOrigin = /https?:\/\/[^/"\s]+(?=\/(?:files|storage\/public)\/[0-9a-f]{40}\/)/g;
 
-/**
- * Parses a URL that may refer to a file of this sandbox. The host is ignored, because a sandbox may have several names.
- */
+/** Ignores the host, because a sandbox may have several names. */
 export function readOwnUrl(url: string): OwnPath | undefined {
   if (!URL.canParse(url)) return undefined;
   const [, token, name] = ownPath.exec(new URL(url).pathname) ?? [];
   return token === undefined || name === undefined ? undefined : { token, name: decodeName(name) };
 }
 
-/** Serializes a body, with links to own files without their host: the sandbox may use another port later. */
+/** Omits the host of links to own files, because the sandbox may use another port later. */
 export function bodyText(body: Json): string {
   return stableJson(body).replace(ownOrigin, '');
 }
@@ -40,7 +38,7 @@ export function isLoopbackAddress(address: string): boolean {
   return plain === '::1' || (isIPv4(plain) && plain.startsWith('127.'));
 }
 
-/** Whether the URL's host is a loopback name. Other names may be foreign ones that resolve to this machine. */
+/** Another name may be foreign, and resolve to this machine. */
 export function isLoopbackUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);

@@ -4,7 +4,6 @@ import type { Content } from './wire.ts';
 
 type Pieces = AsyncGenerator<Uint8Array, void>;
 
-/** Reads content piece by piece. A file is read only as fast as the pieces are consumed. */
 export async function* readPieces(content: Content): Pieces {
   if (content.type === 'bytes') {
     if (content.bytes.length > 0) yield content.bytes;
@@ -23,7 +22,7 @@ export async function* cutPieces(pieces: AsyncIterable<Uint8Array>, bytes: numbe
   }
 }
 
-/** Delays the pieces to this rate, with ten small pieces a second. */
+/** Delays the pieces, with ten small pieces per second. */
 export async function* pacePieces(pieces: AsyncIterable<Uint8Array>, bytesPerSecond: number): Pieces {
   const pieceBytes = Math.max(1, Math.round(bytesPerSecond / 10));
   let isFirst = true;

@@ -13,10 +13,7 @@ export type WorkerAnswer = { readonly number: number } & (
   | { readonly type: 'failed'; readonly message: string }
 );
 
-/**
- * Creates a renderer. Built code renders in a separate thread, so that a large picture does not delay other answers.
- * When running from TypeScript sources, it renders in this thread, because a worker would need the TypeScript loader.
- */
+/** Built code renders in a thread, so that a large picture does not delay other answers. Sources render in this thread. */
 export function createRenderer(): Renderer {
   return import.meta.url.endsWith('.js') ? new ThreadRenderer() : { render: renderHere, close: async () => undefined };
 }

@@ -1,9 +1,6 @@
 import { isObject, type Json, type JsonObject } from './wire.ts';
 
-/**
- * The subset of JSON Schema for request bodies. The same objects validate requests and are served in the OpenAPI
- * document, so the two cannot differ.
- */
+/** Subset of JSON Schema. Validates request bodies, and is a part of the OpenAPI document. */
 export interface BodySchema extends JsonObject {
   type: 'object';
   required: string[];

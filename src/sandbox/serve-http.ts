@@ -7,7 +7,6 @@ export interface Listener {
   /** URL of the API; ends in `/api/v1`. */
   readonly url: string;
   readonly port: number;
-  /** Closes the port and all connections. */
   close(): Promise<void>;
 }
 
@@ -81,10 +80,7 @@ async function handle(
   }
 }
 
-/**
- * Reads the body. One above the limit is read to its end without being stored: callers read no answer before they have
- * sent the body.
- */
+/** Reads a too large body to its end, because callers read no answer before they have sent the body. */
 async function readBody(request: IncomingMessage): Promise<Body | 'gone'> {
   // The connection stays open if the handler stops reading early, because the answer uses it.
   if (request.method === 'PUT') return { type: 'stream', chunks: request.iterator({ destroyOnReturn: false }) };
@@ -136,10 +132,7 @@ async function send(response: ServerResponse, answer: Answer, headOnly: boolean)
   }
 }
 
-/**
- * Writes the pieces one after another, each after the previous one was flushed. Ends early if the caller has closed the
- * connection.
- */
+/** Writes each piece after the previous piece was flushed. Ends early if the caller has closed the connection. */
 async function write(response: ServerResponse, pieces: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const piece of pieces) {
     if (response.destroyed) return;

@@ -1,5 +1,3 @@
-/** Requests and answers independent of sockets, used by both `fetch()` and `listen()`. */
-
 export type Json = null | boolean | number | string | Json[] | JsonObject;
 export interface JsonObject {
   [name: string]: Json;
@@ -10,18 +8,14 @@ export interface Call {
   /** Path without the query, percent-encoded. */
   readonly path: string;
   readonly query: URLSearchParams;
-  /** Scheme and host in the caller's URL, for example `http://127.0.0.1:4010`. Output URLs start with it. */
+  /** Scheme and host of the URL, for example `http://127.0.0.1:4010`. */
   readonly origin: string;
-  /** Returns a header by its lower-case name; `undefined` if the request does not have it. */
   readonly header: (name: string) => string | undefined;
   readonly isLocal: boolean;
   readonly body: Body;
 }
 
-/**
- * Body of a request. `too large`: more than 10 MB. `stream`: the body of a PUT, of any size, which the handler can read
- * once; it throws when the connection breaks.
- */
+/** `too large`: more than 10 MB. `stream`: body of a PUT, which can be read once; throws when the connection breaks. */
 export type Body =
   | { readonly type: 'whole'; readonly bytes: Buffer }
   | { readonly type: 'too large' }

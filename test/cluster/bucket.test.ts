@@ -47,17 +47,3 @@ test('files go into a bucket by whoever reaches it, and come from there into the
   const said = [submitter, ...workers].map((one) => one.out() + one.err()).join('\n');
   for (const text of [dump, said]) expect(text).not.toContain(bucketEnv.AWS_SECRET_ACCESS_KEY);
 });
-
-test('a worker whose key does not open the bucket takes nothing, and says why', async ({ onTestFinished }) => {
-  const place = await ClusterPlace.make(onTestFinished);
-  const bucket = await BucketStandIn.start();
-  const start = (env: NodeJS.ProcessEnv, name = store) =>
-    applied(place.start(['worker', '--store', name, '--exit-when-idle'], { env, cwd: place.folder }));
-  const wrong = await start({ ...bucket.env, AWS_SECRET_ACCESS_KEY: 'wrong' });
-  expect([wrong.code, wrong.err]).toEqual([64, expect.stringContaining('SignatureDoesNotMatch')]);
-  const unset = await start({});
-  expect(unset.err).toContain('AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set');
-  const empty = await start(bucket.env);
-  expect(empty.err).toContain(`the store ${store} has no .mediabatch/store.json`);
-  expect(bucket.objects.size).toBe(0);
-});

@@ -82,21 +82,6 @@ test.concurrent('a saved plan with `retry:` goes on there after its first job fa
   it(service.ledger()).toHaveLength(2);
 });
 
-test.concurrent('done on the engine: here there is nothing to do, and the other way round', async (context) => {
-  const { onTestFinished, expect: it } = context;
-  const place = await ClusterPlace.make(onTestFinished);
-  place.write('campaign.yaml', manifestOf(shape));
-  place.worker();
-  const first = await applied(place.submit(['--store', place.store]));
-  it(first.code, first.err).toBe(0);
-  const second = await place.applyLocally();
-  it(second.err).toMatch(/nothing to do/i);
-  it(second.code).toBe(0);
-  const third = await applied(place.submit(['--store', place.store]));
-  it(third.code, third.err).toBe(0);
-  it(place.judge.spent).toBe(cost);
-});
-
 test.concurrent('the end of a run that nobody saw is found by the next clone', async (context) => {
   const { onTestFinished, expect: it } = context;
   const place = await ClusterPlace.make(onTestFinished);

@@ -1,9 +1,5 @@
-/**
- * An image model as documented by the service. Undocumented facts (prices, number of reference images, pixel sizes of
- * the tiers) are chosen by the sandbox, and marked so in the OpenAPI document.
- */
+/** An image model. The sandbox chose prices, number of references and pixel sizes, which are not documented. */
 export interface ImageModel {
-  /** The model that runs when this key is an alias. */
   readonly runs: string;
   /** Empty if the model does not support `aspectRatio`. */
   readonly ratios: readonly string[];
@@ -93,10 +89,7 @@ export const imageModels: Readonly<Record<string, ImageModel>> = {
   },
 };
 
-/**
- * Returns the size in pixels. Sides of an area are rounded to a multiple of 16; `auto` and a missing ratio give a
- * square.
- */
+/** Sides are multiples of 16. `auto` and a missing ratio give a square. */
 export function pixelSize(size: ImageSize, ratio: string): { readonly width: number; readonly height: number } {
   if (size.type === 'exact') return { width: size.widthPixels, height: size.heightPixels };
   const [across = 1, down = 1] = /^\d+:\d+$/.test(ratio) ? ratio.split(':').map(Number) : [1, 1];

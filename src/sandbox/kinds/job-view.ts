@@ -5,7 +5,6 @@ type JobStatus = 'QUEUED' | 'PROCESSING' | 'COMPLETED' | 'FAILED';
 export interface Life {
   readonly status: JobStatus;
   readonly createdAtMs: number;
-  /** Time at which the current status was reached. */
   readonly updatedAtMs: number;
 }
 
@@ -14,7 +13,6 @@ export interface JobView {
   readonly recordId: string;
   readonly user: string;
   readonly body: JsonObject;
-  /** With aliases resolved. */
   readonly model: string;
   readonly credits: number;
   readonly life: Life;

@@ -2,21 +2,17 @@ import type { BodySchema } from '../schema.ts';
 import type { JsonObject } from '../wire.ts';
 import { describeEnd, describeLink, describeProgress, type JobView } from './job-view.ts';
 
-/** Definition of one kind of generation. To add a kind, define another one and list it in the index. */
+/** To add a kind, define an object and list it in the index. */
 export interface SandboxKind {
   readonly name: string;
   readonly create: {
     /** Path below `/api/v1`, as for all paths here. */
     readonly path: string;
-    /**
-     * Whether the service documents an Idempotency-Key for it, so that a repeated key gets the same answer. Other kinds
-     * ignore the header.
-     */
+    /** Whether a repeated Idempotency-Key gets the same answer. Other kinds ignore the header. */
     readonly replays: boolean;
-    /** Name of the body's schema in the OpenAPI document; the same schema validates requests. */
     readonly schemaName: string;
     readonly body: BodySchema;
-    /** JSON Schemas of the response fields besides `success` and the credits. */
+    /** JSON Schemas of response fields, in addition to `success` and the credits. */
     readonly answer: { readonly [name: string]: JsonObject };
     describe(job: JobView): JsonObject;
   };
@@ -30,12 +26,11 @@ export interface SandboxKind {
     readonly blankId?: 'refused';
     describe(job: JobView): JsonObject;
   };
-  /** Path of a single record by the job's id, with the status of its last update. */
+  /** Path of a record by the job's id. */
   readonly record?: { readonly path: string };
   readonly list?: {
     readonly path: string;
     readonly items: 'generations' | 'data';
-    /** Whether `page` and `limit` are supported, or all records are returned at once. */
     readonly paging: 'pages' | 'none';
     readonly byModel: boolean;
     readonly schemaName: string;
@@ -46,22 +41,20 @@ export interface SandboxKind {
   /** Duration of a job in milliseconds at speed 1. Each job has its own duration within the bounds. */
   readonly durationMs: { readonly least: number; readonly most: number };
   readonly models: readonly CatalogModel[];
-  /**
-   * Checks rules between fields that the schema cannot express. Returns an error text, or `undefined` for a valid body.
-   */
+  /** Checks rules that the schema cannot express. Returns an error text. */
   findProblem(body: JsonObject, world: World): string | undefined;
-  /** Determines model and price. Pure, as all functions below, and for valid bodies only. */
+  /** Pure, as all functions below, and for valid bodies only. */
   settle(body: JsonObject): Settled;
   /** Returns the output files in order, at least one. */
   listFiles(job: FileFacts): readonly FilePlan[];
-  /** Name of the body field with the URL of the source file. */
+  /** Name of the field with the URL of the source file. */
   readonly sourceField?: string;
   lengthMs?(body: JsonObject): number;
-  /** Renders one output file; the result depends on the order alone. Imports its libraries on the first call. */
+  /** The result depends on the order alone. */
   render(order: RenderOrder): Promise<Uint8Array>;
 }
 
-/** Describes the status endpoint of kinds that answer as images do. `kind`: name of the kind in the answer. */
+/** `kind`: name of the kind in the answer. */
 export function imageStatus(kind: string): SandboxKind['status'] {
   return {
     paths: ['/image/status/{id}'],
@@ -93,7 +86,6 @@ interface World {
 }
 
 interface Settled {
-  /** With aliases resolved. */
   readonly model: string;
   readonly credits: number;
 }
@@ -111,10 +103,10 @@ export interface FilePlan {
   readonly mediaType: string;
 }
 
-/** Order for a renderer. Plain JSON except `source`, so that it can be sent to another thread. */
+/** Plain JSON except `source`, so that it can be sent to another thread. */
 export interface RenderOrder extends FileFacts {
   readonly kind: string;
-  /** 1 for the first job with this body, 2 for the second, and so on: a repeated request gives another result. */
+  /** Counts jobs with this body from 1. A repeated request gives another result. */
   readonly take: number;
   readonly fileName: string;
   /** Bytes of the file in `sourceField`, if the sandbox has them. */

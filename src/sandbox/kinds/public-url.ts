@@ -20,7 +20,7 @@ function isPrivateIpv4(address: string): boolean {
   return first === 192 && second === 168;
 }
 
-/** Whether an IPv6 address is global unicast (2000::/3). All others are local, reserved, or contain an IPv4 address. */
+/** Whether an address is global unicast (2000::/3). */
 function isPublicIpv6(address: string): boolean {
   return /^[23][0-9a-f]{3}:/.test(address);
 }

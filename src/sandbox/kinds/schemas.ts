@@ -1,8 +1,6 @@
 import type { JsonObject } from '../wire.ts';
 import type { CatalogModel } from './kind.ts';
 
-/** Schemas for answers about jobs, for the OpenAPI document; kinds refer to them by `schemaName`. */
-
 export const time = { type: 'string', format: 'date-time' };
 export const link = { type: 'string', format: 'uri' };
 export const textOrNull = { type: ['string', 'null'] };

@@ -6,7 +6,6 @@ interface ClipOrder {
   readonly source: Uint8Array | undefined;
   readonly sourceName: string;
   readonly seed: string;
-  /** Counted from 0. */
   readonly index: number;
   readonly count: number;
   /** Width of a placeholder in pixels; a clip of a film has the size of the film. */
@@ -16,10 +15,7 @@ interface ClipOrder {
 
 const placeholderMs = 3000;
 
-/**
- * Renders one of `count` equal parts of a film that `renderVideo` made, copied frame by frame. For any other source,
- * renders a placeholder of three seconds that shows the source's name.
- */
+/** Copies one of `count` equal parts of a film of `renderVideo`. Other sources give a placeholder of three seconds. */
 export async function renderClip(order: ClipOrder): Promise<Uint8Array> {
   const film = order.source && readWebm(order.source);
   const piece = film && cutFilm(film, order.index, order.count);
@@ -50,7 +46,7 @@ function cutFilm(film: WebmFilm, index: number, count: number): WebmFilm | undef
   };
 }
 
-/** Parses a file that `writeWebm` made; undefined for any other file, and for a damaged one. */
+/** Returns undefined for a damaged file, and for a file that `writeWebm` did not make. */
 function readWebm(bytes: Uint8Array): WebmFilm | undefined {
   const [head, segment, ...more] = readElements(bytes) ?? [];
   if (head?.id !== ids.ebml || segment?.id !== ids.segment || more.length > 0) return undefined;

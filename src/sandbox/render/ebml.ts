@@ -1,10 +1,9 @@
-/** An EBML element (RFC 8794), as used in the sandbox's own WebM files: sizes are always known. */
+/** EBML element (RFC 8794) with a known size. */
 export interface Element {
   readonly id: number;
   readonly data: Uint8Array;
 }
 
-/** Ids of the Matroska elements (RFC 9559) that are written or read. */
 export const ids = {
   ebml: 0x1a45dfa3,
   ebmlVersion: 0x4286,
@@ -48,7 +47,7 @@ export function element(id: number, ...parts: readonly Uint8Array[]): Buffer {
   return Buffer.concat([unsigned(id), codeSize(length), ...parts]);
 }
 
-/** Encodes an unsigned integer, big-endian, in `bytes` bytes; by default in as few as possible. */
+/** Big-endian. `bytes` defaults to as few as possible. */
 export function unsigned(value: number, bytes?: number): Buffer {
   let length = bytes ?? 1;
   while (bytes === undefined && value >= 2 ** (8 * length)) length += 1;

@@ -1,9 +1,6 @@
 import { createRequire } from 'node:module';
 
-/**
- * Returns the instruction to install sharp's native code, which is optional for npm; undefined if it is installed.
- * Loads sharp only if the usual package is not found.
- */
+/** Returns how to install the native code of sharp; undefined if it is installed. Loads sharp only if necessary. */
 export async function findMissing(
   here = createRequire(import.meta.url),
   load = (): Promise<unknown> => import('sharp'),

@@ -28,13 +28,13 @@ export async function drawPicture(order: PictureOrder): Promise<Uint8Array> {
   }
 }
 
-/** Returns the scene as an opaque RGB image of sharp, not yet encoded. */
+/** Returns an opaque RGB image of sharp. */
 export async function openScene(scene: Scene) {
   const { default: sharp } = await import('sharp');
   return sharp(Buffer.from(writeSvg(scene))).removeAlpha();
 }
 
-/** The shapes depend on the texts as well: without fonts no text is drawn, but pictures still differ. */
+/** Shapes depend on the texts, because no text is drawn without fonts. */
 function writeSvg({ seed, prompt, footer, width, height }: Scene): string {
   const random = createRandom(JSON.stringify([seed, prompt, footer]));
   const hue = wholeBetween(random, 0, 359);
@@ -87,9 +87,7 @@ function escapeXml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }
 
-/**
- * Breaks a text into lines between words, and within words that are too long. The last line ends in `…` if text is cut.
- */
+/** Ends the last line with `…` if the text is cut. */
 function wrapText(text: string, limits: { readonly columns: number; readonly rows: number }): string[] {
   const columns = Math.max(2, Math.floor(limits.columns));
   const lines: string[] = [];

@@ -1,9 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/**
- * Random number generator from 0 to below 1, with the same sequence for the same seed on every machine (sfc32 seeded
- * with SHA-256).
- */
+/** Returns numbers from 0 to below 1, the same for a seed on every machine (sfc32 seeded with SHA-256). */
 export type Random = () => number;
 
 export function createRandom(seed: string): Random {
@@ -23,7 +20,7 @@ export function between(random: Random, least: number, most: number): number {
   return least + (most - least) * random();
 }
 
-/** Returns a random integer, both bounds included. */
+/** Both bounds are included. */
 export function wholeBetween(random: Random, least: number, most: number): number {
   return least + Math.floor(random() * (most - least + 1));
 }

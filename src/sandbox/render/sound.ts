@@ -22,7 +22,7 @@ const amplitude = 8_000;
 /** Duration of a note in frames; 10 frames are 240 ms. */
 const framesPerNote = 10;
 
-/** Renders tones that last about as long as reading the text aloud. Each voice has its own pitch. */
+/** Renders tones that last about as long as reading the text aloud. */
 export async function renderSpeech({ seed, text, voice, format }: SpeechOrder): Promise<Uint8Array> {
   const pitch = wholeBetween(createRandom(`voice ${voice}`), 3, 9);
   const random = createRandom(`speech ${seed} ${voice}`);
@@ -66,7 +66,6 @@ function synthesise(tones: readonly number[]): Int16Array {
   return samples;
 }
 
-/** Encodes 16-bit mono PCM as a WAV file. */
 function encodeWav(samples: Int16Array): Buffer {
   const bytes = Buffer.alloc(44 + samples.length * 2);
   bytes.write('RIFF', 0, 'latin1');
@@ -90,7 +89,7 @@ const mp3FrameMs = 24;
 const frameBytes = 96;
 const globalGain = 195;
 
-/** Returns the frequency of a spectral line in Hz: 576 lines divide the range up to 24 kHz. */
+/** Returns the frequency of one of 576 spectral lines in Hz. */
 function lineHz(line: number): number {
   return ((line + 0.5) * 24_000) / 576;
 }

@@ -77,18 +77,6 @@ describe('a lease', () => {
     await lease.confirm(held);
     expect(lease.isFresh()).toBe(false);
   });
-
-  test('beats until it is lost', async () => {
-    const lease = new Lease(makeClocks().clocks);
-    let beats = 0;
-    const beat = async () => {
-      beats += 1;
-      return beats < 4;
-    };
-    await lease.keep(beat, { signal: never, sleep: () => Promise.resolve() });
-    expect(beats).toBe(4);
-    expect(lease.lost.aborted).toBe(true);
-  });
 });
 
 describe('creates under a lease', () => {

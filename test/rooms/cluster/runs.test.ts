@@ -273,15 +273,6 @@ describe('the tables', () => {
     await migrate(database);
     expect(await count(database, 'mediabatch.meta')).toBe(1);
   });
-
-  test('of a newer version are refused and left alone', async () => {
-    const { database } = await openFresh();
-    await database.query('UPDATE mediabatch.meta SET version = 1000');
-    await expect(migrate(database)).rejects.toMatchObject({
-      failure: { code: 'MB3703', message: expect.stringContaining('version 1000') },
-    });
-    expect(await database.query('SELECT version FROM mediabatch.meta')).toEqual([{ version: 1000 }]);
-  });
 });
 
 const bought = (state: Purchase['state'], rest: AnyFacts): Purchase =>
@@ -446,16 +437,6 @@ describe('attach', () => {
     const { code, err } = await apply();
     expect([code, err]).toEqual([75, expect.stringContaining(`another campaign named ${name} has an open run`)]);
     expect(readEngineNote(lock)).toBeUndefined();
-  });
-
-  test('the note of a submit that may still come to something is left to whoever holds the lock', async () => {
-    const { url, apply, lock } = await campaignHere();
-    const note = { run: 'r'.repeat(8), account, engine: showEngine(url), since: '2026', submitted: false };
-    await writeEngineNote(lock, note);
-    const held = await takeGuard(lock, { waitMs: 0, clock: systemClock });
-    expect(held.is).toBe('taken');
-    expect((await apply()).code).toBe(75);
-    expect(readEngineNote(lock)).toMatchObject({ run: note.run });
   });
 
   test('cancel stops the open run of another clone where the one that was submitted here has ended', async () => {

@@ -108,15 +108,6 @@ describe('a bucket as a store', () => {
   });
 });
 
-it('a bucket has no place for a campaign whose name leads elsewhere', async () => {
-  const bucket = await BucketStandIn.start();
-  const store = await openStore(name, { makes: true, env: bucket.env, clock: quick().clock });
-  bucket.asked.length = 0;
-  const saved = store.filesOf('../other').save(target(), { body: chunks(png), bytes: png.length, type: 'image/png' });
-  expect((await failure(saved)).why).toBe('path');
-  expect(bucket.asked).toEqual([]);
-});
-
 it('a bucket keeps marks of runs beside its marker', async () => {
   const bucket = await BucketStandIn.start();
   const store = await openStore(name, { makes: true, env: bucket.env, clock: quick().clock });
@@ -182,7 +173,7 @@ describe('a file for a bucket', () => {
     ]);
   });
 
-  it('does not come where the one that it replaces cannot be deferred', async () => {
+  it('does not come where the one that it replaces cannot be set aside', async () => {
     const { bucket, files, at } = await openFiles();
     await files.save(target({ save: 'hero', media: 'image' }), { body: chunks(png) });
     bucket.trouble = ({ url }) => (url.includes('changed-') ? { status: 403, code: 'QuotaExceeded' } : undefined);

@@ -252,17 +252,6 @@ describe.each(['folder', 'bucket'] as const)('the files of a run in a %s', (how)
     expect([filesIn(to), asked]).toEqual([[], []]);
   });
 
-  it('are read once each, although one is told of again while it is on its way', async () => {
-    const { bringer, reads } = await openPlaces(how);
-    const hero = fileOf(recorded('images/p0.png', pictureOf('images/p0.png')));
-    bringer.add([hero]);
-    bringer.add([hero, hero]);
-    await bringer.end();
-    expect([new Set(reads).size, bringer.missing]).toEqual([1, []]);
-    // From a bucket its connection breaks once.
-    expect(reads).toHaveLength(how === 'folder' ? 1 : 2);
-  });
-
   it('do not come where this disk takes none', async () => {
     const { bringer, to } = await openPlaces(how);
     writeFileSync(join(to, 'images'), 'a file in the way');

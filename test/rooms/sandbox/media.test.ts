@@ -75,17 +75,4 @@ describe('clips', () => {
       expect(total(clips) / source.bytes.length).toBeLessThan(1.1);
     }
   });
-
-  test('of clips, also when the job that they came from has been deleted', async () => {
-    const rig = openRig(infinite);
-    const videoUrl = await rig.outputUrl('video', await rig.jobId('video', film));
-    const first = await rig.jobId('clipping', { videoUrl, maxClips: 1 });
-    const [clip] = (await rig.status('clipping', first)).clips as { outputAsset: { url: string } }[];
-    const second = await rig.jobId('clipping', { videoUrl: clip?.outputAsset.url, maxClips: 1 });
-    await rig.call('DELETE', `/api/v1/clippings/${first}`);
-    const [again] = (await rig.status('clipping', second)).clips as { outputAsset: { url: string } }[];
-    const [source, result] = [await fetchFile(rig, videoUrl), await fetchFile(rig, again?.outputAsset.url)];
-    expect(total([result]) / source.bytes.length).toBeGreaterThan(0.9);
-    expect(total([result]) / source.bytes.length).toBeLessThan(1.1);
-  });
 });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { MPEGDecoder } from 'mpg123-decoder';
 import sharp from 'sharp';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { renderVideo, renderVideoStill } from '../../../src/sandbox/render/clip.ts';
+import { renderVideo } from '../../../src/sandbox/render/clip.ts';
 import { drawPicture } from '../../../src/sandbox/render/picture.ts';
 import { renderSong, renderSpeech } from '../../../src/sandbox/render/sound.ts';
 import { openRig } from './rig.ts';
@@ -99,11 +99,6 @@ describe('videos', () => {
     const digests = await Promise.all(changes.map(film));
     expect(new Set(digests).size).toBe(changes.length);
     expect(await film({})).toBe(digests[0]);
-  });
-
-  test('a poster is WebP in the size of the video', async () => {
-    const { format, width, height } = await sharp(await renderVideoStill({ ...scene, durationMs: 1000 })).metadata();
-    expect([format, width, height]).toEqual(['webp', 320, 180]);
   });
 });
 
