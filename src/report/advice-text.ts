@@ -27,7 +27,6 @@ export function waysBlock(ways: readonly (string | Way)[], paste?: Paste): Line[
   return ways.map((one) => (typeof one === 'string' ? line(one) : command(one.to, textOf(one.run, paste))));
 }
 
-/** Returns a line for each sentence or command. Commands are never shortened. */
 export function adviceLines(advice: Advice<Shell>): string[];
 export function adviceLines(advice: Advice, paste: Paste): string[];
 export function adviceLines(advice: Advice, paste?: Paste): string[] {

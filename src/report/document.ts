@@ -16,7 +16,6 @@ export interface Column {
   least?: number;
   /** Treatment of a text that is too long. `wrap`: it continues on the next lines. Default: its end is cut off. */
   cut?: 'middle' | 'wrap';
-  /** Set if one space, and not two, separates the column from the next column. */
   close?: true;
 }
 
@@ -38,7 +37,6 @@ export type Block =
   | { is: 'heading'; text: Text }
   | { is: 'paragraph'; text: Text }
   | Line
-  /** Blocks without blank lines between them. */
   | { is: 'stack'; blocks: Document }
   /** `signs`: characters before each item; default: bullets. `isLoose`: with blank lines between the items. */
   | { is: 'list'; items: readonly Document[]; isLoose?: boolean; signs?: readonly Text[] }

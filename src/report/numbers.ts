@@ -23,14 +23,11 @@ export function priceText({
   return price?.likely === undefined ? 'price unknown' : `≈ ${countOf(price.likely, 'credit')}`;
 }
 
-/** Sum of the prices of several steps. */
 export interface Cost {
   credits: number;
   /** Number of steps without a known or expected price. */
   unpriced: number;
-  /** Whether the credits are an estimate. */
   isLikely?: boolean;
-  /** Limit of the estimate. */
   most?: number;
 }
 
@@ -100,7 +97,6 @@ export function limitText({ credits, per, left, of }: NonNullable<PlanTotals['li
   return per === 'run' ? most : `${most}, ${creditsText(left)} left`;
 }
 
-/** Returns a text such as `0:41`, `1:02:03`. */
 export function elapsedText(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   const two = (value: number) => String(value).padStart(2, '0');
@@ -114,12 +110,8 @@ export function bytesText(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   const units = ['kB', 'MB', 'GB', 'TB'];
   let value = bytes / 1000;
-  let unit = 0;
-  while (value >= 999.5 && unit < units.length - 1) {
-    value /= 1000;
-    unit += 1;
-  }
-  return `${value < 9.95 ? value.toFixed(1) : Math.round(value)} ${units[unit]}`;
+  for (; value >= 999.5 && units.length > 1; units.shift()) value /= 1000;
+  return `${value < 9.95 ? value.toFixed(1) : Math.round(value)} ${units[0]}`;
 }
 
 /** Returns a duration in its largest unit: `20 s`, `5 min`, `3 h`, `12 d`. */

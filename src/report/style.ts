@@ -1,18 +1,10 @@
 import picocolors from 'picocolors';
 
 /** Text styles. Without color, each function returns the unchanged text. */
-export interface Style {
-  bold(text: string): string;
-  dim(text: string): string;
-  red(text: string): string;
-  green(text: string): string;
-  yellow(text: string): string;
-  cyan(text: string): string;
-}
+export type Style = Readonly<Record<'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan', (text: string) => string>>;
 
 export function makeStyle(color: boolean): Style {
-  const { bold, dim, red, green, yellow, cyan } = picocolors.createColors(color);
-  return { bold, dim, red, green, yellow, cyan };
+  return picocolors.createColors(color);
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -24,7 +24,6 @@ function graphemeWidth(grapheme: string): number {
   return mark.test(grapheme) ? 0 : 1;
 }
 
-/** Cuts the end of a text, so that the result with its `…` has at most `width` columns. */
 export function cutToWidth(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   return width < 1 ? '' : `${takeColumns(splitGraphemes(text), width - 1)}…`;

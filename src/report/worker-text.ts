@@ -31,7 +31,6 @@ export function workerJsonLine(news: WorkerEvent, { now }: { now: number }): str
   return `${safeJson({ at: new Date(now).toISOString(), level: levelOf(news), ...news })}\n`;
 }
 
-/** Returns the first word of a line, and its text. */
 function wordsOf(news: WorkerEvent): [word: string, text: string] {
   switch (news.event) {
     case 'started':

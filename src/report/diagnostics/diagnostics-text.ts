@@ -16,7 +16,6 @@ interface DiagnosticsTextOptions {
   style: Style;
   /** Width in columns. Omitted for a file or a pipe; then only source lines are cut, at 100 columns. */
   width?: number;
-  /** Maximum number of distinct diagnostics to show. Defaults to all. */
   most?: number;
 }
 

@@ -23,7 +23,6 @@ export interface RunStory
   extends Partial<Omit<RunHeader, 'mediabatch' | 'version' | 'id' | 'steps' | 'totals'>>,
     Partial<Pick<RunClose, 'how' | 'exit' | 'error' | 'elapsedMs' | 'unsaved' | 'dropped'>> {
   id: string;
-  /** Credits that the plan expected to spend. */
   planned?: number;
   unknownPrices?: number;
   stopped?: string;
@@ -48,12 +47,10 @@ interface StepStory {
 }
 
 interface WholeStory extends RunStory {
-  /** Steps in order of their start. */
   steps: StepStory[];
   notices: string[];
 }
 
-/** Returns the view of a run with every step. */
 export function foldRun(lines: readonly HistoryLine[]): RunView {
   const view = createRunView({ keepsDone: true });
   for (const line of lines) if ('event' in line) foldEvent(view, line);
@@ -133,7 +130,6 @@ const endings: Readonly<Record<number, string>> = {
   130: 'interrupted',
 };
 
-/** `running`: id of the run in progress. */
 export function runsView(runs: readonly RunStory[], running?: string): Document {
   return [
     listOf(runs, [

@@ -138,7 +138,6 @@ interface CommandDoc {
   examples: readonly { line: string; about: string }[];
 }
 
-/** Lists the commands by theme, and then documents each. */
 export function commandReference(commands: readonly CommandDoc[]): string {
   const listed = commands.flatMap(({ name, listed: one }) => (one === undefined ? [] : [{ name, ...one }]));
   const themes = [...groupBy(listed, ({ theme }) => theme)].map(([theme, own]) => {

@@ -136,7 +136,6 @@ export function outputsTable(
   return delivered === undefined || delivered.length === 0 ? [head, ...rows] : joinEarlier([head, ...rows], delivered);
 }
 
-/** Puts earlier rows of a delivery before the new rows. */
 function joinEarlier([head = [], ...rows]: (string | number)[][], earlier: readonly JsonMap[]): (string | number)[][] {
   const before = Object.keys(earlier[0] ?? {}).filter((name) => !internalNames.has(name));
   const names = [...new Set([...before, ...head.map(String)])];
@@ -148,7 +147,6 @@ function joinEarlier([head = [], ...rows]: (string | number)[][], earlier: reado
   ];
 }
 
-/** Returns the columns of rows, joined tables and matrix axes, in order of first appearance. */
 function columnsOf(entries: readonly Entry[]): TableColumn[] {
   const rowOf = ({ row }: Entry) => (isMap(row) ? row : row === undefined ? {} : { row });
   const ofRows = namesOf(entries, rowOf);
@@ -176,15 +174,7 @@ function rightsOf(entries: readonly Entry[]): TableColumn[] {
 }
 
 function namesOf(entries: readonly Entry[], valuesOf: (entry: Entry) => object): string[] {
-  const names = new Set<string>();
-  let last: object | undefined;
-  for (const entry of entries) {
-    const map = valuesOf(entry);
-    if (map === last) continue;
-    last = map;
-    for (const name of Object.keys(map)) names.add(name);
-  }
-  return [...names];
+  return [...new Set(entries.flatMap((entry) => Object.keys(valuesOf(entry))))];
 }
 
 function cellOf(value: Json | undefined): Cell | undefined {

@@ -38,7 +38,6 @@ interface CompareView extends Comparison {
 
 const changeWords = { added: 'new', changed: 'changed', moved: 'moved', removed: 'removed' } as const;
 
-/** Shows each changed step with its price, then the totals. */
 function compareDocument(view: CompareView, { all = false }: { all?: boolean } = {}): Document {
   const { campaign, ref, commit, steps, toBuy, fit } = view;
   const rows = steps.map(rowOfStep);

@@ -93,7 +93,6 @@ function decidedFact({ wouldCost }: PlanRow, { address, decided }: DecidedStep, 
   return { label: 'pinned', text: `${cost}${by}` };
 }
 
-/** Lists the fields of the request. A field that differs from the purchase has both values and the cause. */
 function fieldLines(request: OpenRequest, changes: readonly Change[]): Document {
   const changed = groupBy(changes, ({ field }) => field.split('.')[0] ?? field);
   const fields = [...new Set([...Object.keys(request), ...changed.keys()])].sort();
@@ -118,7 +117,6 @@ function describeCause({ name, file, line }: Cause): string {
   return file === undefined ? name : `${file}${line === undefined ? '' : `:${line}`} ${name}`;
 }
 
-/** Formats a value. Outputs of other steps become template references. */
 function shown(value: Json | undefined): string {
   if (value === undefined) return '';
   const written = writeReferences(value);

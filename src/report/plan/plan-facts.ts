@@ -12,7 +12,6 @@ import { safeText, shortList } from '../safe-text.ts';
 /** Facts to show if there is nothing to do. */
 const quietLabels: readonly string[] = ['already paid', 'reserved', 'budget', 'balance'];
 
-/** Returns cost, earlier payments and limits. `isQuiet`: only earlier payments and the budget. */
 export function moneyFacts(totals: PlanTotals, { isQuiet = false } = {}): Fact[] {
   const { mayRetry, afterPicks, ceiling, knownPrices, held, discarded, budget, maxCredits, limit, balance } = totals;
   const missing = missingInAccount(totals);
@@ -99,7 +98,6 @@ export function capText({
   return `, within the ${creditsText(budgetLeft)} that are left of the budget`;
 }
 
-/** Returns a text such as `200, 176 left now, 152 after this plan`. */
 function budgetText(totals: PlanTotals, budget: number): Text {
   const { budgetLeft: before, knownPrices, unknownPrices } = totals;
   const now = `${creditsText(budget)}, ${creditsText(before ?? budget)} left`;

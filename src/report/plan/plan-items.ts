@@ -10,7 +10,6 @@ import { countOf, creditsText } from '../numbers.ts';
 import { shortList } from '../safe-text.ts';
 import { postsText } from './plan-facts.ts';
 
-/** Order of actions in a plan. Actions that need the most attention come first. */
 export const actionOrder: readonly Action[] = [
   'create',
   'redo',
@@ -25,7 +24,6 @@ export const actionOrder: readonly Action[] = [
   'keep',
 ];
 
-/** A line of a plan: steps of one task with the same action and cause. */
 export interface PlanItem {
   action: Action;
   /** Omitted for kept steps of several tasks. */
@@ -35,7 +33,6 @@ export interface PlanItem {
   rows: readonly PlanRow[];
   /** Number of all steps of the task in the plan. */
   ofTask: number;
-  /** Number of causes of the rows. */
   causes: number;
 }
 

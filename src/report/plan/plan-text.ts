@@ -34,7 +34,6 @@ import {
 } from './plan-items.ts';
 
 interface ViewOptions {
-  /** Whether each step has its own line. */
   all?: boolean;
   /** In ms since 1970. The text counts posts with an earlier time. */
   now?: number;
@@ -82,7 +81,6 @@ export function planText(plan: Plan, options: ViewOptions & { style: Style; widt
     : terminalText(planView(plan, options), options);
 }
 
-/** Returns the text of a plan with nothing to do. */
 export function quietText(
   { steps, totals }: { steps: number; totals: PlanTotals },
   look: { style: Style; width?: number },
@@ -181,7 +179,6 @@ function planHeadline(plan: Plan): string {
   return [...byAction, ...apart].join(', ');
 }
 
-/** Returns whether the headline does not count a row by its action. */
 function isApart(row: PlanRow): boolean {
   return row.blockedBy === 'gate' || row.blockedBy === 'consent' || isHeldBack(row);
 }

@@ -14,7 +14,6 @@ import { countOf } from '../numbers.ts';
 import { escapeQuoted, safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 
-/** Source position of a value. */
 interface Origin {
   file: string;
   line: number;
@@ -25,7 +24,6 @@ interface Origin {
   reads?: string[];
 }
 
-/** A step as a manifest without templates would declare it. */
 interface ExpandedStep {
   address: string;
   trail: string[];
@@ -127,7 +125,6 @@ function writtenCanary({ first, asks }: CanaryRule): Json {
   return { first, then };
 }
 
-/** Returns each step as valid YAML. A comment after each value names its source position. */
 export function expandText({ campaign, values, steps }: Expansion): string {
   const tasks = new Set(steps.map(({ values: own }) => own.task)).size;
   const head = `# ${safeText(campaign)}, expanded: ${countOf(tasks, 'task')}, ${countOf(steps.length, 'step')}\n`;

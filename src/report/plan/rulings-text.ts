@@ -21,7 +21,6 @@ import { safeText } from '../safe-text.ts';
 const mostListed = 20;
 
 interface Facts {
-  /** Name of the command. */
   command: string;
   /** `asked`: the user has not confirmed yet. `journaled`: recorded in the purchase journal and not in the lock. */
   stage: 'recorded' | 'journaled' | 'dry run' | 'asked';

@@ -117,7 +117,6 @@ interface Shown {
   column: Column;
   cells: Text[];
   title: Text;
-  /** Width in columns if nothing is cut. */
   width: number;
 }
 
@@ -220,7 +219,6 @@ type Line = readonly Painted[];
 
 interface Screen {
   style: Style;
-  /** Available width in columns. */
   room: number;
 }
 
@@ -268,7 +266,6 @@ export function wrap(text: Text, { style, room }: Screen, { hang = 0, isHard = f
   return lines.map(joinWords);
 }
 
-/** Joins words by spaces, and adjacent parts that have the same mark. */
 function joinWords(words: readonly Line[]): Line {
   const line: Painted[] = [];
   const add = (text: string, mark: Mark | undefined) => {
@@ -285,7 +282,6 @@ function joinWords(words: readonly Line[]): Line {
   return line;
 }
 
-/** Cuts a text to the width of the screen. The result has the mark of the first part. */
 function cut(text: Text, { style, room }: Screen, part: 'middle' | undefined): Line {
   const pieces = piecesOf(text, style);
   if (widthOf(pieces) <= room) return pieces;

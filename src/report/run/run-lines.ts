@@ -47,7 +47,6 @@ const heartbeatMs = 30_000;
 /** Number of steps up to which each done step has a line. The heartbeats of a larger run count the done steps. */
 const mostStepLines = 200;
 
-/** Writes a line for each ended step and each failure, and the progress every 30 s. */
 export function createLines(write: (text: string) => void, options: LinesOptions): RunReporter {
   const { view, detail = 'steps', now, page } = options;
   let startedAt = now();
@@ -96,7 +95,6 @@ export function lineOf(
   return newsLine(event, view, page) ?? (detail === 'events' ? progressLine(event) : undefined);
 }
 
-/** Returns the line of an unusual event. */
 function newsLine(event: RunEvent, view: RunView, page?: () => string | undefined): Text | undefined {
   switch (event.event) {
     case 'create-repeated': {

@@ -18,8 +18,6 @@ export interface SavedFiles {
   count: number;
   /** Path of the first file. */
   path: string;
-  /** Path segments of the deepest folder that contains all files. */
-  folder: string[];
 }
 
 /**
@@ -48,7 +46,7 @@ export interface StepView {
   stage: Stage;
   /** Start of the step or of its latest retry, in ms since 1970. Omitted for a step that this run did not start. */
   begunAt?: number;
-  /** Creation of the job, in ms since 1970. */
+  /** In ms since 1970. */
   createdAt?: number | undefined;
   /** Completion of the job, in ms since 1970. */
   madeAt?: number | undefined;
@@ -75,7 +73,6 @@ export interface TaskView {
   steps: number;
   /** Number of steps per stage. Steps that no event has named are not counted. */
   stages: Map<Stage, number>;
-  /** Credits charged in this run. */
   spent: number;
   /** Durations of the latest jobs of this run, in ms. */
   tookMs: number[];
@@ -93,7 +90,6 @@ interface Money {
 export interface RunView {
   campaign: string;
   steps: number;
-  /** Tasks in manifest order. */
   tasks: Map<string, TaskView>;
   /** Steps that an event has named, except settled steps. */
   stepsByAddress: Map<string, StepView>;
@@ -102,7 +98,6 @@ export interface RunView {
   /** The step that the latest event ended. `step`: undefined if the run did not start the step. */
   lastEnded: { end: StepFinished; step: StepView | undefined } | undefined;
   files: SavedFiles;
-  /** Files that the run renamed. */
   movedFiles: SavedFiles;
   /** Times at which the service will publish posts of this run, by address. */
   scheduledPosts: Map<string, string>;
@@ -138,8 +133,8 @@ export function createRunView({ keepsDone = false } = {}): RunView {
     stepsByAddress: new Map(),
     settled: new Set(),
     lastEnded: undefined,
-    files: { count: 0, path: '', folder: [] },
-    movedFiles: { count: 0, path: '', folder: [] },
+    files: { count: 0, path: '' },
+    movedFiles: { count: 0, path: '' },
     scheduledPosts: new Map(),
     money: { spentNow: 0, spentEver: 0, held: 0, budget: null, balance: null },
     toSpend: null,
@@ -189,7 +184,8 @@ const folds: { readonly [Name in RunEvent['event']]: Fold<EventOf<Name>> | undef
   'job-completed': completeJob,
   'output-saved': (view, { address, how, output: { path } }) => {
     const files = how === 'moved' ? 'movedFiles' : 'files';
-    view[files] = addFile(view[files], path);
+    const before = view[files];
+    view[files] = { count: before.count + 1, path: before.path || path };
     const saved = [...(view.stepsByAddress.get(address)?.files ?? []), path];
     changeStep(view, address, { files: saved, hasCompletedJob: true });
   },
@@ -366,14 +362,6 @@ function isSettled(stage: Stage): boolean {
 function count(view: RunView, step: Pick<StepView, 'task' | 'stage'>, by: 1 | -1): void {
   const stages = view.tasks.get(step.task)?.stages;
   stages?.set(step.stage, (stages.get(step.stage) ?? 0) + by);
-}
-
-function addFile(files: SavedFiles, path: string): SavedFiles {
-  const names = path.split('/').slice(0, -1);
-  if (files.count === 0) return { count: 1, path, folder: names };
-  const differs = files.folder.findIndex((name, index) => names[index] !== name);
-  const folder = differs === -1 ? files.folder : files.folder.slice(0, differs);
-  return { count: files.count + 1, path: files.path, folder };
 }
 
 export function settledText({ outcome, jobId, error }: EventOf<'send-settled'>): string {

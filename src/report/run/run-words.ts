@@ -101,7 +101,6 @@ const stopWords: { readonly [because in StopReason]: string } = {
   alike: 'steps similar to those that failed are not bought',
 };
 
-/** Returns why the run sends no further create request. */
 export function stopText(stopped: NonNullable<RunView['stopped']>): string {
   const { because, detail, until } = stopped;
   const words = isNoUser(stopped) ? `nothing more is bought, ${noUser.text}` : stopWords[because];
@@ -129,15 +128,12 @@ function interruptionText(stopped: NonNullable<RunView['stopped']>): string {
   return `interrupted by ${detail === 'SIGINT' ? 'Ctrl-C' : safeText(detail)}`;
 }
 
-/** Returns whether the command `cancel` stopped the run. */
 function isCancelled({ because, detail }: NonNullable<RunView['stopped']>): boolean {
   return because === 'signal' && detail === 'cancelled';
 }
 
-/** Minimum wait that is shown, in ms. */
 const leastWaitMs = 10_000;
 
-/** Returns the conditions for which a run in progress waits. */
 export function waitTexts(view: RunView, now: number, page: string | undefined): string[] {
   const { awaited, awaitedGates, askedUntil = 0 } = view;
   const leftMs = askedUntil - now;

@@ -25,7 +25,6 @@ interface SummaryOptions extends TroubleOptions {
   sandbox?: boolean;
   /** Command that continues the run. Default: `apply` of its manifest. */
   goingOn?: Call | undefined;
-  /** Whether workers of an engine execute the run. */
   elsewhere?: boolean;
   /** Whether the saved files are in the store of the run and not on this machine. */
   filesStay?: boolean | undefined;
@@ -168,16 +167,15 @@ function noticeBlock(view: RunView): Block | undefined {
 
 function filesFact(
   label: 'saved' | 'moved',
-  { count, path, folder }: SavedFiles,
+  { count, path }: SavedFiles,
   { outputs = '', filesStay = false }: SummaryOptions,
 ): Fact | undefined {
   if (count === 0) return undefined;
+  const base = outputs === '' ? '' : `${outputs.replace(/\/+$/, '')}/`;
   if (filesStay && label === 'saved')
     return { label, text: `${count === 1 ? path : countOf(count, 'file')} in the store of the run` };
-  const base = outputs === '' ? '' : `${outputs.replace(/\/+$/, '')}/`;
   if (count === 1) return { label, text: `${base}${path}` };
-  const shared = `${base}${folder.map((name) => `${name}/`).join('')}`;
-  return { label, text: `${countOf(count, 'file')}${shared === '' ? '' : ` in ${shared}`}` };
+  return { label, text: `${countOf(count, 'file')}${base === '' ? '' : ` in ${base}`}` };
 }
 
 function postsFact(view: RunView): Fact | undefined {
@@ -195,7 +193,6 @@ function postsFact(view: RunView): Fact | undefined {
   return { label: 'posts', text: parts.join(' · ') };
 }
 
-/** Compares the estimated cost of the plan with the charges. Undefined if the plan had no estimate. */
 function estimateFact({ estimated, money }: RunView): Fact | undefined {
   if (estimated === undefined) return undefined;
   const { jobs, likely, charged, unpriced } = estimated;

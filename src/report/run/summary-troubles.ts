@@ -28,7 +28,6 @@ type Troubled = Pick<StepView, 'address' | 'error' | 'jobId' | 'need'>;
 interface Trouble {
   title: readonly Span[];
   has(step: StepView, isUnfit: boolean): boolean;
-  /** Selection that matches all steps of the class. */
   select?: string;
   /** `steps`: the steps of the class. `all`: all steps that are not done. */
   mend?(steps: readonly StepView[], all: readonly StepView[]): Remedy[];
@@ -143,7 +142,6 @@ export function unfitMends(steps: readonly { address: string }[], { areAll }: { 
   ];
 }
 
-/** Returns a line for each group of steps with similar errors, and then the remedies. */
 export function groupLines(
   steps: readonly Troubled[],
   { paste, select, mends }: { paste: Paste; select: string | undefined; mends: readonly Remedy[] },

@@ -40,7 +40,6 @@ export interface StepStatus extends PurchaseStatus {
   verdict?: Said;
   /** Set if the next `apply` recovers the lost answer of the create request. */
   recoverable?: true;
-  /** Accounts and time of a post that is not sent yet. */
   post?: PostTarget;
   /** Time at which the service will publish a post that it has accepted. */
   scheduledFor?: string;
@@ -76,7 +75,6 @@ export interface StatusView {
   };
   /** Sorted addresses of steps that are in the lock and not in the manifest. */
   orphans: string[];
-  /** Addresses of pinned steps. */
   pinned: string[];
   /** Addresses of steps whose output was accepted for a changed input. */
   accepted: string[];
@@ -90,7 +88,6 @@ export interface GateStatus {
   choose: number;
   /** Addresses of steps whose outputs are not rejected. */
   toSee: string[];
-  /** Addresses of steps whose outputs are picked. */
   picked: string[];
   note?: string;
 }

@@ -9,7 +9,6 @@ interface AccountRow {
   id: string;
   /** Name of the provider at the service; `google` is YouTube. */
   provider: string;
-  /** Empty if the service reports none. */
   name: string;
   username: string;
   /** ISO 8601. After this time the account must be connected again. */
@@ -75,7 +74,6 @@ export function accountsJson(rows: readonly AccountRow[], now: number): Json {
   return jsonOf('accounts', { accounts });
 }
 
-/** An approved plan. `over`: why the approval is no longer valid; undefined while the approval is valid. */
 type ApprovalRow = Omit<Approval, 'version' | 'digest' | 'lock'> & { over: string | undefined };
 
 export function approvalsView(rows: readonly ApprovalRow[], now: number): Document {
