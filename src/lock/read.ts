@@ -141,7 +141,7 @@ function parseLine(text: string): { [field: string]: Json } {
 
 function readHeader(findings: Findings, line: FileLine, header: { [field: string]: Json }): void {
   const { mediabatch, version, service, writtenBy, unknownFields } = checkHeader(header);
-  if (mediabatch !== 'lock') throw new LineProblem(`says that it belongs to ${shown(mediabatch)}, not to a lock`);
+  if (mediabatch !== 'lock') throw new LineProblem(`belongs to ${shown(mediabatch)}, not to a lock`);
   if (typeof version !== 'number' || !Number.isSafeInteger(version) || version < 1) {
     throw new LineProblem(`has a "version" that is not a whole number from 1 up: ${shown(version)}`);
   }

@@ -216,7 +216,10 @@ function decidePost(
   if (sends.some(isOpenSend)) {
     return {
       action: 'unresolved',
-      reason: reasonOf('answer-lost', 'the answer to its create was lost; only its accounts show whether it is out'),
+      reason: reasonOf(
+        'answer-lost',
+        'the answer to its create was lost; only its accounts show whether it is published',
+      ),
     };
   }
   const [posted] = sends;
@@ -234,7 +237,7 @@ function decidePost(
 function decideSame({ movedFrom }: Match, purchase: Purchase): Decision | undefined {
   const { state, jobId } = purchase;
   if (state === 'failed') {
-    const text = `job ${jobId} failed${because(purchase)}; only its accounts show whether it is out (--redo sends another)`;
+    const text = `job ${jobId} failed${because(purchase)}; only its accounts show whether it is published (--redo sends another)`;
     return { action: 'failed', reason: jobFailed({ jobId }, text) };
   }
   return state === 'done' && movedFrom === undefined

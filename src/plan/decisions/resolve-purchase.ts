@@ -12,7 +12,7 @@ import type { Match } from '../situation/find-purchases.ts';
 import { creditsOf, type Ruling, refuse } from './ruling.ts';
 
 export function decidedText(kind: string): string {
-  return `decided: ${isPost(kind) ? 'it is not out' : 'it was not charged'}`;
+  return `decided: ${isPost(kind) ? 'it is not published' : 'it was not charged'}`;
 }
 
 export type Finding =
@@ -88,7 +88,7 @@ export function ruleOnSend(
       open === undefined
         ? `has no open create with the id ${JSON.stringify(send)}`
         : `has ${all.length} creates whose outcome is unknown`;
-    return refuse(address, text, `say which one: ${list}`);
+    return refuse(address, text, `name one: ${list}`);
   }
   if (finding === undefined) return undefined;
   const kind = open.kind ?? record.kind;
@@ -110,7 +110,7 @@ export function ruleOnSend(
   const owner = finding.is === 'job' ? findOwner(finding.jobId, { lock, kind, open }) : undefined;
   if (finding.is === 'job' && owner !== undefined) {
     const text = `cannot have job ${finding.jobId}, which is recorded as the purchase of ${owner.address}`;
-    return refuse(address, text, 'look for the job of this create at the service; nothing was recorded');
+    return refuse(address, text, 'find the job of this create request at the service. Nothing was recorded');
   }
   const text = describe(finding, isPost(kind));
   return { is: 'recorded', address, text, records: [recordOf(resolvePurchase(record, open, finding))] };
@@ -168,7 +168,7 @@ function describe(finding: Finding, isOfPost: boolean): string {
   switch (finding.is) {
     case 'job': {
       const { jobId, credits } = finding;
-      if (isOfPost) return `it is out, as ${jobId}, and is not sent again`;
+      if (isOfPost) return `it is published, as ${jobId}, and is not sent again`;
       const charged = credits === undefined ? unknownCharge : creditsOf(credits);
       return `its job is ${jobId} (${charged}); the next apply collects it`;
     }
@@ -202,7 +202,7 @@ export function importJob(
   const [open, another] = openSendsOf(own).filter(({ fingerprint }) => fingerprint === step.fingerprint);
   if (open !== undefined && another !== undefined) {
     return refuse(address, 'has several creates whose answer was lost, and the job answers one of them', [
-      way('say which one, as in', call('resolve', address, '--job', job.jobId, '--send', open.send)),
+      way('name one, as in', call('resolve', address, '--job', job.jobId, '--send', open.send)),
       `or --send ${another.send}`,
     ]);
   }
@@ -237,7 +237,7 @@ function whyNotAdopt({ step, purchase, movedFrom, sharesJobOf }: Match, jobId: s
   const { address } = step;
   const owner = findRecordOf(lock, step.kind, jobId);
   if (owner !== undefined && owner.address !== address) {
-    const hint = way('to hand it over', call('move', owner.address, address));
+    const hint = way('to move the job', call('move', owner.address, address));
     return refuse(address, `cannot have job ${jobId}: it is on record as ${owner.address}`, hint);
   }
   if (step.decided?.wanted !== undefined) {

@@ -50,7 +50,7 @@ function findOpen(lock: Lock, matches: readonly Match[]): Pick<KnownPost, 'addre
 
 function describeOpen({ address, accounts }: Pick<KnownPost, 'address' | 'accounts'>): string {
   const where = accounts === undefined ? 'to unknown accounts' : 'to an account of this one';
-  return `waits for ${address}, which may be out: it went ${where}, and its answer was lost; look there, then \`resolve\` it`;
+  return `waits for ${address}, which may be published: it went ${where}, and its answer was lost; check the accounts, then \`resolve\` it`;
 }
 
 /** Finds published posts whose step is gone, has another kind, or asks for another post. */

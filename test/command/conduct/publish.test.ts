@@ -94,7 +94,7 @@ describe('renamed posts', () => {
       );
       for (const more of [[], ['--redo', 'tell'], ['--select', 'tell'], ['--exclude', 'other']]) {
         const again = await trial.apply(['--publish', ...more], { ends: 6 });
-        expect(again.err).toContain('waits for share, which may be out');
+        expect(again.err).toContain('waits for share, which may be published');
         expect(again.err).toContain('mediabatch resolve campaign.yaml share');
       }
       expect(captions(trial)).toEqual(['Hello']);

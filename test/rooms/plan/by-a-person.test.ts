@@ -350,7 +350,7 @@ describe('import job', () => {
         is: 'refused',
         address: 'a',
         text: 'has several creates whose answer was lost, and the job answers one of them',
-        hint: [way('say which one, as in', call('resolve', 'a', '--job', 'job-7', '--send', 's2')), 'or --send s1'],
+        hint: [way('name one, as in', call('resolve', 'a', '--job', 'job-7', '--send', 's2')), 'or --send s1'],
       });
     });
 
@@ -384,7 +384,7 @@ describe('import job', () => {
         lockOf({ b: [saved(earlier(a), { jobId: 'job-7' })] }),
         {
           text: 'cannot have job job-7: it is on record as b',
-          hint: way('to hand it over', call('move', 'b', 'a')),
+          hint: way('to move the job', call('move', 'b', 'a')),
         },
       ],
       [

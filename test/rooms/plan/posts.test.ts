@@ -127,7 +127,7 @@ describe('a post that is out', () => {
     const lock = lockOf({ share: [job(share, { state: 'failed', error: 'timed out' })] }, posts);
     expect(rowOf(planOf(again, lock), 'share')).toMatchObject({
       action: 'failed',
-      reason: 'job share-1 failed: timed out; only its accounts show whether it is out (--redo sends another)',
+      reason: 'job share-1 failed: timed out; only its accounts show whether it is published (--redo sends another)',
     });
     const fresh = rowOf(planOf(again, lockOf({})), 'share');
     expect(fresh).toMatchObject({ action: 'create' });
@@ -231,7 +231,7 @@ describe('while nobody knows whether a post is out', () => {
     ]) {
       expect(row).toMatchObject({ action: 'blocked', blockedBy: 'step' });
       expect(row.order).toBeUndefined();
-      expect(row.reason).toContain('waits for share, which may be out');
+      expect(row.reason).toContain('waits for share, which may be published');
     }
   });
 
