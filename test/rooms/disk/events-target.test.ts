@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, readSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -155,13 +155,11 @@ describe('a stream', () => {
     sink.write('one\n');
     sink.write('two\n');
     await sink.end();
-    expect(readPipe(reader)).toBe('one\ntwo\n');
+    const read = Buffer.alloc(8);
+    readSync(reader, read);
+    expect(String(read)).toBe('one\ntwo\n');
     closeSync(reader);
     sink.write('too late\n');
     await sink.end();
   });
 });
-
-function readPipe(fd: number): string {
-  return execFileSync('head', ['-c', '8'], { stdio: [fd, 'pipe', 'ignore'] }).toString();
-}

@@ -108,7 +108,6 @@ describe('what a newer output replaces', () => {
       (state: string, name: string) => mkdirSync(join(state, 'kept', name), { recursive: true }),
     ],
     ['the folder is a file', (state: string) => writeFileSync(join(state, 'kept'), '')],
-    ['the folder is a pipe', (state: string) => execFileSync('mkfifo', [join(state, 'kept')])],
     ['the folder is a link', (state: string) => symlinkSync('..', join(state, 'kept'))],
   ])('stays beside the new one, and that is said, where it cannot be kept: %s (POSIX)', async (_is, spoil) => {
     const { root, state, from, kept, outputs, aim, replace, name } = withSaved();

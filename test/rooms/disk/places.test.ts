@@ -10,6 +10,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { renameFile, unlinkFile } from '../../../src/disk/fs/durable.ts';
@@ -26,7 +27,6 @@ import type { Output } from '../../../src/lock/record.ts';
 import { shellWord } from '../../../src/report/advice-text.ts';
 import { makeFolder } from '../../rig/folder.ts';
 import { recorded, target } from './targets.ts';
-import { run } from './tools.ts';
 
 function saves(...paths: string[]) {
   return paths.map((save, index) => ({ address: `s${index + 1}`, save }));
@@ -169,7 +169,9 @@ describe('own tree', () => {
       expect(await findOddFile(join(tree, 'nothing'))).toBeUndefined();
       expect(await findOddFile(tree)).toBeUndefined();
       expect(await findOddFile(join(tree, 'deep/file'))).toContain('is not a folder');
-      await run(['mkfifo', join(tree, 'deep/er/pipe')]);
+      const server = createServer();
+      await new Promise<void>((resolve) => server.listen(join(tree, 'deep/er/pipe'), resolve));
+      onTestFinished(() => void server.close());
       expect(await findOddFile(tree)).toMatch(/deep\/er\/pipe is a device or a pipe/);
       expect(await findOddFile(join(tree, '.git'))).toBeUndefined();
       link('/etc', '.git/link');

@@ -350,7 +350,10 @@ describe('at the beginning', () => {
     ['2 gates are open, 3 outputs to look at', dataOf({ state: 'open' }, { state: 'contested' }, { state: 'decided' })],
     ['every gate is decided, 1 output to look at', dataOf({ state: 'decided' })],
     ['1 gate is open, 1 output to look at', dataOf({ state: 'open' }, { state: 'open', planned: true })],
-    ['the outputs of the open gates are not bought yet, 0 outputs to look at', dataOf({ state: 'open', planned: true })],
+    [
+      'the outputs of the open gates are not bought yet, 0 outputs to look at',
+      dataOf({ state: 'open', planned: true }),
+    ],
     ['1 output to look at; no task has a gate, so there is nothing to decide', dataOf({})],
   ])('%s', (text, data) => {
     expect(tellReview(data)).toBe(text);
