@@ -14,7 +14,6 @@ import type {
 import { campaignPaths } from '../campaign/paths.ts';
 import { fitHeap } from './fit-heap.ts';
 import { type Terminal, tellNotice, tellOn } from './terminal.ts';
-import { endStage } from './timing.ts';
 
 export type SelectionOptions = Values<typeof selectionOptions>;
 
@@ -38,10 +37,7 @@ export function open(
     varFiles: varFile,
     environment,
     tell: tellOn(terminal),
-    onSize(size) {
-      if ('steps' in size) endStage('lock');
-      fitHeap(size);
-    },
+    onSize: fitHeap,
   });
 }
 

@@ -12,8 +12,8 @@ import { table } from './print.ts';
 import { startStub } from './service.ts';
 import { type BenchStep, independent } from './steps.ts';
 
-/** The same campaign in one process, on an engine whose head fetches files itself, and on one whose hands do (Linux). */
-type How = 'local' | 'head fetches' | 'hands fetch';
+/** The same campaign in one process, on an engine whose leader fetches files itself, and on one whose fetch workers do (Linux). */
+type How = 'local' | 'leader fetches' | 'workers fetch';
 
 interface Measured {
   wallMs: number;
@@ -22,7 +22,7 @@ interface Measured {
   /** Of that the part of `apply`, which mirrors lines and brings files into the campaign's folder. */
   applyMs: number;
   postgresMs: number;
-  headMiB: number;
+  leaderMiB: number;
   readsPerStep: number;
 }
 
@@ -31,10 +31,10 @@ interface Shape {
   steps: BenchStep[];
   concurrency: number;
   /** At most so much, where the jobs take no time: ratios to the run here, ms of Postgres for a step, memory. */
-  most: { headCpu: number; handsCpu: number; postgresMs: number; wall: number; headMiB: number };
+  most: { leaderCpu: number; workersCpu: number; postgresMs: number; wall: number; leaderMiB: number };
 }
 
-const most = { headCpu: 1.5, handsCpu: 1.8, postgresMs: 1.5, wall: 1.8, headMiB: 200 };
+const most = { leaderCpu: 1.5, workersCpu: 1.8, postgresMs: 1.5, wall: 1.8, leaderMiB: 200 };
 const shapes: Shape[] = [
   { name: '2,000 steps of 0 s', steps: independent(2000, () => 0), concurrency: 200, most },
   {
@@ -50,8 +50,8 @@ const longShape: Shape = {
   concurrency: 200,
   most: { ...most, postgresMs: 0.6, wall: 1.4 },
 };
-const hows: How[] = ['local', 'head fetches', 'hands fetch'];
-const workers = 3;
+const hows: How[] = ['local', 'leader fetches', 'workers fetch'];
+const fetchWorkers = 3;
 /** Of one second, Linux counts so many. */
 const ticks = 100;
 
@@ -120,13 +120,13 @@ function runOnce({ steps, concurrency }: Shape, how: How): Promise<Measured> {
     mkdirSync(store);
     await openStore(store, { makes: true });
     writeCampaign(home, steps, { kind: 'image', concurrency });
-    const files = how === 'hands fetch' ? '8' : '64';
+    const files = how === 'workers fetch' ? '8' : '64';
     const words = [process.execPath, bin, 'worker', '--store', store, '--files', files];
-    const count = how === 'local' ? 0 : how === 'hands fetch' ? workers : 1;
-    const hands = Array.from({ length: count }, () => processes.start('worker', words, { cwd: folder, env }));
-    for (const hand of hands) await seen(hand, /works on/);
+    const count = how === 'local' ? 0 : how === 'workers fetch' ? fetchWorkers : 1;
+    const started = Array.from({ length: count }, () => processes.start('worker', words, { cwd: folder, env }));
+    for (const one of started) await seen(one, /works on/);
     const postgresBefore = server === undefined ? 0 : postgresMsOf(processes);
-    const before = hands.map(({ pid }) => cpuMsOf([pid]));
+    const before = started.map(({ pid }) => cpuMsOf([pid]));
     const startedAt = performance.now();
     const to = how === 'local' ? [] : ['--store', store];
     const apply = processes.start('apply', [process.execPath, bin, 'apply', 'campaign.yaml', '--yes', ...to], {
@@ -141,13 +141,13 @@ function runOnce({ steps, concurrency }: Shape, how: How): Promise<Measured> {
     const wallMs = performance.now() - startedAt;
     clearInterval(timer);
     if (code !== 0) throw new Error(`apply ended with ${code}: ${apply.err().slice(-1000)}`);
-    const handsMs = hands.reduce((sum, { pid }, index) => sum + cpuMsOf([pid]) - (before[index] ?? 0), 0);
+    const workersMs = started.reduce((sum, { pid }, index) => sum + cpuMsOf([pid]) - (before[index] ?? 0), 0);
     const asked = await stats();
     return {
       wallMs,
-      ...{ applyMs, nodeMs: applyMs + handsMs },
+      ...{ applyMs, nodeMs: applyMs + workersMs },
       postgresMs: server === undefined ? 0 : postgresMsOf(processes) - postgresBefore,
-      headMiB: Math.max(0, ...hands.map(({ pid }) => peakMiBOf(pid))),
+      leaderMiB: Math.max(0, ...started.map(({ pid }) => peakMiBOf(pid))),
       readsPerStep: (asked.polls + asked.listReads) / steps.length,
     };
   });
@@ -171,7 +171,7 @@ function measureIdle(): Promise<Goal[]> {
   });
 }
 
-/** One submit of 100,000 steps, and the head that carries them out. */
+/** One submit of 100,000 steps, and the leader that carries them out. */
 function measureLarge(): Promise<Goal[]> {
   const steps = independent(100_000, () => 0);
   return withPlace({ engine: true, steps }, async ({ folder, processes, server, env }) => {
@@ -192,21 +192,21 @@ function measureLarge(): Promise<Goal[]> {
     const mebibytes = async () => (await count('SELECT pg_database_size(current_database()) AS n')) / 1024 ** 2;
     const submittedMiB = await mebibytes();
     const words = [process.execPath, bin, 'worker', '--store', store, '--files', '64', '--exit-when-idle'];
-    const head = processes.start('worker', words, { cwd: folder, env });
-    let headMiB = 0;
+    const leader = processes.start('worker', words, { cwd: folder, env });
+    let leaderMiB = 0;
     const timer = setInterval(() => {
-      headMiB = Math.max(headMiB, peakMiBOf(head.pid));
+      leaderMiB = Math.max(leaderMiB, peakMiBOf(leader.pid));
     }, 500);
-    const { code } = await head.ended;
+    const { code } = await leader.ended;
     clearInterval(timer);
-    if (code !== 0) throw new Error(`the worker ended with ${code}: ${head.err().slice(-1000)}`);
+    if (code !== 0) throw new Error(`the worker ended with ${code}: ${leader.err().slice(-1000)}`);
     const trial = 'cluster, 100,000 steps of 0 s';
     return [
       { trial, text: 'submit, s', most: 30, value: submitMs / 1000 },
       { trial, text: 'submit, MiB', most: 600, value: submitMiB },
       { trial, text: 'database when submitted, MiB', most: 250, value: submittedMiB },
       { trial, text: 'database at the end, MiB', most: 250, value: await mebibytes() },
-      { trial, text: 'head, MiB', most: 500, value: headMiB },
+      { trial, text: 'leader, MiB', most: 500, value: leaderMiB },
     ];
   });
 }
@@ -226,13 +226,13 @@ function goalsOf({ name, steps, most }: Shape, runs: ReadonlyMap<How, Measured[]
       },
     ]);
   }
-  const middle = (pick: (one: Measured) => number) => median((runs.get('hands fetch') ?? []).map(pick));
+  const middle = (pick: (one: Measured) => number) => median((runs.get('workers fetch') ?? []).map(pick));
   const rows: [text: string, most: number, value: number][] = [
-    ['head fetches: CPU of Node × local', most.headCpu, ratio('head fetches', ({ nodeMs }) => nodeMs)],
-    ['hands fetch: CPU of Node × local', most.handsCpu, ratio('hands fetch', ({ nodeMs }) => nodeMs)],
-    ['hands fetch: ms of Postgres per step', most.postgresMs, middle(({ postgresMs }) => postgresMs / steps.length)],
-    ['hands fetch: wall × local', most.wall, ratio('hands fetch', ({ wallMs }) => wallMs)],
-    ['hands fetch: head, MiB', most.headMiB, middle(({ headMiB }) => headMiB)],
+    ['leader fetches: CPU of Node × local', most.leaderCpu, ratio('leader fetches', ({ nodeMs }) => nodeMs)],
+    ['workers fetch: CPU of Node × local', most.workersCpu, ratio('workers fetch', ({ nodeMs }) => nodeMs)],
+    ['workers fetch: ms of Postgres per step', most.postgresMs, middle(({ postgresMs }) => postgresMs / steps.length)],
+    ['workers fetch: wall × local', most.wall, ratio('workers fetch', ({ wallMs }) => wallMs)],
+    ['workers fetch: leader, MiB', most.leaderMiB, middle(({ leaderMiB }) => leaderMiB)],
   ];
   return rows.map(([text, bound, value]) => ({ trial, text, most: bound, value }));
 }
@@ -246,7 +246,7 @@ function tableOf({ name, steps }: Shape, runs: ReadonlyMap<How, Measured[]>): st
       of(({ nodeMs }) => nodeMs / steps.length, 2),
       of(({ applyMs }) => applyMs / steps.length, 2),
       of(({ postgresMs }) => postgresMs / steps.length, 2),
-      of(({ headMiB }) => headMiB, 0),
+      of(({ leaderMiB }) => leaderMiB, 0),
       of(({ readsPerStep }) => readsPerStep, 2),
     ];
   });
