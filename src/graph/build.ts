@@ -16,12 +16,11 @@ import { checkDefaults, checkTask } from './check/check-task.ts';
 import type { Draft } from './expand/draft.ts';
 import { beginExpansion, expandTasks } from './expand/expand-tasks.ts';
 import { orderTasks } from './expand/task-edges.ts';
-import type { Expansion, GraphFacts } from './expansion.ts';
+import { type Expansion, type GraphFacts, uploadTask } from './expansion.ts';
 import type { Canary, FileFact, Graph, GraphTask, OpenRequest, Step } from './graph.ts';
 import { findReferences, fingerprintChoice, fingerprintStep, replaceReferences } from './render/fingerprint.ts';
 import { type RenderedStep, renderStep } from './render/render-step.ts';
 import { renderValue } from './render/templates.ts';
-import { uploadTask } from './uploads.ts';
 
 interface NeededFact {
   path: string;

@@ -6,8 +6,7 @@ import { type Manifest, type Table, type Task, tablePath, taskPath } from '../..
 import type { Row } from '../../manifest/rows/rows.ts';
 import { pathPart, suggestName } from '../../manifest/suggest.ts';
 import { isTemplate } from '../../manifest/template/template.ts';
-import type { Cells, TaskRows } from '../expand/draft.ts';
-import { hasKey } from '../expand/expand-task.ts';
+import { type Cells, hasKey, type TaskRows } from '../expand/draft.ts';
 import type { Expansion } from '../expansion.ts';
 import { findTemplates, renderValue, type TemplateSite, type Templates } from '../render/templates.ts';
 import { checkPaths, type KnownNames, type RootName, type RowShape } from './check-paths.ts';

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
-import { isMap, type JsonMap, type Scalar } from '../../ground/values.ts';
+import { isMap, isScalar, type JsonMap, type Scalar } from '../../ground/values.ts';
 import type { Table, Task } from '../../manifest/manifest.ts';
 import type { Row, Rows } from '../../manifest/rows/rows.ts';
 import type { Gate } from '../graph.ts';
@@ -53,6 +53,13 @@ export interface ExpandedTask {
   gates?: readonly Gate[];
   /** The steps that other tasks refer to if the gate makes a choice: one for each gate. */
   offered?: ExpandedTask;
+}
+
+/** Returns whether the steps of a task have row keys. */
+export function hasKey(task: Task, rows: TaskRows): boolean {
+  if (task.key !== undefined || task.keyBroken === true) return true;
+  if (task.rows.from === 'parts' || task.rows.from === 'files') return true;
+  return typeof rows === 'object' && rows.rows.length > 0 && rows.rows.every((row) => isScalar(row.value));
 }
 
 export function namesOf(draft: Draft, vars: JsonMap): JsonMap {

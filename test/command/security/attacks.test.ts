@@ -176,7 +176,7 @@ describe('each guard stands in one place', () => {
 
   test('an id of the service gets into an address by one function', () => {
     expect(filesWith(/replace\('\{id\}'/)).toEqual(['service/http.ts']);
-    expect(filesWith(/encodeURIComponent\(/)).toEqual(['graph/uploads.ts', 'service/http.ts', 'service/secrets.ts']);
+    expect(filesWith(/encodeURIComponent\(/)).toEqual(['graph/expansion.ts', 'service/http.ts', 'service/secrets.ts']);
     expect(filesWith(/export function isJobId/)).toEqual(['ground/job-id.ts']);
   });
 
