@@ -7,8 +7,8 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * Encrypts links, request bodies and plans, so that the database can neither reveal nor change them. A ciphertext decrypts
- * only with its `context`.
+ * Encrypts links, request bodies and plans, so that the database can neither reveal nor change them. A ciphertext
+ * decrypts only with its `context`.
  */
 export interface Seal {
   seal(text: string, context?: string): Buffer;

@@ -274,9 +274,9 @@ export interface LockFile {
 }
 
 /**
- * Bodies of create requests in flight, which must be resent byte for byte. They are not in the lock, because they contain
- * signed links. Reads only files of this machine, because a branch may contain others. Throws `UnsafeFileError` for a
- * symbolic link.
+ * Bodies of create requests in flight, which must be resent byte for byte. They are not in the lock, because they
+ * contain signed links. Reads only files of this machine, because a branch may contain others. Throws `UnsafeFileError`
+ * for a symbolic link.
  */
 export interface RequestBodies {
   keep(key: string, body: string): Promise<void>;

@@ -5,7 +5,7 @@
  * - **Money.** `ledger()` lists all accepted create requests. An entry is booked (with `dataDir`, written to
  *   `ledger.jsonl`) before its answer is sent, so the ledger is correct even if the client received no answer.
  * - **Time.** The state of a job depends on the clock alone (`now`, `speed`); there are no timers to wait for.
- * - **Faults.** `faults` scripts resets, hangs, lost answers and truncated files; see also `failRate` and `limitCreates`.
+ * - **Faults.** `faults` scripts resets, hangs, lost answers and truncated files; see `failRate` and `limitCreates`.
  * - **Media.** A file is rendered when it is first fetched. The same request gives the same bytes; repeating a request
  *   gives another take.
  * - **Uploads.** Signed URLs, output URLs and public URLs all refer to the sandbox. Bytes are streamed, to disk with

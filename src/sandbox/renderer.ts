@@ -13,7 +13,9 @@ export type WorkerAnswer = { readonly number: number } & (
   | { readonly type: 'failed'; readonly message: string }
 );
 
-/** Built code renders in a thread, so that a large picture does not delay other answers. Sources render in this thread. */
+/**
+ * Built code renders in a thread, so that a large picture does not delay other answers. Sources render in this thread.
+ */
 export function createRenderer(): Renderer {
   return import.meta.url.endsWith('.js') ? new ThreadRenderer() : { render: renderHere, close: async () => undefined };
 }

@@ -19,8 +19,8 @@ export interface Sql {
 }
 
 /**
- * PostgreSQL connection pool that survives outages. Each call is repeated until the server answers, so statements must be
- * idempotent or guarded. Calls reject with permanent errors, and when the database is closed or `signal` aborts.
+ * PostgreSQL connection pool that survives outages. Each call is repeated until the server answers, so statements must
+ * be idempotent or guarded. Calls reject with permanent errors, and when the database is closed or `signal` aborts.
  */
 export interface Database extends Sql {
   /** Runs `work` in a transaction; again if the answer to COMMIT was lost. */
@@ -29,8 +29,8 @@ export interface Database extends Sql {
   persist<T>(act: () => Promise<T>): Promise<T>;
   ask(text: string, values?: unknown[]): Promise<unknown>;
   /**
-   * Calls `on` with the payload of each notification, and with `undefined` after each connect, because notifications may
-   * have been missed. Returns a function that stops the calls.
+   * Calls `on` with the payload of each notification, and with `undefined` after each connect, because notifications
+   * may have been missed. Returns a function that stops the calls.
    */
   listen(channel: string, on: (payload: string | undefined) => void): () => void;
   /** Start of the current outage, by `performance.now()`; `undefined` while the server answers. */
@@ -249,7 +249,7 @@ const patienceMs = 3000;
 /** Number of queries from each session. */
 const looks = 4;
 
-/** Throws MB3702 for a pooler that shares server connections between sessions, because it breaks LISTEN and settings. */
+/** Throws MB3702 for a pooler that shares server connections between sessions, which breaks LISTEN and settings. */
 async function refuseSharedSessions(
   client: pg.ClientBase,
   { url, open }: { url: string; open(): Promise<pg.Client> },

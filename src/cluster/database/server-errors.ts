@@ -136,7 +136,7 @@ function hintFor(error: unknown): Advice {
   if (/does not support SSL/.test(messageOf(error))) return 'it has no TLS: leave sslmode out, or say ?sslmode=disable';
   switch (code) {
     case noRoom:
-      return 'all its connections are taken: end some of them (SELECT usename, application_name, count(*) FROM pg_stat_activity GROUP BY 1, 2), or raise max_connections; a worker needs 2, and 8 while it is the head';
+      return 'all its connections are taken: end some of them (SELECT usename, application_name, count(*) FROM pg_stat_activity GROUP BY 1, 2), or raise max_connections; a worker needs 2, and 9 while it leads';
     case '08P01':
       return 'a pooler without a server or a free connection answers like this: use the address of the server itself, or a pooler that keeps sessions (PgBouncer: pool_mode = session)';
     case '3D000':

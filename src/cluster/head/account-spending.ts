@@ -94,8 +94,8 @@ export class AccountSpending implements SpendingHome {
   }
 
   /**
-   * Returns the purchase journal of a run. The lines of the run are the journal: no other open run of the account has its
-   * idempotency keys (`one_open_run`). `earlier`: records of earlier runs of the campaign.
+   * Returns the purchase journal of a run. The lines of the run are the journal: no other open run of the account has
+   * its idempotency keys (`one_open_run`). `earlier`: records of earlier runs of the campaign.
    */
   of({ id, campaign }: RunRecord, earlier: Lock): PurchaseJournal {
     const { clock } = this.#options;

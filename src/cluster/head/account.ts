@@ -227,7 +227,7 @@ export class Lease {
     return true;
   }
 
-  /** Sends heartbeats until the signal aborts or the lease is lost. `beat` resolves with false when another worker leads. */
+  /** Sends heartbeats until the signal aborts or the lease is lost. `beat` resolves with false after a takeover. */
   async keep(
     beat: () => Promise<boolean>,
     { signal, sleep }: { signal: AbortSignal; sleep(ms: number, signal: AbortSignal): Promise<void> },

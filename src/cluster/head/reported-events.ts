@@ -11,7 +11,7 @@ const partial: readonly StopReason[] = ['budget', 'limit', 'price', 'alike'];
 /** Stop reasons that concern individual steps: each new detail is reported. */
 const ofSome: readonly StopReason[] = ['price', 'alike'];
 
-/** Events that the leaders of a run have reported, so that the event stream contains each start and end of a step once. */
+/** Events that the leaders of a run have reported. The event stream contains each start and end of a step once. */
 export class ReportedEvents {
   readonly begun = new Set<string>();
   readonly ended = new Set<string>();

@@ -16,8 +16,8 @@ export interface Term {
 export type RunTerm = Term & { run: string };
 
 /**
- * SQL prefix that guards a write of a leader. `held` has a row only while $2 is the current epoch of the account $1, and
- * locks that row until the transaction ends. The guarded statement selects from it: `INSERT … SELECT … FROM held`.
+ * SQL prefix that guards a write of a leader. `held` has a row only while $2 is the current epoch of the account $1,
+ * and locks that row until the transaction ends. The guarded statement selects from it: `INSERT … SELECT … FROM held`.
  */
 export const held = 'WITH held AS (SELECT id, epoch FROM mediabatch.account WHERE id = $1 AND epoch = $2 FOR SHARE)';
 
@@ -53,8 +53,8 @@ export const insertEvents = `${held},
 const mostCharacters = 1 << 20;
 
 /**
- * Appends texts to a table in order. Waiting texts share a row. The writer numbers the rows, so that a repeated statement
- * does not write a row twice. After a failure every append fails, because the order is no longer certain.
+ * Appends texts to a table in order. Waiting texts share a row. The writer numbers the rows, so that a repeated
+ * statement does not write a row twice. After a failure every append fails, because the order is no longer certain.
  */
 export class RowWriter {
   readonly #batches: Batches<string>;
@@ -128,7 +128,7 @@ export function repeatable<T>(items: Iterable<T>): readonly T[] {
   return Array.isArray(items) ? items : [...items];
 }
 
-/** Inserts lines that no leader wrote, in few rows. Initial lines have positive numbers, restored lines negative ones. */
+/** Inserts lines that no leader wrote, in few rows. Restored lines have negative numbers. */
 export async function insertRows(
   sql: Sql,
   run: string,

@@ -12,8 +12,8 @@ const lookEveryMs = 1000;
 
 interface RunWatcher {
   /**
-   * Receives all lines of the lock in order, each with its LF, and all of them again at the end. Resolves with the number
-   * of new lines; only then the next batch is delivered. `read`: number of lines so far, and epoch of the last line.
+   * Receives all lines of the lock in order, each with its LF, and all of them again at the end. Resolves with the
+   * number of new lines before the next call. `read`: number of lines so far, and epoch of the last line.
    */
   onLines(lines: readonly string[], read?: { epoch: string; lines: number }): Promise<number>;
   /** Receives each event once, after the lock lines that it refers to. */

@@ -19,8 +19,8 @@ export type Marks = Pick<Store, 'readMark' | 'writeMark'>;
 const gatherMs = 200;
 
 /**
- * Wraps the lock file of a run so that the mark follows its lines. `lines`: number of existing lines. `lock`: returns the
- * lock of all lines. `idle` resolves when the mark is up to date, or when the store is unavailable.
+ * Wraps the lock file of a run so that the mark follows its lines. `lines`: number of existing lines. `lock`: returns
+ * the lock of all lines. `idle` resolves when the mark is up to date, or when the store is unavailable.
  */
 export function keepMark(
   file: LockFile,

@@ -50,7 +50,9 @@ interface Request {
 
 const nothing = hash('sha256', '');
 
-/** Bucket of an S3-compatible storage. Calls are retried while the storage is unavailable, and then throw `BucketError`. */
+/**
+ * Bucket of an S3-compatible storage. Calls are retried while the storage is unavailable, and then throw `BucketError`.
+ */
 export class Bucket {
   readonly #given: { name: string; endpoint: string; client: AwsClient; clock: Clock };
 

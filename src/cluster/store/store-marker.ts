@@ -18,8 +18,8 @@ export interface Store {
 
 export interface StoreFiles extends OutputFiles {
   /**
-   * Resolves with the bytes of a saved file, which are not verified; with `undefined` if there is no such file. The caller
-   * reads the iterator to its end or closes it. Rejects when the store is unavailable, also during iteration.
+   * Resolves with the bytes of a saved file, which are not verified; with `undefined` if there is no such file. The
+   * caller reads the iterator to its end or closes it. Rejects when the store is unavailable, also during iteration.
    */
   read(output: Output): Promise<AsyncIterable<Uint8Array> | undefined>;
 }
@@ -40,8 +40,8 @@ export interface StorePlace {
 export const marker = '.mediabatch/store.json';
 
 /**
- * Opens the store of a place, which its marker identifies. `makes`: creates a missing marker. Throws MB3705 if the marker
- * is damaged or missing: a place without a marker may be an unmounted volume.
+ * Opens the store of a place, which its marker identifies. `makes`: creates a missing marker. Throws MB3705 if the
+ * marker is damaged or missing: a place without a marker may be an unmounted volume.
  */
 export async function openPlace(place: StorePlace, { makes }: { makes: boolean }): Promise<Store> {
   let bytes = await place.read(marker);

@@ -166,8 +166,8 @@ interface HouseOptions {
 }
 
 /**
- * Lets the queue detect dead workers and release their jobs, and deletes finished data. An idle worker checks less often,
- * because there may be hundreds of workers.
+ * Lets the queue detect dead workers and release their jobs, and deletes finished data. An idle worker checks less
+ * often, because there may be hundreds of workers.
  */
 export async function keepHouse(options: HouseOptions): Promise<void> {
   const { db, boss, clock, isQuiet, signal } = options;
@@ -236,8 +236,8 @@ interface Watched {
 }
 
 /**
- * Serves `/healthz` (the process runs) and `/readyz` (the database answers, and workers can execute all open runs of the
- * account). Throws MB3303 if the port is in use.
+ * Serves `/healthz` (the process runs) and `/readyz` (the database answers, and workers can execute all open runs of
+ * the account). Throws MB3303 if the port is in use.
  */
 export async function openOperatorPort({ port, host }: { port: number; host: string }): Promise<OperatorPort> {
   let watched: Watched | undefined;
