@@ -7,7 +7,6 @@ import { writeAll } from './fs/durable.ts';
 import { findWayOut } from './fs/own-tree.ts';
 import { lstatOrAbsent, noFollow, statPlainFile } from './fs/plain-file.ts';
 
-/** First bytes of every event file. */
 const beginning = /^\{"at":"\d{4}-[^"]{1,40}","event":"[a-z-]+"/;
 const beginningLength = 120;
 const newFile = 'give a new file, for example events.jsonl';

@@ -69,7 +69,6 @@ export function parseRetryAfter(value: string | undefined, now: number = Date.no
   return Number.isNaN(date) ? null : Math.max(0, date - now);
 }
 
-/** Maximum number of parts of a result: longer lists are cut off. */
 const mostParts = 1000;
 
 /** Reads the result from the field `data` of a job's status; `undefined` while a link is missing. */

@@ -132,7 +132,7 @@ export function requireAnswer(answer: HttpAnswer, redact: Redact): Json {
   throw new ServiceError('unreachable', message, { status, ...(retryAfterMs !== null && { retryAfterMs }) });
 }
 
-/** Whether a retry of the same request can succeed. */
+/** Returns whether a retry of the request can succeed. */
 export function mayPass(status: number): boolean {
   return status >= 500 || status === 408 || status === 425 || status === 429;
 }

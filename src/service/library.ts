@@ -27,7 +27,7 @@ export type { Asset, FileToUpload, UploadProgress } from './upload-file.ts';
 
 const { paths } = envelope;
 
-/** Maximum number of records of a kind in which a record is searched that may have been removed. */
+/** Maximum number of records that are searched for a record that may have been removed. */
 const mostRemoved = 1000;
 
 export interface LibraryOptions {

@@ -150,7 +150,6 @@ export async function reachService(
   }
 }
 
-/** Connects with the same trusted certificates as the client. */
 async function connectOnce(address: URL, timeoutMs: number): Promise<string | undefined> {
   const host = address.hostname.replace(/^\[|\]$/g, '');
   const isSecure = address.protocol === 'https:';

@@ -81,7 +81,6 @@ export function mayBeOutput(root: string, path: string, media: Media): boolean {
   }
 }
 
-/** Content of an output folder, listed once for all of its outputs. */
 interface Folder {
   entries: ReadonlyMap<string, Dirent>;
   problem?: Omit<BadPlace, 'address'>;

@@ -25,11 +25,8 @@ export const smallSide = 384;
 /** Maximum number of pixels of the original, because a small file can decode to gigabytes. */
 const mostPixels = 48_000_000;
 const mostBytes = 96 * 1024 * 1024;
-/** Timeout in seconds. */
 const patienceSeconds = 20;
-/** Background of transparent pictures. */
-const ground = '#808080';
-/** Formats that are decoded. */
+const background = '#808080';
 const formats: ReadonlyMap<string | undefined, string> = new Map([
   ['image/png', 'PNG'],
   ['image/jpeg', 'JPEG'],
@@ -97,7 +94,7 @@ async function shrink(
   const { data, info } = await sharp(content, { limitInputPixels: mostPixels, failOn: 'error' })
     .autoOrient()
     .resize({ width: side, height: side, fit: 'inside', withoutEnlargement: true })
-    .flatten({ background: ground })
+    .flatten({ background })
     .toColourspace('srgb')
     .timeout({ seconds: patienceSeconds })
     .raw()

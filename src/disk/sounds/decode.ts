@@ -180,9 +180,8 @@ function readFrame(bytes: Buffer, at: number): { length: number; seconds: number
   return { length, seconds: /Xing|Info|VBRI/.test(inside) ? 0 : samples / rate };
 }
 
-/** Returns whether the first frame has one channel. */
 async function readIsMono(handle: FileHandle): Promise<boolean> {
-  const tag = new Uint8Array(tagHead);
+  const tag = new Uint8Array(tagHeadBytes);
   await handle.read(tag, 0, tag.length, 0);
   const bytes = new Uint8Array(sliceBytes);
   const { bytesRead } = await handle.read(bytes, 0, bytes.length, tagLength(tag, 0));
@@ -192,15 +191,14 @@ async function readIsMono(handle: FileHandle): Promise<boolean> {
   return false;
 }
 
-/** Size in bytes of the header of an ID3 tag. */
-const tagHead = 10;
+const tagHeadBytes = 10;
 
 /** Returns the length in bytes of the ID3 tag at an offset, with its header; 0 without a tag. */
 function tagLength(bytes: Uint8Array, at: number): number {
   const isTag = bytes[at] === 0x49 && bytes[at + 1] === 0x44 && bytes[at + 2] === 0x33;
-  if (!isTag || bytes.length < at + tagHead) return 0;
+  if (!isTag || bytes.length < at + tagHeadBytes) return 0;
   // The length has four bytes of seven bits each.
-  return tagHead + bytes.subarray(at + 6, at + tagHead).reduce((sum, byte) => sum * 128 + (byte & 0x7f), 0);
+  return tagHeadBytes + bytes.subarray(at + 6, at + tagHeadBytes).reduce((sum, byte) => sum * 128 + (byte & 0x7f), 0);
 }
 
 export interface Listener {
@@ -253,8 +251,7 @@ function rounded(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-/** Number of bars of a waveform. */
-const stretches = 120;
+const barCount = 120;
 /** Number of samples of a piece. Pieces are joined to bars at the end, when the duration is known. */
 const pieceSamples = 128;
 
@@ -276,7 +273,7 @@ export class WavePen implements Listener {
 
   /** Empty for a sound that is too short. */
   tell(): MediaFacts {
-    if (this.#pieces.length < stretches) return {};
-    return { wave: writeWave(findPeaks([Float32Array.from(this.#pieces)], stretches)) };
+    if (this.#pieces.length < barCount) return {};
+    return { wave: writeWave(findPeaks([Float32Array.from(this.#pieces)], barCount)) };
   }
 }

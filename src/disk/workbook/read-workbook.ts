@@ -1,7 +1,6 @@
 import type { CellFault, Sheet, Workbook } from '../../manifest/rows/rows.ts';
 import { unzip, zip } from './zip.ts';
 
-/** Maximum number of cells that merged ranges may cover. */
 const maxMergedCells = 1_000_000;
 
 interface Part {

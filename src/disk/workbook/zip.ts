@@ -1,6 +1,5 @@
 import { crc32, inflateRawSync } from 'node:zlib';
 
-/** Maximum number of bytes of all parts together after unpacking. */
 const maxUnpackedBytes = 12 * 1024 ** 2;
 const maxParts = 5000;
 

@@ -60,7 +60,6 @@ export class KnownDurations {
   }
 }
 
-/** Durations by kind and model, from earlier runs and from this run. */
 export class Durations {
   readonly #kept: KeptDurations;
   readonly #known = new Map<string, KnownDurations>();

@@ -25,7 +25,6 @@ interface ShownPage {
 /** Minimum time in ms between two reads of a page: the service allows one “every few seconds”. */
 const leastGapMs = 2000;
 const failureMs = 1000;
-/** Number of jobs below which the list is not read. */
 const fewestJobs = 2;
 /** Number of failed searches after which a job is queried individually. */
 const mostMissing = 2;

@@ -30,7 +30,6 @@ interface PollerOptions {
 const mostInFlight = 64;
 /** Number of waiting jobs up to which all are rescheduled when one ends. */
 const mostHurried = 8;
-/** Highest plausible age of a job, in ms. */
 const longestAgeMs = 7 * 86_400_000;
 
 /**

@@ -46,7 +46,6 @@ const leastThresholdMs = 10;
 const mostThresholdMs = 1500;
 /** Share of the threshold for a listed job, because one page shows many jobs. */
 const listedShare = 1 / 2;
-/** Minimum time in ms between two queries of a job. */
 const leastGapMs = 100;
 const gapShare = 1 / 25;
 const mostGapMs = 60_000;
