@@ -60,7 +60,7 @@ describe('errors for users', () => {
     expect(quiet.err).toMatch(/^blocked +the budget is not enough for 3 steps \(6 credits\)\n$/);
   });
 
-  test('a lost answer that another run recovers needs no person', async () => {
+  test('a lost answer that another run recovers needs no user', async () => {
     const lost = { on: 'create', do: { type: 'reset', booked: true } };
     const empty = { on: 'create', nth: 2, do: { type: 'status', status: 402 } };
     const trial = await makeTrial(two.replace('[a, b]', '[a]'), withFaults([lost, empty]));
@@ -210,7 +210,7 @@ describe.concurrent('a lost answer, through the command', { timeout: 90_000 }, (
     expectPaidOnce(place, 2);
   });
 
-  test('nothing shows that the list can be trusted: left to a person, with the job that it may be', async (context) => {
+  test('an unreliable list leaves it to a user, with the possible job', async (context) => {
     const { onTestFinished } = context;
     const place = await makePlace(manifest('voiceover', ['asked']), { onTestFinished });
     place.service.addFaults([{ on: 'create', do: { type: 'reset', booked: true } }]);

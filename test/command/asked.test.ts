@@ -8,7 +8,7 @@ import { answerOnTerminal, type Deed, hasTerminals, runOnTerminal } from '../rig
 import { makeTrial, withFaults } from '../rig/trial.ts';
 import { sitAtTheKeys } from './buffer-terminal.ts';
 
-describe('asked', () => {
+describe('a prompt', () => {
   const question = 'Spend 3 credits?';
 
   test('does not wait for a closed terminal', async () => {
@@ -79,11 +79,11 @@ tasks:
     'token_live_1234567',
     'bearer-2_live_1234567',
     '17|abcdef',
-  ])('%s may be right', (text) => {
+  ])('%s is accepted', (text) => {
     expect(requireAccess({ baseUrl: 'https://host.example/api/v1', token: text }).token).toBe(text);
   });
 
-  describe('with such a key', () => {
+  describe('with a malformed key', () => {
     test('apply ends with 77 and makes no request; plan works, and says nothing of what the key can do', async () => {
       const trial = await makeTrial(campaign);
       const env = { MEDIABATCH_API_KEY: `"${secret}"` };
@@ -98,7 +98,7 @@ tasks:
       expect(plan.err).not.toContain('not an API key');
     });
 
-    test('from .env, where quotes in quotes remain', async () => {
+    test('the same in .env, where inner quotes remain', async () => {
       const trial = await makeTrial(campaign);
       trial.write(
         '.env',
@@ -113,7 +113,7 @@ tasks:
   });
 });
 
-describe('screen', () => {
+describe('apply', () => {
   const manifest = `version: 1
 name: two
 tasks:

@@ -186,7 +186,7 @@ tasks:
     expect(spent()).toBeGreaterThan(2);
   });
 
-  test('a plan that was saved while a limit held steps back does what it said once more is left, and no more', async () => {
+  test('a plan saved under a limit buys what it showed once the limit allows it, and no more', async () => {
     const { run, spent } = await limited('5/day');
     await expectExit(0, run(['plan', 'campaign.yaml', '--out', 'a.plan.json']));
     const more = { env: { MEDIABATCH_LIMIT: '400/day' } };

@@ -56,7 +56,7 @@ test('nothing that exists is overwritten, and nothing is half written', async ()
   expect(read('campaign.yaml')).toBe('mine\n');
 });
 
-test('installed packages are nothing for git', async () => {
+test('.gitignore names installed packages', async () => {
   mkdirSync(join(workplace.folder, 'node_modules'));
   await run('init', '.');
   expect(read('.gitignore')).toMatch(/^node_modules\/\n\.mediabatch\/\n/);
@@ -149,7 +149,7 @@ test.each<[string, string, string | undefined, number, string]>([
   expect(readdirSync(workplace.folder)).toEqual(csv === undefined ? [] : [file]);
 });
 
-test('an unknown example gives a near one', async () => {
+test('an unknown example suggests a similar one', async () => {
   const said = await run('init', 'new', '--example', 'product-gird');
   expect(said).toMatchObject({ code: 64, err: expect.stringContaining('did you mean product-grid?') });
 });

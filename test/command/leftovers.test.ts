@@ -58,7 +58,7 @@ describe('files that no step owns', () => {
     saved: Pick<SavedFiles, 'has'> = { has: () => true },
   ) => findLeftovers(root, { situation: situate(graph, lock), others, saved, now });
 
-  test('a file that the lock names, with its true digest, and that was not saved from here', async () => {
+  test('do not include a file that the lock names but this folder did not save', async () => {
     const root = folderWith({ 'assets/logo.png': 'logo', 'src/index.ts': 'code', 'old.png': 'old' });
     const outputs = [outputOf('assets/logo.png', 'logo'), outputOf('src/index.ts', 'code'), outputOf('old.png', 'old')];
     const lock = lockOf({ old: { kind: 'image', purchases: [bought('1:o', outputs)] } });
@@ -146,7 +146,7 @@ describe('files that no step owns', () => {
     expect(files.map(({ path, is }) => [path, is])).toEqual([[`images/${part('a')}`, 'partial']]);
   });
 
-  test('what was changed since it was found is not deleted', async () => {
+  test('a file changed since the search is not deleted', async () => {
     const root = folderWith({ 'a.png': 'a', 'b.png': 'b' });
     const purchases = [bought('1:o', [outputOf('a.png', 'a'), outputOf('b.png', 'b')])];
     const { files } = await find(root, lockOf({ old: { kind: 'image', purchases } }));
@@ -157,7 +157,7 @@ describe('files that no step owns', () => {
   });
 });
 
-test('what gc leaves because it was changed at the question keeps none of the others here', async () => {
+test('gc deletes the other files if one was changed during the prompt', async () => {
   const folder = folderWith({
     'campaign.yaml': 'version: 1\nname: test\ntasks:\n  hero: { kind: image, with: { prompt: a dog } }\n',
     'a.png': 'a',
@@ -231,7 +231,7 @@ describe('records that can be removed', () => {
     expect(found.skipped[0]?.why).toContain('hero needs its URL');
   });
 
-  test('a job that moved to another step is no orphan’s', () => {
+  test('a job that moved to another step is not removed', () => {
     const shared = lockOf({
       song: { kind: 'music', purchases: [bought(songPrint, [song])] },
       old: {

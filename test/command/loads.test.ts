@@ -113,7 +113,7 @@ describe('loads', () => {
 
 const preload = new URL('../rig/missing-package.mjs', import.meta.url).href;
 
-test('a package of runs on an engine that is missing is named with its install command', async () => {
+test('a missing package of an engine is reported with its install command', async () => {
   const env = { MEDIABATCH_ENGINE: 'postgres://me:hidden-word@127.0.0.1:1/none', MISSING_PACKAGE: 'pg' };
   const { code, err } = await command(['workers'], { cwd: makeFolder(), preload, env });
   expect(code).toBe(64);
@@ -134,7 +134,7 @@ describe('commands that are printed while an engine has the run', () => {
   }
   const pasteWith = (engine: string) => pasteAfter(program, { file: 'campaign.yaml', options: { engine } });
 
-  test('name it wherever it may be named, and nowhere else', () => {
+  test('contain the engine where they accept it, and nowhere else', () => {
     const paste = pasteWith('postgres://me@db/x');
     expect(paste({ call: 'apply', words: [] })).toBe('mediabatch apply campaign.yaml --engine postgres://me@db/x');
     expect(paste({ call: 'status', words: [] })).toBe('mediabatch status campaign.yaml --engine postgres://me@db/x');
@@ -143,7 +143,7 @@ describe('commands that are printed while an engine has the run', () => {
     expect(other).toBe('mediabatch apply campaign.yaml --engine postgres://a/b');
   });
 
-  test('status says where the run is, and its commands go there', async () => {
+  test('status names the engine of the run, and so do its commands', async () => {
     const cwd = makeFolder();
     writeFileSync(join(cwd, 'campaign.yaml'), images(1));
     const engine = 'postgres://me@db:5432/x';

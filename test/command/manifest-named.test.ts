@@ -189,7 +189,7 @@ tasks:
     expect(await wordWith(['second.json', 'first.yaml'])).toBe('first.yaml');
   });
 
-  test('every mistake has its place in the file, and the name that was meant', async () => {
+  test('each error has its position in the file, and a suggestion', async () => {
     place.write('campaign.yaml', manifest);
     place.write('v.yaml', 'wrod: elm\ncount: "2"\non: 1\nlist: {}\nmap: []\nword: 7\nother: null\nany: 1\n');
     const { code, err } = await place.run('validate', '--var-file', 'v.yaml');
@@ -227,7 +227,7 @@ tasks:
     expect({ code, err }).toEqual({ code: 65, err: expect.stringContaining(said) });
   });
 
-  test('a saved plan reads it again, and is stale when it says something else', async () => {
+  test('a saved plan reads it again, and is stale if it differs', async () => {
     mkdirSync('plans');
     place.write('campaign.yaml', manifest);
     place.write('v.yaml', 'word: elm\nany: x\n');
@@ -240,7 +240,7 @@ tasks:
     expect(err).toContain('mediabatch plan campaign.yaml --sandbox --var-file v.yaml --out plans/a.json');
   });
 
-  test('a plan of somebody else leads to no hidden file', async () => {
+  test('a plan of another user cannot name a hidden file', async () => {
     place.write('campaign.yaml', manifest);
     place.write('v.yaml', 'any: x\n');
     await place.run('plan', '--sandbox', '--var-file', 'v.yaml', '--out', 'a.json');

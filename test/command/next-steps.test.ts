@@ -60,7 +60,7 @@ tasks:
     ]);
   });
 
-  test('a rehearsal leads from its plan to the gate, and what it prints runs', async () => {
+  test('a rehearsal leads from its plan to the gate, and each printed command runs', async () => {
     place.write('campaign.yaml', manifest);
     const status = await nextOf('status', 'campaign.yaml', '--sandbox');
     expect(status).toEqual([{ command: 'mediabatch plan campaign.yaml --sandbox --json', credits: 0, needs: null }]);
@@ -93,7 +93,7 @@ tasks:
     expect(await commands('apply', 'campaign.plan.json')).toEqual(agreed);
   });
 
-  test('where nothing is to be done nothing leads on', async () => {
+  test('without anything to do there is no next command', async () => {
     place.write('campaign.yaml', only);
     await place.run('apply', 'campaign.yaml', '--sandbox', '--yes', '--sandbox-speed', '100000');
     expect(await nextOf('plan', 'campaign.yaml', '--sandbox')).toEqual([]);

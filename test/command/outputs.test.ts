@@ -239,7 +239,7 @@ describe('outputs: { index }', () => {
     expect(existsSync(join(folder, 'lists')), 'the sandbox has its own list').toBe(false);
   });
 
-  test('writes over nothing else and through no link, which the run says, and ends as it would have', async () => {
+  test('overwrites no other file and follows no link; the run reports it, and ends as without an index', async () => {
     const { folder, apply, file, text } = campaign('all.csv');
     expect((await apply()).code).toBe(0);
     writeFileSync(file, 'sku,name\n');

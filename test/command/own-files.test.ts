@@ -29,7 +29,7 @@ describe('own files', () => {
     place.write('spring.lock.jsonl', '{"mediabatch":"lock","version":2}\n');
   }
 
-  test('a saved plan or a lock that is given for a manifest is recognized, and what to type is said', async () => {
+  test('a saved plan or a lock in place of a manifest is recognized, and the right command is printed', async () => {
     await bought();
     for (const line of ['plan', 'validate', 'status', 'gc', 'pin', 'explain hero hero@lamp']) {
       const [command = '', ...rest] = line.split(' ');

@@ -42,8 +42,8 @@ test('a scheduled post whose text changed since is still counted as scheduled', 
   expect((await trial.run(['status', 'campaign.yaml'])).out).toContain('posts    2 scheduled\n');
 });
 
-describe('a consent of its own', () => {
-  test('is not that for credits: neither a budget nor --yes publishes, and the rest is done', async () => {
+describe('publishing needs its own consent', () => {
+  test('neither a budget nor --yes publishes; everything else is done', async () => {
     const trial = await makeTrial(manifest);
     const plan = await trial.run(['plan', 'campaign.yaml']);
     expect(plan.out).toContain(`publishes     2 posts to account ${account}, at once\n`);
@@ -68,7 +68,7 @@ describe('a consent of its own', () => {
     expect((await trial.run(['status', 'campaign.yaml'])).out).toContain('posts    2 posted\n');
   });
 
-  test('a saved plan that names them is none, and with one they go out once', async () => {
+  test('a saved plan with posts is no consent; with consent they are published once', async () => {
     const trial = await makeTrial(alone);
     expect((await trial.run(['plan', 'campaign.yaml', '--out', name])).code).toBe(0);
     const document = JSON.parse(readFileSync(trial.path(name), 'utf8'));
@@ -102,7 +102,7 @@ describe('a consent of its own', () => {
     expect(captions(trial)).toEqual(['Hello']);
   });
 
-  test('without it steps after a post wait too, and failures are printed first', async () => {
+  test('without consent, steps after a post wait, too, and failures are printed first', async () => {
     const error = { success: false, error: 'no such prompt' };
     const refusal = { on: 'create', match: 'vase', do: { type: 'status', status: 400, body: error } };
     const text = `${manifest}  after: { kind: image, needs: [share], with: { prompt: after, resolution: 1k } }
@@ -123,7 +123,7 @@ describe('a consent of its own', () => {
   });
 });
 
-describe('what is out is never sent again', () => {
+describe('a published post is never sent again', () => {
   test.each<[string, (trial: Trial) => unknown, string[]?]>([
     ['a typo is mended', ({ write }) => write('campaign.yaml', manifest.replace('Hello', 'Hallo'))],
     ['what it shows is made anew', ({ write }) => write('campaign.yaml', manifest.replace('a lamp', 'a vase'))],
@@ -178,7 +178,7 @@ describe('what is out is never sent again', () => {
     expect(captions(trial)).toHaveLength(2);
   });
 
-  test('comes back with a lost lock on this machine; elsewhere a new one needs consent', async () => {
+  test('is restored after a lost lock on the same machine; elsewhere a new post needs consent', async () => {
     const trial = await posted(alone);
     rmSync(trial.path(lock));
     rmSync(trial.path('.mediabatch'), { recursive: true });
@@ -206,7 +206,7 @@ describe('what is out is never sent again', () => {
     expect(captions(trial)).toHaveLength(2);
   });
 
-  test('named one by one it is, each time with a consent', async () => {
+  test('unless --redo names it, each time with consent', async () => {
     const trial = await posted();
     trial.write('campaign.yaml', manifest.replace('Hello', 'Hallo'));
     const waits = await trial.apply(['--redo', 'share@a hero'], { ends: 5 });
@@ -219,13 +219,13 @@ describe('what is out is never sent again', () => {
     expect(captions(trial)).toHaveLength(3);
   });
 
-  test('a task of one step is its very address', async () => {
+  test('--redo accepts the name of a task of one step', async () => {
     const trial = await posted(alone);
     expect((await trial.apply(['--publish', '--redo', 'share'])).code).toBe(0);
     expect(captions(trial)).toEqual(['Hello', 'Hello']);
   });
 
-  test('a saved plan that redoes it does so once', async () => {
+  test('a saved plan with --redo sends it only once', async () => {
     const trial = await posted(alone);
     expect((await trial.run(['plan', 'campaign.yaml', '--redo', 'share', '--out', name])).code).toBe(0);
     for (let time = 0; time < 2; time += 1) {
@@ -245,7 +245,7 @@ describe('what is out is never sent again', () => {
 describe('a post whose answer was lost', () => {
   const lost = (booked: boolean) => withFaults([{ on: 'post', times: 1, do: { type: 'reset', booked } }]);
 
-  test('is left to a person, whatever is tried', async () => {
+  test('waits for a user under every option', async () => {
     const trial = await makeTrial(alone, lost(true));
     const first = await trial.apply(['--publish'], { ends: 6 });
     expect(first.err).toContain('with --job and its id, or --not-spent: mediabatch resolve campaign.yaml share\n');
@@ -271,7 +271,7 @@ describe('a post whose answer was lost', () => {
     expect(captions(trial)).toHaveLength(1);
   });
 
-  test('and that is not out goes out once somebody agrees', async () => {
+  test('is published with consent if it was not published', async () => {
     const trial = await makeTrial(alone, lost(false));
     expect((await trial.apply(['--publish'])).code).toBe(6);
     const decided = await trial.run(['resolve', 'campaign.yaml', 'share', '--not-spent']);
@@ -283,7 +283,7 @@ describe('a post whose answer was lost', () => {
     expect(captions(trial)).toEqual(['Hello']);
   });
 
-  test('because the run was killed is collected where its job is on record', async () => {
+  test('in a killed run is collected if its job is on record', async () => {
     const trial = await makeTrial(alone);
     await killAt(/share {2}created/, (options) => trial.apply(['--publish', '-v'], options));
     expect((await trial.apply()).code).toBe(0);
@@ -291,7 +291,7 @@ describe('a post whose answer was lost', () => {
   });
 });
 
-test('what was refused waits for a consent as well', async () => {
+test('a refused post waits for consent, too', async () => {
   const error = { success: false, error: 'Insufficient credits' };
   const refusal = { on: 'post', times: 1, do: { type: 'status', status: 402, body: error } };
   const trial = await makeTrial(alone, withFaults([refusal]));

@@ -122,7 +122,7 @@ describe('what the service lists', () => {
   });
 });
 
-test('a price that nobody knew when a plan was saved, and a list names by now, does not keep it from being bought', async () => {
+test('a saved plan with an unknown price is applied after a price list names it', async () => {
   const only = campaign.replace(/^ {2}film.*\n/m, '').replace('[a, b]', '[a]');
   const answers: { [operation: string]: Scripted } = {
     'GET /accounts': [200, { success: true, data: [] }],
@@ -178,7 +178,7 @@ describe('other locks of the folder and the folder above', () => {
     record({ kind: 'image', address: 'pic', jobId: 'j', credits, request: { model, prompt: 'p' } });
   const headOf = (service: string) => `{"mediabatch":"lock","version":2,"service":"${service}"}`;
 
-  test('price what this one was never charged for, by the same service only; what is broken is passed over', async () => {
+  test('give prices that this lock lacks, of the same service only; damaged locks are skipped', async () => {
     const { env, run, folder } = await planWith({});
     const service = knownService(false, { baseUrl: env.MEDIABATCH_BASE_URL }) ?? '';
     const lock = (path: string, ...lines: string[]) => {
@@ -217,7 +217,7 @@ describe('a model that is newer than this version', () => {
     {},
   );
 
-  test('is a mistake that says the way on, and is taken once the document is kept, by every command', async () => {
+  test('is an error with a remedy, and is accepted by every command once the document is kept', async () => {
     const { run, env, folder } = await planWith(
       { 'GET /openapi.json': [200, document] },
       folderWith({ 'campaign.yaml': manifest }),
