@@ -206,9 +206,9 @@ function checkChoices({ task, complete }: ExpandedTask, gates: readonly Gate[], 
   const few = complete ? gates.find(({ choose, members }) => members.length < choose) : undefined;
   if (few === undefined) return;
   const { choose, members, name } = few;
-  const there = members.length === 1 ? 'there is 1' : `there are ${members.length}`;
-  const message = `\`gate\` of task \`${task.id}\` chooses ${choose}, and of ${name} ${there}`;
-  const hint = `choose ${members.length} or fewer, or add outputs`;
+  const count = members.length;
+  const message = `\`gate\` of task \`${task.id}\` chooses ${choose}, but ${name} has ${count} output${count === 1 ? '' : 's'}`;
+  const hint = `choose ${count} or fewer, or add outputs`;
   const place = expansion.manifest.places.value(taskPath(task.id, 'gate', 'choose'));
   expansion.reportError({ code: 'MB1103', message, hint, place });
 }

@@ -86,7 +86,7 @@ function edgesOf(task: Task, { manifest, kinds, templates }: Expansion): Edge[] 
   }
   if (task.rows.from === 'parts') {
     const { task: to } = task.rows;
-    const says = `\`${task.id}\` goes through the parts of \`${to}\``;
+    const says = `\`${task.id}\` uses the parts of \`${to}\``;
     edges.push({ to, says, place: () => manifest.places.value(taskPath(task.id, 'foreach')) });
   }
   for (const [index, to] of task.needs.entries()) {

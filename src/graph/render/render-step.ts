@@ -134,7 +134,7 @@ class StepRendering {
     const column = columnIn(value, this.#expansion.templates);
     const isCell = column !== undefined && row !== undefined;
     const why = isCell ? `: \`${shorten(column)}\` of ${row.label} has no value` : '';
-    const message = `\`${field}\` is empty${why}, and nothing else in the request says what to make`;
+    const message = `\`${field}\` is empty${why}, and no other field of the request describes the output`;
     const hint = isCell
       ? `fill the cell, or leave out steps without it: \`when: ${JSON.stringify(`{{ne (trim row.${pathPart(column)}) ''}}`)}\``
       : 'write a text, or leave the step out with `when:`';

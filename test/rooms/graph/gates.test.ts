@@ -107,7 +107,7 @@ describe('a gate that cannot be', () => {
       [takes.replace('choose: 1', 'choose: 4')],
       'MB1103',
       '4',
-      'chooses 4, and of hero@A there are 3',
+      'chooses 4, but hero@A has 3 outputs',
     ],
     [
       'an axis that is none',
