@@ -18,7 +18,7 @@ import { agreementOf } from '../plan/agreement.ts';
 import { allowPosts, isBought, withholdPosts, withholdPurchases } from '../plan/consent.ts';
 import type { Plan } from '../plan/plan.ts';
 import { carryHere } from './carry-here.ts';
-import { type CheckedGraph, graphOf, renewFor } from './checked-graph.ts';
+import { type CheckedGraph, renewFor } from './checked-graph.ts';
 import { lookAtOutputs } from './look-at-outputs.ts';
 import { lookAtPosts } from './look-at-posts.ts';
 import { makePlan } from './make-plan.ts';
@@ -30,7 +30,7 @@ import {
   type RunSettings,
   wrongOptions,
 } from './option-table.ts';
-import type { Planned } from './plan.ts';
+import { checkedOf, type Planned } from './plan.ts';
 import { agreeToMove, holdGuard } from './read-lock.ts';
 import { refuseLostLock } from './restore-purchases.ts';
 import type { ApplyTerms, Carrier, Ending, Held, Observer, Running, RunResult } from './run.ts';
@@ -63,7 +63,7 @@ export async function apply(planned: Planned, options: ApplyOptions = {}): Promi
   const { lockTimeoutMs, rehearsal } = options;
   const agreement = agreementOf(planned.plan);
   const carryOut = async () => {
-    const session = await ApplySession.open(campaign, graphOf(campaign.checked, campaign, campaign.checked), {
+    const session = await ApplySession.open(campaign, checkedOf(campaign), {
       ...pickRunSettings(options),
       ...pickPlanningOptions(planned.options),
       ...{ lockTimeoutMs, rehearsal, agreement },

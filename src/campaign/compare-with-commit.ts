@@ -31,13 +31,13 @@ import {
   tallyCharges,
 } from '../plan/prices/charges.ts';
 import { situate, withFiles } from '../plan/situation/situation.ts';
-import { type CheckedGraph, graphOf } from './checked-graph.ts';
+import type { CheckedGraph } from './checked-graph.ts';
 import { longestLock } from './find-locks.ts';
 import { loadWithNames } from './load-manifest.ts';
 import { planByLock, seeExpected } from './look-at-outputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { shownPath } from './paths.ts';
-import type { Campaign } from './plan.ts';
+import { type Campaign, checkedOf } from './plan.ts';
 import { findPriceHints } from './service-facts.ts';
 import { Session } from './session.ts';
 
@@ -91,29 +91,20 @@ export async function cost(campaign: Campaign, options: Pick<Cost, 'by'> = { by:
   return orFailure(sumUpCost(campaign, checkedOf(campaign).graph, options));
 }
 
-function checkedOf(campaign: Campaign) {
-  return graphOf(campaign.checked, campaign, campaign.checked);
-}
-
-interface NamedCommit {
-  ref: string;
+interface CommittedCampaign {
+  graph: Graph;
+  lock: Lock;
+  /** Whether the commit does not contain the lock. */
+  isAbsent: boolean;
   commit: string;
   repository: Repository;
-}
-
-interface CommittedLock extends NamedCommit {
-  lock: Lock;
-  isAbsent: boolean;
 }
 
 /**
  * Reads the campaign at a commit: manifest, data, digests of uploads, and lock. Finds a renamed file by its earlier
  * name. Throws MB3604 if the commit does not contain a valid campaign.
  */
-export async function readCommittedCampaign(
-  campaign: OpenCampaign,
-  ref: string,
-): Promise<CommittedLock & { graph: Graph }> {
+export async function readCommittedCampaign(campaign: OpenCampaign, ref: string): Promise<CommittedCampaign> {
   const { file, paths } = campaign;
   const repository = await openRepository(paths.folder);
   const commit = await resolveCommit(repository, ref);
@@ -146,23 +137,25 @@ export async function readCommittedCampaign(
         `the campaign has mistakes at this commit; the first: ${where}${mistake?.message ?? ''}`,
       );
     }
-    return { ...(await readLockAt(campaign, { ref, commit, repository })), graph };
+    return { graph, commit, repository, ...(await readLockAt(campaign, { ref, commit, repository })) };
   } catch (error) {
     if (!(error instanceof CampaignError) || error.failure.code !== 'MB1001') throw error;
     throw unusable(file, ref, error.failure.message);
   }
 }
 
-async function readLockAt({ paths }: OpenCampaign, at: NamedCommit): Promise<CommittedLock> {
-  const { ref, commit, repository } = at;
+async function readLockAt(
+  { paths }: OpenCampaign,
+  { ref, commit, repository }: { ref: string; commit: string; repository: Repository },
+): Promise<Pick<CommittedCampaign, 'lock' | 'isAbsent'>> {
   const own = await pathInRepository(paths.lock, repository);
   const path = own === undefined ? undefined : await findPathAt(repository, commit, own);
-  if (path === undefined) return { ...at, lock: emptyLock(), isAbsent: true };
+  if (path === undefined) return { lock: emptyLock(), isAbsent: true };
   const shown = shownPath(paths.lock);
   const bytes = await askGit(repository.folder, ['cat-file', 'blob', `${commit}:${path}`], { mostBytes: longestLock });
   const { lock, diagnostics } = readLock(`${shown} at ${ref}`, bytes);
   const error = diagnostics.find(({ severity }) => severity === 'error');
-  if (error === undefined) return { ...at, lock, isAbsent: false };
+  if (error === undefined) return { lock, isAbsent: false };
   const hint = 'compare with a commit in which the lock is valid';
   throw new CampaignError({ code: 'MB3604', message: error.message, hint, file: shown, ref });
 }

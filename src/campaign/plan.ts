@@ -34,7 +34,7 @@ export async function plan(campaign: Campaign, given: PlanningOptions = {}): Pro
   const options = pickPlanningOptions(given);
   const { notices, tell } = collectNotices(campaign.tell);
   const teller = { ...campaign, tell };
-  const checked = graphOf(campaign.checked, teller, campaign.checked);
+  const checked = checkedOf(teller);
   const { plan: made, redo, selected } = await orFailure(showPlan(teller, checked, options));
   return { plan: made, notices, campaign, options, redo, ...defined({ selected }) };
 }
@@ -88,6 +88,11 @@ export async function load(file: string, options: OpenOptions = {}): Promise<Cam
   const { diagnostics, sources, graph } = checked;
   for (const text of graph?.notices ?? []) tell({ is: 'notice', text });
   return { ...opened, ...(graph && !hasErrors(diagnostics) && { graph }), diagnostics, sources, notices, checked };
+}
+
+/** Returns the graph of a loaded campaign, or throws its errors. Its warnings are not reported again. */
+export function checkedOf(campaign: Campaign): CheckedGraph {
+  return graphOf(campaign.checked, campaign, campaign.checked);
 }
 
 function collectNotices(passOn: Tell = () => {}): { notices: readonly Notice[]; tell: Tell } {

@@ -91,27 +91,7 @@ describe('a batch of verdicts', () => {
     expect(statesOf(lock)).toEqual({ one: ['one/3'], two: ['two/1', 'two/2'], late: [], ...trial });
   });
 
-  test('what hangs on a pick that the same batch changes is judged as it is then', () => {
-    const lock = lockWith('one/1');
-    const late = of('late/1', 'picked', lock);
-    const [picked, other, refused, back, again] = ruleOn(
-      [
-        late,
-        of('one/2', 'picked', lock),
-        { ...late, is: 'rejected' },
-        of('one/1', 'picked', lock),
-        { ...late, is: 'rejected' },
-      ],
-      situate(graph, lock),
-    );
-    expect([picked, other, back, again].map((ruling) => ruling?.is)).toEqual(
-      Array.from({ length: 4 }, () => 'recorded'),
-    );
-    // Made from what is not picked any more: to be bought anew.
-    expect(refused).toMatchObject({ is: 'refused', text: expect.stringContaining('its input changed') });
-  });
-
-  test('so is what hangs on it through steps about which nobody is asked', () => {
+  test('what hangs on a pick that the same batch changes is judged as it is then, through steps about which nobody is asked, too', () => {
     const chain = graphOf(`version: 1
 name: test
 tasks:

@@ -12,7 +12,6 @@ import {
   importStep,
   load,
   type Planned,
-  pin,
   plan,
   type RunEvent,
   resolve,
@@ -162,27 +161,13 @@ test('two programs at once: the second is told who holds the lock, and buys noth
   expect(first.exit).toBe(0);
 });
 
-test('a decision is a function, too: what is pinned is kept', async () => {
-  const campaign = makeCampaign();
-  await apply(await campaign.plan(), quick);
-  const decided = await pin(await campaign.load(), { names: ['hero@oak'] });
-  expect(decided).toMatchObject({ is: 'recorded', rulings: [{ address: 'hero@oak', is: 'recorded' }] });
-  campaign.write(manifest.replace('a lamp on', 'a chair on'));
-  expect(actionsOf(await campaign.plan())).toEqual(['hero@oak keep', 'hero@elm redo', 'cover keep']);
-  await expect(plan(await campaign.load(), { redo: ['hero@oak'] })).rejects.toThrow(/pinned/);
-});
-
 test('what a campaign cost, and what it changes since a commit, are data', async () => {
   const campaign = makeCampaign();
   const commit = (...words: string[]) =>
     execFileSync('git', words, { cwd: campaign.path('.'), env: gitEnvironment, stdio: 'pipe' });
   const { end } = await apply(await campaign.plan(), quick);
   const loaded = await campaign.load();
-  const { rows, totals } = await cost(loaded);
-  expect(rows.map(({ keys, jobs }) => [...keys, jobs])).toEqual([
-    ['hero', 2],
-    ['cover', 1],
-  ]);
+  const { totals } = await cost(loaded);
   expect(totals).toMatchObject({ spent: end?.spentNow, delivered: end?.spentNow });
   expect((await failed(compare(loaded, 'HEAD'))).failure.code).toBe('MB3601');
   commit('init', '--quiet');
@@ -190,11 +175,7 @@ test('what a campaign cost, and what it changes since a commit, are data', async
   commit('commit', '--quiet', '-m', 'bought');
   campaign.write(manifest.replace('a lamp', 'a red lamp'));
   const { steps, discarded } = await compare(await campaign.load(), 'HEAD');
-  expect(steps.map(({ address, change }) => `${address} ${change}`)).toEqual([
-    'hero@oak changed',
-    'hero@elm changed',
-    'cover changed',
-  ]);
+  expect(steps.map(({ change }) => change)).toEqual(['changed', 'changed', 'changed']);
   expect(discarded).toBe(totals.spent);
 });
 
