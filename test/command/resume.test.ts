@@ -218,7 +218,7 @@ tasks:
     return trial;
   }
 
-  test('what is no longer in the manifest is no step of a run', async () => {
+  test('a step removed from the manifest is not part of a run', async () => {
     const trial = await finished();
     trial.write('campaign.yaml', manifest.replace(/ {2}thumb.*\n/, '').replace('a dog', 'a cat'));
     const { err } = await trial.apply([], { ends: 0 });

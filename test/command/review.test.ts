@@ -46,7 +46,7 @@ tasks:
 
   const verdictsOf = ({ lock }: Place, address: string) => readLockFile(lock).steps.get(address)?.decisions?.verdicts;
 
-  test('says what is open, serves page, data, pictures and small ones, records verdicts, and sums up at Ctrl-C', async () => {
+  test('prints open gates, serves page, data, pictures and thumbnails, records verdicts, and prints a summary at Ctrl-C', async () => {
     const place = await bought();
     const { url, page, said, end } = await review(place);
     expect(said()).toContain('  1 gate is open, 3 outputs to look at; Ctrl-C ends it\n');
@@ -72,7 +72,7 @@ tasks:
     await place.apply([], { ends: 0 });
   });
 
-  test('verdicts that are under way at Ctrl-C are recorded', async () => {
+  test('verdicts in transit at Ctrl-C are recorded', async () => {
     const place = await bought();
     const { page, end } = await review(place);
     const judged = page.judge({ 'hero/2': 'picked' }).catch(() => undefined);
@@ -113,7 +113,7 @@ tasks:
     60_000,
   );
 
-  test('a port that is taken, a selection that finds nothing, a manifest with mistakes: said, and nothing is served', async () => {
+  test('a port in use, an empty selection or an invalid manifest is an error, and nothing is served', async () => {
     const cwd = makeFolder();
     const run = (...words: string[]) => command(['review', 'campaign.yaml', '--no-open', ...words], { cwd });
     writeFileSync(join(cwd, 'campaign.yaml'), manifest);
@@ -173,7 +173,7 @@ tasks:
     return JSON.parse(json);
   }
 
-  test('interrupted, it leaves the page as it was, keeps the small pictures that are made, and goes on from there', async () => {
+  test('an interruption leaves the page unchanged and keeps finished thumbnails, which the next report uses', async () => {
     const { folder, report } = await campaignHere();
     const stop = new AbortController();
     const path = join(folder, 'campaign.report');
@@ -207,7 +207,7 @@ tasks:
     expect(readFileSync(join(folder, 'campaign.lock.jsonl'), 'utf8')).toBe(lock);
   });
 
-  test('--copy --max-size makes pictures smaller where originals are too large, and says when even that is too much', async () => {
+  test('--copy --max-size shrinks pictures that are too large, and reports if that is not enough', async () => {
     const { folder, report } = await campaignHere({}, 20_000);
     const whole = statSync(join(folder, 'images/lamp-1.png')).size;
     // Into a folder that is not there yet, too.
@@ -275,7 +275,7 @@ tasks:
     expect((await report('--note', 'x')).err).toContain('--note requires --for');
   });
 
-  test('never writes over what is not a gallery (73), and refuses what does not go together (64)', async () => {
+  test('never overwrites anything but a gallery (73), and refuses contradictory options (64)', async () => {
     const { folder, report } = await campaignHere();
     const refused = await report('--out', 'images');
     expect(refused).toMatchObject({ code: 73, out: '' });

@@ -40,7 +40,7 @@ const options = (more: string): [string, string] => ['"options": {', `"options":
 const booked = ({ sandbox }: Trial) => sandbox.ledger().length;
 
 describe('apply of a saved plan', () => {
-  test('does what it says, without a question, and goes on after it was interrupted', async () => {
+  test('carries out the plan without a prompt, and continues after an interruption', async () => {
     const trial = await makeCampaign();
     const document = await save(trial);
     const schema = JSON.parse(readFileSync(new URL('../../schemas/plan.schema.json', import.meta.url), 'utf8'));
@@ -56,7 +56,7 @@ describe('apply of a saved plan', () => {
     expect(booked(trial)).toBe(3);
   });
 
-  test('keeps to the options that it was made with, from any folder', async () => {
+  test('uses the options of the plan, from any folder', async () => {
     const trial = await makeCampaign();
     mkdirSync(trial.path('plans'));
     const options = ['-s', 'hero@lamp', '--var', 'word=ash', '--lock', 'other.lock.jsonl', '--max-credits', '5'];
@@ -73,7 +73,7 @@ describe('apply of a saved plan', () => {
     expect(readFileSync(trial.path('other.lock.jsonl'), 'utf8')).toContain('hero@lamp');
   });
 
-  test('asks where it does not say what everything costs', async () => {
+  test('prompts if the plan lacks a price', async () => {
     const trial = await makeCampaign(manifest.replace('prices: { image: 2 }\n', ''));
     await save(trial);
     const applied = await trial.run(['apply', name]);
@@ -135,7 +135,7 @@ describe('apply of a saved plan', () => {
     }
   });
 
-  test('redoes what was refused when it was applied first', async () => {
+  test('redoes a step that was refused in its first run', async () => {
     const error = { success: false, error: 'Insufficient credits' };
     const refusal = { on: 'create', match: 'Tide', nth: 2, times: 1, do: { type: 'status', status: 402, body: error } };
     const trial = await makeTrial(manifest, withFaults([refusal]));
@@ -149,7 +149,7 @@ describe('apply of a saved plan', () => {
     }
   });
 
-  test('goes on with an attempt of `retry` that was refused', async () => {
+  test('continues after a refused attempt of `retry`', async () => {
     const error = { success: false, error: 'Insufficient credits' };
     const refusal = { on: 'create', nth: 2, times: 1, do: { type: 'status', status: 402, body: error } };
     const text = manifest.replace('resolution: 1k } }', 'resolution: 1k }, retry: { attempts: 2 } }');
@@ -163,7 +163,7 @@ describe('apply of a saved plan', () => {
     }
   });
 
-  test('is about the steps that were selected when it was made, whatever has become of them', async () => {
+  test('covers the steps that were selected in the plan, even if the selection differs now', async () => {
     const trial = await makeCampaign();
     await save(trial, ['-s', 'state:not-bought']);
     await killAt(/hero@lamp {2}created/, (options) =>
@@ -176,7 +176,7 @@ describe('apply of a saved plan', () => {
     expect((await trial.run(['plan', 'campaign.yaml', '--detailed-exitcode'])).code).toBe(0);
   });
 
-  test('goes on with the attempts of `retry` after it was killed between two of them', async () => {
+  test('continues with `retry` after a kill between two attempts', async () => {
     const text = manifest.replace('resolution: 1k } }', 'resolution: 1k }, retry: { attempts: 2 } }');
     const trial = await makeTrial(text, { service: { failRate: 1 } });
     trial.write('products.csv', products);
@@ -191,7 +191,7 @@ describe('apply of a saved plan', () => {
     expect(booked(trial)).toBe(6);
   });
 
-  test('buys nothing again for a job that it does not know', async () => {
+  test('does not buy again for a job that the plan does not know', async () => {
     const text = manifest.replace('resolution: 1k } }', 'resolution: 1k }, retry: { attempts: 3 } }');
     const trial = await makeCampaign(text);
     expect((await trial.apply()).code).toBe(0);
@@ -205,7 +205,7 @@ describe('apply of a saved plan', () => {
     });
   });
 
-  test('buys nothing that was forgotten since', async () => {
+  test('does not buy a step that was forgotten since', async () => {
     const trial = await makeCampaign();
     await save(trial);
     expect((await trial.run(['apply', name, '--yes'])).code).toBe(0);
@@ -294,7 +294,7 @@ describe('apply of a saved plan', () => {
     expect(booked(trial)).toBe(0);
   });
 
-  test('refuses one whose campaign lies outside of its repository, and says which it is of', async () => {
+  test('refuses a plan of a campaign outside its repository, and names the campaign', async () => {
     const trial = await makeCampaign();
     await save(trial);
     mkdirSync(trial.path('repository/.git'), { recursive: true });
@@ -314,7 +314,7 @@ describe('apply of a saved plan', () => {
 });
 
 describe('plan --out', () => {
-  test('goes over an earlier plan, and over nothing else', async () => {
+  test('overwrites an earlier plan, and no other file', async () => {
     const trial = await makeCampaign();
     await save(trial);
     await save(trial, ['--max-credits', '4']);
@@ -337,7 +337,7 @@ describe('plan --out', () => {
     expect(readFileSync(trial.path('mine.json'), 'utf8')).toBe('{"mine": true}');
   });
 
-  test('leaves stdout to what was asked for there', async () => {
+  test('writes nothing else to stdout', async () => {
     const trial = await makeCampaign();
     const { code, out } = await trial.run(['plan', 'campaign.yaml', '--json', '--detailed-exitcode', '--out', name]);
     expect(code).toBe(2);

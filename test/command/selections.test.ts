@@ -76,7 +76,7 @@ tasks:
   film: { kind: image, foreach: [a, b], with: { prompt: "{{row}} 2", referenceImages: ["{{tasks.hero.url}}"] } }
 `;
 
-  test('a run with --first tells of what it is about, and of nothing else', async () => {
+  test('a run with --first reports its own steps only', async () => {
     place.write('campaign.yaml', manifest);
     await place.run('apply', '--sandbox', '--yes', '--poll-interval', '10', '-s', 'hero');
     const { code, out } = await place.run(

@@ -195,7 +195,7 @@ describe('service commands', () => {
 describe('uploads', () => {
   const run = (args: string[], env: Record<string, string>, cwd: string) => command(args, { cwd, env });
 
-  test('files go up one after the other; one that is not there stops all', async () => {
+  test('upload sends files one after the other; a missing one stops all', async () => {
     const folder = folderWith({ 'a.txt': 'a', 'b.txt': 'b', 'empty.txt': '' });
     const { env, seen } = await scripted({
       'POST /uploads': [200, { success: true, data: { id: 'u1', url: 'https://cdn.example/a.txt' } }],

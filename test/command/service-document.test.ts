@@ -82,7 +82,7 @@ const apply = (folder: string, env: Record<string, string>) =>
   command(['apply', 'campaign.yaml', '--yes', '--poll-interval', '10'], { cwd: folder, env });
 const asksForDocument = (seen: string[]) => seen.filter((call) => call.includes('openapi.json'));
 
-describe('the document is asked for where something is made by it', () => {
+describe('the document is requested only for a purchase that needs it', () => {
   test.each([
     ['has one', documentOf({ '/videos/create': post('prompt') })],
     ['has none', undefined],
@@ -105,8 +105,8 @@ describe('the document is asked for where something is made by it', () => {
   );
 });
 
-describe('a service that makes jobs elsewhere', () => {
-  test('they are made where its document says, by what the operation takes', async () => {
+describe('a service with other paths', () => {
+  test('jobs are created at the path of its document, with the fields of the operation', async () => {
     const create = '/videos/generations/new';
     const document = documentOf({
       [create]: post('prompt', 'duration'),
@@ -119,7 +119,7 @@ describe('a service that makes jobs elsewhere', () => {
     expect(seen.filter((call) => call.startsWith('POST /videos'))).toEqual(Array(3).fill(`POST ${create}`));
   });
 
-  test('where its document has nothing that could be it, nothing is sent, and the others are made', async () => {
+  test('without a matching operation nothing is sent, and the other kinds are bought', async () => {
     const document = documentOf({ '/videos/tags': post('tag') });
     const { seen, made, env } = await serviceAt({ create: '/somewhere', document });
     const { err } = await expectExit(3, apply(folderWith({ 'campaign.yaml': campaign }), env));
@@ -154,7 +154,7 @@ describe('a service that makes jobs elsewhere', () => {
     expect(made).toHaveLength(4);
   });
 
-  test('a document that lies on disk sends nothing to a path that this version does not know', async () => {
+  test('a document on disk never leads a request to a path unknown to this version', async () => {
     const create = '/videos/generations/new';
     const served = await serviceAt({ create, document: documentOf({ [create]: post('prompt') }) });
     const folder = folderWith({ 'campaign.yaml': only('film') });
@@ -208,14 +208,14 @@ tasks:
   });
 });
 
-describe('validate says “ok” only of what it looked at', () => {
+describe('validate says “ok” only of requests that it checked', () => {
   const wrong = only('film').replace('prompt: "{{row}}"', 'prompt: "{{row}}", ratio: "21:9"');
   const typed = { type: 'object', properties: { prompt: { type: 'string' }, ratio: { enum: ['16:9'] } } };
   const document = documentOf({
     '/videos/create': { post: { requestBody: { content: { 'application/json': { schema: typed } } } } },
   });
 
-  test('requests that nobody could judge are counted, until the document is kept', async () => {
+  test('unchecked requests are counted until the document is kept', async () => {
     const { env, seen } = await serviceAt({ document });
     const folder = folderWith({ 'campaign.yaml': wrong });
     const run = (...args: string[]) => command(args, { cwd: folder, env });

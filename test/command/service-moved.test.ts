@@ -80,7 +80,7 @@ const elsewhere = headerOf('0123456789abcdef');
 const purchase = (fields: object) =>
   `${JSON.stringify({ address: 'pic@a', kind: 'image', fingerprint: '1:aa', generation: 1, attempt: 1, ...fields })}\n`;
 
-describe('a lock that was made against another service', () => {
+describe('a lock of another service', () => {
   test.each([
     ['a job', purchase({ state: 'done', key: 'k', jobId: 'job-1', credits: 2, outputs: [] })],
     ['nothing but refusals', purchase({ state: 'refused', key: 'k', error: 'no credits' })],
@@ -107,7 +107,7 @@ describe('a lock that was made against another service', () => {
     expect(doctor.out + doctor.err).toContain('--service-moved');
   });
 
-  test('and has nothing on record becomes the lock of this one, before anything is bought', async () => {
+  test('without purchases becomes the lock of this one before the first purchase', async () => {
     const campaign = makeCampaign();
     const service = await makeService();
     campaign.writeLock(elsewhere);
@@ -172,7 +172,7 @@ describe('a service that has moved', () => {
     expect((await campaign.run(before, 'plan', 'campaign.yaml')).code).toBe(65);
   });
 
-  test('is recorded where nothing else is to do', async () => {
+  test('is recorded even without anything else to do', async () => {
     const campaign = makeCampaign();
     const before = await makeService();
     await campaign.apply(before);
@@ -181,7 +181,7 @@ describe('a service that has moved', () => {
     expect(servicesIn(campaign.lock())).toEqual([digestOf(after)]);
   });
 
-  test('is recorded before anything is sent: a run that is killed leaves no purchase under the old address', async () => {
+  test('is recorded before the first request: a killed run leaves no purchase under the old address', async () => {
     const campaign = makeCampaign();
     const before = await makeService();
     await campaign.apply(before);
@@ -256,7 +256,7 @@ describe('a service that has moved', () => {
   });
 });
 
-describe.runIf(hasTerminals)('on a terminal it is asked (python3)', () => {
+describe.runIf(hasTerminals)('a terminal prompts (python3)', () => {
   test.each([
     ['n', 65],
     ['y', 0],
@@ -281,7 +281,7 @@ describe.runIf(hasTerminals)('on a terminal it is asked (python3)', () => {
 describe('the digest of an address', () => {
   const digest = (baseUrl: string) => knownService(false, { baseUrl });
 
-  test('is one for all spellings of it', () => {
+  test('is the same for every spelling', () => {
     const plain = digest('https://api.example.com/api/v1');
     expect(plain).toMatch(/^[0-9a-f]{16}$/);
     for (const other of [
@@ -298,7 +298,7 @@ describe('the digest of an address', () => {
     }
   });
 
-  test('is another for whatever may be another service', () => {
+  test('differs for every possibly different service', () => {
     const addresses = [
       'https://api.example.com/api/v1',
       'https://api.example.com:8443/api/v1',

@@ -62,7 +62,7 @@ tasks:
     expect(trial.sandbox.ledger()).toEqual([]);
   });
 
-  test('the machine that was about to send it asks nobody: somebody agreed there', async () => {
+  test('the machine that was about to send it needs no new approval', async () => {
     const { trial, apply } = await leftOpen();
     const went = await expectExit(5, apply(['-s', 'hero'], { env: program }));
     expect(went.err).not.toContain('sending it again needs an approval');

@@ -227,7 +227,7 @@ test.each([
   expect(planned.rows[0].price).toMatchObject({ source: 'list', likely: 12 });
 });
 
-test('a refusal of a key that was used is no refusal at either of the two statuses', async () => {
+test('a used key is no refusal of the step, with either status', async () => {
   for (const manners of [terse, described]) {
     const standIn = await other(manners)();
     const place = campaign(pictures('a'), standIn);

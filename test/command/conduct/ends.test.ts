@@ -170,7 +170,7 @@ describe.runIf(process.platform !== 'win32')('I13 in the whole command', () => {
     await expectWholeAndPaidOnce(place, run);
   });
 
-  test('I13 a link to the folder leads to the same lock', async () => {
+  test('I13 a link to the folder means the same lock', async () => {
     const { place, run } = await startedRun();
     const link = `${place.folder}-link`;
     symlinkSync(place.folder, link);

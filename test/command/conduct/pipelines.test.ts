@@ -24,7 +24,7 @@ tasks:
       .split('\n')
       .flatMap((line) => (line.trimStart().startsWith('::') || line.includes('##[') ? [line.trim()] : []));
 
-  test('a GitHub job annotates the manifest with failed steps, and obeys nothing that a campaign or the service says', async () => {
+  test('a GitHub job annotates the manifest with failed steps, and texts of the campaign or the service are no commands', async () => {
     const error = 'moderated\n::stop-commands::x ##[error]y';
     const faults = withFaults([
       { on: 'create', match: 'error::b', do: { type: 'status', status: 400, body: { success: false, error } } },
@@ -37,7 +37,7 @@ tasks:
     expect(err).toMatch(/^pic@a {2}done {2}\d+ credits?, \d:\d\d, \S+ \(1 of 2\)$/m);
   });
 
-  test('mistakes are annotations at their places, from plan and apply', async () => {
+  test('plan and apply annotate errors at their positions', async () => {
     const rows = Array.from({ length: 14 }, (_, index) => `  t${index}: { kind: image, with: { prompt: "{{rox}}" } }`);
     const trial = await makeTrial(`version: 1\nname: conduct\ntasks:\n${rows.join('\n')}\n`);
     for (const words of [['plan'], ['apply', '--yes']]) {
@@ -82,7 +82,7 @@ tasks:
   });
 });
 
-describe('a command that is cut short', () => {
+describe('an interrupted command', () => {
   const manifest = `version: 1
 name: two
 tasks:
@@ -141,7 +141,7 @@ tasks:
     for (const name of ['a', 'b', 'c']) expect(existsSync(place.path(`out/${name}.png`))).toBe(true);
   });
 
-  test('outside a run the error is a message as well', async () => {
+  test('outside a run the error is a message, too', async () => {
     const place = await makePlace(pictures('a'));
     writeFileSync(
       place.path('library.cjs'),

@@ -27,7 +27,7 @@ function httpTo(url: string) {
   return http;
 }
 
-describe('what the service may answer', () => {
+describe('a hostile answer of the service', () => {
   test('a compressed answer is not unpacked', async () => {
     const bomb = gzipSync(Buffer.from(`{"a":"${'0'.repeat(50_000_000)}"}`));
     const { url } = await serve(bomb, { 'content-encoding': 'gzip', 'content-type': 'application/json' });
@@ -35,14 +35,14 @@ describe('what the service may answer', () => {
     expect(answer).toMatchObject({ is: 'answer', status: 200, json: undefined });
   });
 
-  test('a message that looks like a command of CI never begins a line', () => {
+  test('a message in the form of a CI command never begins a line', () => {
     for (const text of ['\n::error::x', '\r\n##vso[task.setvariable]x', '\u2028::set-output name=a::b']) {
       expect(safeText(text)).not.toMatch(/[\n\r\u2028\u2029]/);
     }
   });
 });
 
-describe('what a branch may hold', () => {
+describe('a hostile branch', () => {
   test.each([
     '{{process.env.HOME}}',
     '{{env.MEDIABATCH_API_KEY}}',
@@ -54,7 +54,7 @@ describe('what a branch may hold', () => {
     expect(() => graphOf(text)).toThrow(/MB\d{4}/);
   });
 
-  test('the plan as Markdown holds no HTML and no table of somebody else', () => {
+  test('the plan as Markdown contains no foreign HTML or table', () => {
     const name = '<img src=x onerror=alert(1)> | a [b](javascript:c)';
     const plan = new TestCampaign(images(1)).plan();
     const lines = planMarkdown({ ...plan, campaign: name }).split('\n');
@@ -66,7 +66,7 @@ describe('what a branch may hold', () => {
   });
 });
 
-test('a job id with slashes and dots stays one part of a path', async () => {
+test('a job id with slashes and dots stays one path segment', async () => {
   const campaign = new TestCampaign('version: 1\nname: a\ntasks:\n  a: { kind: image, with: { prompt: x } }\n');
   campaign.service.nameOf = () => '../../etc/passwd?x#y';
   await campaign.run();
@@ -138,7 +138,7 @@ describe('each guard stands in one place', () => {
     expect(others).toEqual(['cli/bin.ts', 'cli/consent.ts', 'cli/recorder.ts']);
   });
 
-  test('the key is taken out of texts by one function', () => {
+  test('one function removes the key from texts', () => {
     expect(filesWith(/replaceAll\([^)]*'\[key\]'/)).toEqual(['service/secrets.ts']);
     expect(filesWith(/export function makeRedact/)).toEqual(['service/secrets.ts']);
     // Whoever holds the token makes the function from it and hands both on together.
@@ -165,7 +165,7 @@ describe('each guard stands in one place', () => {
     expect(filesWith(/\bnew Socket\((?!\{ fd, readable: false)/)).toEqual([]);
   });
 
-  test('an address is judged by one room, wherever a link of somebody else is followed', () => {
+  test('one room checks the address of every foreign link', () => {
     expect(filesWith(/\b(httpRequest|httpsRequest)\b/)).toEqual(['service/links.ts', 'service/proxy.ts']);
     expect(filesWith(/\bexchange\(/)).toEqual(['service/http.ts']);
     expect(filesWith(/export function (judgeLink|makeCheckedLookup)/)).toEqual(['service/links.ts']);
@@ -174,17 +174,17 @@ describe('each guard stands in one place', () => {
     expect(filesWith(/judgeLink\(/)).toEqual(['service/download.ts', 'service/links.ts', 'service/upload-file.ts']);
   });
 
-  test('an id of the service gets into an address by one function', () => {
+  test('one function puts an id of the service into an address', () => {
     expect(filesWith(/replace\('\{id\}'/)).toEqual(['service/http.ts']);
     expect(filesWith(/encodeURIComponent\(/)).toEqual(['graph/expansion.ts', 'service/http.ts', 'service/secrets.ts']);
     expect(filesWith(/export function isJobId/)).toEqual(['ground/job-id.ts']);
   });
 
-  test('what a terminal obeys is made visible by one room', () => {
+  test('one room escapes control sequences of terminals', () => {
     expect(filesWith(/export function (safeText|safeJson)\b/)).toEqual(['report/safe-text.ts']);
   });
 
-  test('only the disk room writes, but for what a person names or agrees to', () => {
+  test('only the disk room writes, except to files that the user names or approves', () => {
     const writers =
       /\b(writeFile|writeFileSync|appendFile|appendFileSync|rename|renameSync|unlink|unlinkSync|rm|rmSync|mkdir|mkdirSync|symlink|link|createWriteStream|copyFile|cp)\(/;
     const elsewhere = filesWith(/from 'node:fs(\/promises)?'/).filter(

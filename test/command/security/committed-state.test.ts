@@ -66,7 +66,7 @@ function bought(address: string, outputs: object[], more: object = {}): object {
   };
 }
 
-describe('a body that came with a branch', () => {
+describe('a request body from a branch', () => {
   /** As a clone that lost the answer to the create of `hero` would have it: somebody can write it without ever having sent it. */
   async function makeLost(): Promise<{ trial: Trial; key: string }> {
     const trial = await makeCampaign();
@@ -116,14 +116,14 @@ describe('a body that came with a branch', () => {
     expect(sent(trial)).toEqual([{ ...ours, referenceImages: [expect.stringMatching(/^http:\/\/127/)] }]);
   });
 
-  test('is not sent either when it was kept here, and says something else than the plan', async () => {
+  test('is not sent if it was kept here but differs from the plan', async () => {
     const { trial, key } = await makeLost();
     await keepHere(trial, key, theirs);
     expect((await trial.apply()).code).toBe(0);
     expect(sent(trial)).toMatchObject([{ prompt: 'a lamp', resolution: '1k' }]);
   });
 
-  test('a control: one that was kept here for this request is sent again, with the same bytes', async () => {
+  test('if kept here for this request, is sent again with the same bytes', async () => {
     const { trial, key } = await makeLost();
     await keepHere(trial, key, ours);
     expect((await trial.apply()).code).toBe(0);
@@ -146,7 +146,7 @@ describe('a lock that names files of other campaigns, with their true digests', 
     }
   };
 
-  test('gc deletes none of them; what was saved from here it does', async () => {
+  test('gc deletes none of them, only files saved from here', async () => {
     const trial = await makeCampaign(manifest.replace(/ {2}hero.*\n/, ''));
     placeAll(trial);
     const named = { ...files, 'campaign.yaml': readFileSync(trial.path('campaign.yaml')) };
@@ -191,7 +191,7 @@ describe('a lock that names files of other campaigns, with their true digests', 
     ]);
   });
 
-  test('apply replaces none of them: it keeps what was there under another name', async () => {
+  test('apply replaces none of them: it keeps the old file under another name', async () => {
     const trial = await makeCampaign(manifest.replace('"] } }', '"] }, save: assets/logo }'));
     placeAll(trial);
     writeLock(trial, bought('hero', [outputOf('assets/logo.png', png)]));
@@ -204,7 +204,7 @@ describe('a lock that names files of other campaigns, with their true digests', 
     expect(readdirSync(trial.path('assets')).sort()).toEqual([aside.slice('assets/'.length), 'logo.png']);
   });
 
-  test('another person, who has the same lock and files, moves and deletes nothing either', async () => {
+  test('another user with the same lock and files moves and deletes nothing, either', async () => {
     const trial = await makeCampaign();
     expect((await trial.apply()).code).toBe(0);
     const env = { XDG_STATE_HOME: makeFolder() };
@@ -219,8 +219,8 @@ describe('a lock that names files of other campaigns, with their true digests', 
   });
 });
 
-describe('the whole folder of state of somebody else', () => {
-  test('changes nothing of what a run does or says', async () => {
+describe('a committed state folder of another user', () => {
+  test('does not change a run or its output', async () => {
     const theirs = await makeCampaign();
     const stateHome = makeFolder();
     for (let runs = 0; runs < 2; runs += 1) {
@@ -238,7 +238,7 @@ describe('the whole folder of state of somebody else', () => {
     expect(existsSync(ours.path('output/hero.png'))).toBe(true);
   });
 
-  test('plan, status, validate and explain keep nothing, and make no secret', async () => {
+  test('plan, status, validate and explain store nothing, and create no secret', async () => {
     const trial = await makeCampaign();
     const home = makeFolder();
     const env = { XDG_STATE_HOME: home, TMPDIR: home };
@@ -250,7 +250,7 @@ describe('the whole folder of state of somebody else', () => {
     expect(existsSync(trial.path('.mediabatch'))).toBe(false);
   });
 
-  test('a person who can keep nothing buys, and buys nothing twice', async () => {
+  test('a user who cannot write state buys, and buys nothing twice', async () => {
     const trial = await makeCampaign();
     const home = join(makeFolder(), 'file');
     writeFileSync(home, '');

@@ -236,7 +236,7 @@ describe('odd disk', () => {
     },
   );
 
-  test.runIf(has.strace)('a disk that takes no guard at all: words, and exit code 73', async () => {
+  test.runIf(has.strace)('a disk without support for any guard: a message, and exit code 73', async () => {
     const folder = place();
     const inject = ['-e', 'trace=link,linkat', '-e', 'inject=link,linkat:error=EIO'];
     const ended = await start(['strace', '-f', '-qq', '-o', '/dev/null', ...inject, ...apply(folder)]).ended;
@@ -255,7 +255,7 @@ describe('odd disk', () => {
     },
   );
 
-  test('a working folder that was deleted: words, and a code from the table', async () => {
+  test('a deleted working folder: a message, and a documented exit code', async () => {
     const folder = place();
     const gone = join(folder, 'gone');
     const run = (...words: string[]) => {
@@ -353,7 +353,7 @@ tasks:
     expect(listing(folder)).toEqual(was);
   }
 
-  test.runIf(has.root && has.mounts)('work on a file system that is mounted for reading (root)', async () => {
+  test.runIf(has.root && has.mounts)('work on a read-only file system (root)', async () => {
     const folder = await boughtFolder();
     const script = 'mount --bind "$PWD" "$PWD" && mount -o remount,bind,ro "$PWD" && cd "$PWD" && exec "$@"';
     const before = ['unshare', '--mount', 'sh', '-c', script, 'sh', process.execPath, bin];
