@@ -113,7 +113,6 @@ function isForAnother(event: KeyboardEvent, press: Press, isPointed: boolean): b
   return target.matches('audio, video') && (isPress || key in arrows);
 }
 
-/** Performs the action of a key. Returns false if the key has none. */
 function act(page: Page, press: Press): boolean {
   const { key, isCommand, shiftKey, code } = press;
   if (isCommand && (key === 'z' || key === 'y')) {

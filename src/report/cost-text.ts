@@ -12,13 +12,6 @@ interface CostFacts {
   approved?: Approved;
 }
 
-const unknown: { readonly [by in CostDimension]: string } = {
-  task: 'unknown',
-  kind: 'unknown',
-  model: 'unknown',
-  tag: 'not in the manifest',
-};
-
 export function costView({ campaign, by, rows, totals, approved }: CostFacts): Document {
   const head = heading(`${campaign}: ${countOf(totals.spent, 'credit')} spent`);
   if (rows.length === 0) return [head];
@@ -61,7 +54,8 @@ function approvedText({ assets, credits }: Approved): string {
 }
 
 function keyText(key: string | null, by: CostDimension): string {
-  return key === null ? unknown[by] : key === '' && by === 'tag' ? 'no tag' : key;
+  if (key === null) return by === 'tag' ? 'not in the manifest' : 'unknown';
+  return key === '' && by === 'tag' ? 'no tag' : key;
 }
 
 export function costJson({ rows, ...facts }: CostFacts): Json {
@@ -75,7 +69,6 @@ export function costJson({ rows, ...facts }: CostFacts): Json {
 
 const sums = ['spent', 'delivered', 'running', 'superseded', 'failed', 'held', 'heldUnknown'] as const;
 
-/** Returns CSV for spreadsheets. An unknown value is an empty cell. */
 export function costCsv({ by, rows }: CostFacts): string {
   return csvText([
     [...by, 'jobs', ...sums],

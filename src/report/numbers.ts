@@ -1,4 +1,4 @@
-import type { PlanTotals } from '../plan/plan.ts';
+import type { PlanRow, PlanTotals } from '../plan/plan.ts';
 
 /** Formats a number of credits, with narrow spaces between thousands from 10,000 on. Returns `?` for null. */
 export function creditsText(credits: number | null): string {
@@ -12,20 +12,13 @@ export function signedText(credits: number): string {
 }
 
 /** Returns a text such as `5 credits`, `≈ 3 credits` (an expected price) or `price unknown`. */
-export function priceText({
-  credits,
-  price,
-}: {
-  credits: number | null;
-  price?: { likely?: number } | undefined;
-}): string {
+export function priceText({ credits, price }: { credits: number | null; price?: PlanRow['price'] }): string {
   if (credits !== null) return countOf(credits, 'credit');
   return price?.likely === undefined ? 'price unknown' : `≈ ${countOf(price.likely, 'credit')}`;
 }
 
 export interface Cost {
   credits: number;
-  /** Number of steps without a known or expected price. */
   unpriced: number;
   isLikely?: boolean;
   most?: number;

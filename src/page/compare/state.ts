@@ -16,7 +16,6 @@ export class Compare {
   readonly wipe = signal(0.5);
   /** The compared assets. Undefined while the views are closed. Both sides are equal if the left is an earlier version. */
   readonly sides = signal<Sides | undefined>(undefined);
-  /** Index of the earlier version on the left. */
   readonly version = signal(0);
   readonly #page: Page;
   /** Addresses of the active group that this view has shown. */
@@ -119,7 +118,6 @@ export class Compare {
     return this.#page.strips.value.find(({ group }) => group.index === index)?.assets ?? [];
   }
 
-  /** Returns the address `by` positions further among the assets that the filter shows. */
   next(by: 1 | -1): string | undefined {
     const sides = this.sides.value;
     return sides && nextOnSide(sides, this.#visible(), by);

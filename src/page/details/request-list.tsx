@@ -81,7 +81,6 @@ function StepButton({ page, address, hasPicture = false }: StepButtonProps) {
   );
 }
 
-/** Makes a step active. Clears the filter if the filter hides the step. */
 function leadTo(page: Page, address: string): void {
   const isShown = page.strips.value.some(({ assets }) => assets.some((asset) => asset.address === address));
   if (!isShown) page.clearFilter();

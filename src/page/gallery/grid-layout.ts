@@ -10,7 +10,6 @@ export interface Section {
 /** A line of the grid: the head of a section, or assets with pictures of one height, in CSS pixels. */
 export type GridLine = { name: string } | { name: string; assets: readonly ReviewAsset[]; height: number };
 
-/** Height of a line without its pictures, in CSS pixels. */
 export const around = 50;
 /** Maximum number of rendered cards, so that scrolling is smooth. */
 export const mostCards = 120;

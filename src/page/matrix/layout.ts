@@ -46,7 +46,6 @@ export function columnWidths({ columns, rows }: Matrix): number[] {
   return columns.map((_, column) => rows.reduce((most, { cells }) => Math.max(most, cells[column]?.length ?? 0), 1));
 }
 
-/** Returns the rows as lines for the arrow keys. */
 export function linesOf(matrix: Matrix): { address: string; at: number }[][] {
   const widths = columnWidths(matrix);
   const starts = widths.map((_, column) => widths.slice(0, column).reduce((sum, width) => sum + width, 0));

@@ -147,7 +147,6 @@ export function isUndecided(shown: ShownGroup): boolean {
   return isOpen && assets.some(({ isJudged }) => isJudged);
 }
 
-/** Returns whether an asset needs a verdict. */
 export function needsVerdict(asset: ReviewAsset, group: ShownGroup): boolean {
   if (!asset.isJudged || !isUndecided(group)) return false;
   if (group.state === 'rejected') return true;
@@ -156,16 +155,13 @@ export function needsVerdict(asset: ReviewAsset, group: ShownGroup): boolean {
 
 interface Counts {
   gates: number;
-  /** Number of decided gates. */
   decided: number;
   /** Number of gates that need a decision and have an output to judge. */
   left: number;
-  /** Number of gates that need replacements. */
   rejected: number;
   waits: Waits;
 }
 
-/** Sum of the steps that wait for gates. */
 export type Waits = Omit<ReviewWait, 'gates'>;
 
 export function count({ data, groups }: Pick<Shown, 'data' | 'groups'>): Counts {

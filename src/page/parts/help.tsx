@@ -48,7 +48,6 @@ const soundKeyHelp: readonly KeyHelp[] = [
   [', .', 'back 5 seconds, on 5 seconds'],
 ];
 
-/** Returns the keys of the views and outputs of the page. */
 function helpOf({ offer, data, isForClient }: Page): HelpSection[] {
   const { assets, groups } = data.value;
   const views = offer.views.filter(({ isOffered }) => isOffered?.(data.value) ?? true);

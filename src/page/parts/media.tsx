@@ -4,7 +4,6 @@ import type { ReviewAsset, ReviewFile } from '../../contract/review.ts';
 import { noteShape } from './shapes.ts';
 import { mainFile, problemOf, stateWords, timeOf } from './words.ts';
 
-/** Returns the main file of an asset if it is a picture. */
 export function pictureOf(asset: ReviewAsset): ReviewFile | undefined {
   const file = mainFile(asset);
   return file?.is === 'image' ? file : undefined;

@@ -13,7 +13,6 @@ const usualShape = 4 / 3;
 /** Aspect ratio of the strip that shows a sound. */
 const soundShape = 2.4;
 
-/** Records the aspect ratio of a loaded picture or film. */
 export function noteShape(address: string | undefined, element: HTMLImageElement | HTMLVideoElement): void {
   const [width, height] =
     element instanceof HTMLImageElement

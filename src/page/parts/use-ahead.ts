@@ -12,7 +12,6 @@ export function useAhead(urls: readonly (string | undefined)[]): void {
   });
 }
 
-/** Returns whether the active asset is rendered and its pictures are loaded. */
 function isSeen(): boolean {
   const active = document.querySelector('.active[data-address]');
   return active !== null && [...active.querySelectorAll('img')].every((image) => image.complete);

@@ -2,7 +2,6 @@ import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Page } from '../state/page.ts';
 
-/** Returns whether the element accepts text. */
 export function isTypedInto(element: Element | null): boolean {
   if (!(element instanceof HTMLElement)) return false;
   return element.isContentEditable || element.matches('textarea, [type=text], [type=search]');

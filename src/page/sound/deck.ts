@@ -9,7 +9,6 @@ type Length = number | undefined;
 /** Player for the tracks of one group. All tracks share one position, and one track is audible. */
 export class Deck {
   readonly tracks = signal<readonly Track[]>([]);
-  /** Lengths of the loaded tracks, by URL. */
   readonly lengths = signal<ReadonlyMap<string, Length>>(new Map());
   readonly heard;
   readonly isPlaying = signal(false);
@@ -23,7 +22,6 @@ export class Deck {
   });
   readonly #players = new Map<string, HTMLAudioElement>();
   readonly #endGains;
-  /** Position of the paused player, in seconds. */
   #offset = 0;
 
   constructor(tracks: readonly Track[]) {
@@ -64,7 +62,6 @@ export class Deck {
     return this.#players.get(this.heard.value);
   }
 
-  /** Current position in seconds. */
   position(): number {
     return this.isPlaying.value ? (this.#player?.currentTime ?? this.#offset) : this.#offset;
   }
@@ -73,7 +70,6 @@ export class Deck {
     this.#start(this.#offset >= (this.#player?.duration ?? 0) ? 0 : this.#offset);
   }
 
-  /** Starts the current track. */
   #start(from: number): void {
     this.#stop(from);
     const audio = this.#player;

@@ -12,7 +12,6 @@ interface KnownSound {
   loudness?: number | undefined;
 }
 
-/** Sounds that this page has read, by URL. */
 const known = signal<ReadonlyMap<string, KnownSound>>(new Map());
 /** URLs of sounds to read. Sounds to measure come first, then displayed sounds, which need a waveform. */
 const displayed = new Set<string>();
@@ -63,7 +62,6 @@ function isReadable({ url = '', wave }: ReviewFile): boolean {
   return wave === undefined && url !== '' && location.protocol !== 'file:';
 }
 
-/** Reads the loudness of a sound in the background. */
 export function measure(file: ReviewFile): void {
   const { url = '' } = file;
   if (!isReadable(file) || known.peek().get(url)?.loudness !== undefined) return;

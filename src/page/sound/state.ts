@@ -59,7 +59,6 @@ class Sounds {
     } else this.#playTrack(deck, track);
   }
 
-  /** Makes an asset active, and switches to its track at the same position. */
   listenTo(address: string): void {
     this.#page.activate(address);
     const deck = this.open();

@@ -11,7 +11,6 @@ export interface Track {
   name: string;
 }
 
-/** Returns whether a group has sounds, so that digit keys switch between tracks. */
 export function isSoundGroup({ assets }: ShownGroup): boolean {
   return assets.some((asset) => mainFile(asset)?.is === 'audio');
 }

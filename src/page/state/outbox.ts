@@ -37,7 +37,6 @@ interface OutboxOptions {
 /** Queue of verdicts that the host has not recorded. The page sends them in order, one batch at a time. */
 export class Outbox {
   readonly own = signal<Own>(new Map());
-  /** Why the host does not record verdicts at the moment. */
   readonly waits = signal<string | undefined>(undefined);
   readonly isEmpty = computed(() => [...this.own.value.values()].every((verdict) => this.#recorded.has(verdict)));
   readonly #options: OutboxOptions;
@@ -74,7 +73,6 @@ export class Outbox {
     this.#sendIn(gathering);
   }
 
-  /** Returns whether an asset has an unrecorded verdict. */
   isOpen(address: string): boolean {
     const own = this.own.value.get(address);
     return own !== undefined && !this.#recorded.has(own);

@@ -38,7 +38,6 @@ export interface View {
 
 export type KeyHelp = readonly [keys: string, what: string];
 
-/** Views and filters, in order. */
 interface Offer {
   readonly views: readonly View[];
   readonly facets: readonly Facet[];
@@ -137,7 +136,6 @@ export class Page {
     else void this.reload();
   }
 
-  /** Loads the current data. */
   async reload(): Promise<void> {
     this.#isStale = this.#isLoading;
     if (this.#host === undefined || this.#isLoading) return;

@@ -12,7 +12,6 @@ export interface Row {
   strips: readonly PartOfStrip[];
   /** Height of the pictures, in CSS pixels. */
   height: number;
-  /** Strips without purchases that share the row. */
   planned?: Strip[];
 }
 
@@ -47,7 +46,6 @@ const worthALine = 1.2;
 const nearlyLeast = 0.9;
 /** Maximum number of assets that share one line if the window has at least this width, in CSS pixels. */
 const oneLine = { most: 3, from: 700 };
-/** Maximum number of lines of a group. */
 const mostLines = 6;
 
 /**
@@ -93,7 +91,6 @@ interface LaidGroup {
   height: number;
 }
 
-/** Layouts of strips. Most strips stay the same after a verdict. */
 const laid = new WeakMap<Strip, LaidGroup & { room: Room }>();
 
 function layKnown(strip: Strip, room: Room): LaidGroup {
@@ -168,7 +165,6 @@ export function widthIn(room: PictureRoom, asset: ReviewAsset, height: number): 
   return Math.floor(shapeIn(room, asset) * height);
 }
 
-/** Returns the lines of tiles for the arrow keys. */
 export function linesOf(rows: readonly Row[], room: Room): Line[] {
   return rows.flatMap(({ strips, height, planned }) => {
     if (planned !== undefined) return [];

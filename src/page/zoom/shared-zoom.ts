@@ -7,7 +7,6 @@ export type Move = (zoom: Zoom, frame: Frame) => Zoom;
 export class SharedZoom {
   readonly zoom = signal<Zoom>(wholePicture);
   readonly isLarger = computed(() => this.zoom.value.by > 1);
-  /** Frame of the picture on which keys act. */
   readonly frame = signal<Frame | undefined>(undefined);
 
   move(move: Move, frame = this.frame.peek()): void {

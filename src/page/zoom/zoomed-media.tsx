@@ -11,7 +11,6 @@ interface ZoomedMediaProps {
   file: ReviewFile;
   name: string;
   zoom: SharedZoom;
-  /** Whether keys act on this picture. */
   isActive: boolean;
   onVideo?(video: HTMLVideoElement | null): void;
 }

@@ -41,7 +41,7 @@ interface StepStory {
   /** Credits charged; `null` if unknown. */
   credits: number | null;
   files: string[];
-  /** Set for a step with outcome `running` whose job has finished. */
+  /** Set for a `running` step whose job has finished. */
   unsaved?: true;
   error?: string;
 }

@@ -130,7 +130,6 @@ export function topicReference(): string {
 
 interface CommandDoc {
   name: string;
-  /** Omitted for a subcommand. */
   listed?: { theme: string; summary: string };
   usage: string;
   description: string;

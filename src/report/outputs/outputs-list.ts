@@ -274,7 +274,9 @@ function entryJson(entry: PostEntry, ofFile: { [field: string]: Json } = {}): { 
   const { address, task, kind, key, row, tables, matrix, take, state, job, credits, model, prompt, request } = entry;
   return {
     ...{ address, task, kind },
-    ...defined({ key, row, tables, matrix: some({ ...matrix }), take }),
+    ...defined({ key, row, tables }),
+    ...(Object.keys(matrix).length > 0 && { matrix: { ...matrix } }),
+    ...defined({ take }),
     ...facts,
     state,
     ...defined({ verdict, job }),
@@ -284,8 +286,4 @@ function entryJson(entry: PostEntry, ofFile: { [field: string]: Json } = {}): { 
     ...(entry.tags.length > 0 && { tags: [...entry.tags] }),
     ...defined({ rights: entry.rights && { ...entry.rights } }),
   };
-}
-
-function some<Map extends object>(map: Map): Map | undefined {
-  return Object.keys(map).length === 0 ? undefined : map;
 }

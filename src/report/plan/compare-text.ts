@@ -78,7 +78,6 @@ export function commentMarker(path: string): string {
   return `<!-- mediabatch:${inert} -->`;
 }
 
-/** Returns whether steps, purchases and budget are the same. */
 export function isSame({ steps, there, here, bought, boughtThere }: Comparison): boolean {
   return steps.length + bought.length + boughtThere.length === 0 && there.budget === here.budget;
 }

@@ -9,7 +9,6 @@ import { type Block, bad, type Fact, facts, named, strong, type Text, warning } 
 import { type Cost, costText, countOf, creditsText, limitText, rangeText } from '../numbers.ts';
 import { safeText, shortList } from '../safe-text.ts';
 
-/** Facts to show if there is nothing to do. */
 const quietLabels: readonly string[] = ['already paid', 'reserved', 'budget', 'balance'];
 
 export function moneyFacts(totals: PlanTotals, { isQuiet = false } = {}): Fact[] {

@@ -26,10 +26,8 @@ export const actionOrder: readonly Action[] = [
 
 export interface PlanItem {
   action: Action;
-  /** Omitted for kept steps of several tasks. */
   task?: string;
   kind?: string;
-  /** At least one row, in the order of the plan. */
   rows: readonly PlanRow[];
   /** Number of all steps of the task in the plan. */
   ofTask: number;
@@ -192,7 +190,6 @@ function describeOne(row: PlanRow): string {
   return `${row.reason.text}: ${postsText([row.post])}`;
 }
 
-/** Returns whether a step lacks credits and has another reason than `not-bought`. */
 function isMissed({ would }: PlanRow): boolean {
   return would !== undefined && would.reason.code !== 'not-bought';
 }

@@ -157,7 +157,6 @@ function uncheckedBlock({ rows }: Plan): Block | undefined {
   );
 }
 
-/** Returns a text such as `5 to create, 1 to download, 8 up to date`. */
 function planHeadline(plan: Plan): string {
   const { rows } = plan;
   const count = (has: (row: PlanRow) => boolean) => rows.filter(has).length;

@@ -35,7 +35,6 @@ interface ExpandedStep {
 
 interface Expansion {
   campaign: string;
-  /** `budget`, `service`, `selectors`, `prices`. */
   values: { [name: string]: Json };
   steps: ExpandedStep[];
 }

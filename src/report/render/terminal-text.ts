@@ -21,7 +21,6 @@ interface Look {
 
 const leastWidth = 20;
 const gap = 2;
-/** Indentation of the details of a statement and of its lines after the first. */
 const indent = 2;
 const codeIndent = 4;
 
@@ -209,7 +208,6 @@ function rowBlocks(shown: readonly Shown[], count: number, screen: Screen): stri
   }).flat();
 }
 
-/** An escaped part of a line that has one style. */
 interface Painted {
   text: string;
   mark: Mark | undefined;

@@ -149,12 +149,10 @@ function progressLine(event: RunEvent): Text | undefined {
       return stepLine(event.address, faint('status'), event.status);
     case 'job-completed':
       return stepLine(event.address, active('completed'), 'downloading its file');
-    case 'file-uploaded':
-      return stepLine(
-        event.address,
-        good('uploaded'),
-        `${event.assetId}${event.bytes === null ? '' : ` (${bytesText(event.bytes)})`}`,
-      );
+    case 'file-uploaded': {
+      const size = event.bytes === null ? '' : ` (${bytesText(event.bytes)})`;
+      return stepLine(event.address, good('uploaded'), `${event.assetId}${size}`);
+    }
     case 'output-saved': {
       const { path, bytes } = event.output;
       const word = event.how === 'downloaded' ? 'saved' : event.how;

@@ -74,7 +74,6 @@ export function awaitedGatesText(gates: number, page: string | undefined): strin
   return `waiting for ${countOf(gates, 'gate')}${page === undefined ? '' : ` · ${page}`}`;
 }
 
-/** Returns a text such as `waiting for credits until 14:05; next try in 2 min`. */
 export function awaitedText(awaited: NonNullable<RunView['awaited']>, now: number): string {
   const leftMs = Date.parse(awaited.nextTryAt) - now;
   const next = leftMs <= 0 ? 'trying now' : `next try in ${spanText(leftMs)}`;

@@ -20,7 +20,6 @@ import { countSteps, isNoUser, stopText } from './run-words.ts';
 import { type Remedy, type TroubleOptions, troubleBlocks } from './summary-troubles.ts';
 
 interface SummaryOptions extends TroubleOptions {
-  /** Base of output paths, relative to the working folder. */
   outputs?: string;
   sandbox?: boolean;
   /** Command that continues the run. Default: `apply` of its manifest. */

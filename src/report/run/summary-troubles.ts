@@ -24,7 +24,6 @@ export type Remedy = string | Way<Call>;
 
 type Troubled = Pick<StepView, 'address' | 'error' | 'jobId' | 'need'>;
 
-/** A class of failures that need the same remedy. */
 interface Trouble {
   title: readonly Span[];
   has(step: StepView, isUnfit: boolean): boolean;

@@ -77,7 +77,6 @@ export function troublesView(state: EngineState): Document {
   ];
 }
 
-/** Returns the problems of an engine that an operator must solve. */
 export function troublesOf({ runs, accounts }: EngineState): { is: 'error' | 'notice'; text: string }[] {
   const troubles: { is: 'error' | 'notice'; text: string }[] = [];
   for (const { id, error } of accounts) {

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { describe, expect, it, test } from 'vitest';
-import type { RunFact } from '../../../src/contract/event.ts';
 import { diagnosticsJson } from '../../../src/report/diagnostics/diagnostics-json.ts';
 import { planJson } from '../../../src/report/plan/plan-json.ts';
 import { at, eventfulRun, fullPlan, mistake, place, plan, row, runStarted } from './samples.ts';
@@ -53,24 +52,13 @@ describe('plan.schema.json', () => {
   test.each<[string, Schema]>([
     ['another version', broken((document) => Object.assign(document, { version: 1 }))],
     ['a reason as text', broken(({ rows }) => Object.assign(rows[0] ?? {}, { reason: 'up to date' }))],
-    ['a reason without a sentence', broken(({ rows }) => Object.assign(rows[0] ?? {}, { reason: { code: 'budget' } }))],
     [
       'a reason of a kind that there is not',
       broken(({ rows }) => Object.assign(rows[0] ?? {}, { reason: { code: 'whim', text: 'whim' } })),
     ],
-    [
-      'a cause of a kind that there is not',
-      broken(({ rows }) => {
-        const changes = [{ field: 'prompt', cause: { is: 'whim', name: 'x' } }];
-        Object.assign(rows[0] ?? {}, { reason: { code: 'changed', text: 'x', changes } });
-      }),
-    ],
     ['an unknown action', broken(({ rows }) => Object.assign(rows[0] ?? {}, { action: 'buy' }))],
-    ['credits as text', broken(({ rows }) => Object.assign(rows[0] ?? {}, { credits: '5' }))],
     ['no credits', broken(({ rows }) => delete rows[0]?.credits)],
     ['an order', broken(({ rows }) => Object.assign(rows[0] ?? {}, { order: {} }))],
-    ['negative sums', broken(({ totals }) => Object.assign(totals, { knownPrices: -1 }))],
-    ['no sums', broken((document) => delete (document as Schema).totals)],
   ])('refuses %s', (_name, document) => {
     expect(validate(document)).toBe(false);
   });
@@ -105,12 +93,10 @@ describe('event.schema.json', () => {
   test.each<[string, Schema]>([
     ['an unknown event', { at: at(0, runStarted([])).at, event: 'job-vanished' }],
     ['an event without a time', { event: 'noticed', message: 'm' }],
-    ['a time in words', { at: 'now', event: 'noticed', message: 'm' }],
     ['a field too many', { ...at(0, { event: 'noticed', message: 'm' }), secret: 's' }],
     ['a job without id', { ...at(0, { event: 'job-completed', address: 'a', jobId: '' }) }],
     ['an unknown outcome', { ...finished(), outcome: 'great' }],
     ['credits left out', { ...finished(), credits: undefined }],
-    ['an unknown outcome in the sums', { ...ended(), outcomes: { great: 1 } }],
   ])('refuses %s', (_name, event) => {
     expect(validate(JSON.parse(JSON.stringify(event)))).toBe(false);
   });
@@ -118,21 +104,6 @@ describe('event.schema.json', () => {
 
 function finished(): Schema {
   return { ...at(0, { event: 'step-finished', address: 'a', task: 'a', outcome: 'done', credits: 1 }) };
-}
-
-function ended(): Schema {
-  const fact: RunFact = {
-    event: 'run-ended',
-    exit: 0,
-    outcomes: {},
-    kept: 0,
-    spentNow: 0,
-    spentEver: 0,
-    held: 0,
-    balance: null,
-    elapsedMs: 0,
-  };
-  return { ...at(0, fact) };
 }
 
 describe('diagnostics.schema.json', () => {
@@ -158,11 +129,8 @@ describe('diagnostics.schema.json', () => {
   });
 
   test.each<[string, Schema]>([
-    ['a code of another tool', broken((one) => Object.assign(one, { code: 'E1' }))],
     ['no message', broken((one) => delete one.message)],
-    ['another severity', broken((one) => Object.assign(one, { severity: 'info' }))],
     ['a line 0', broken((one) => Object.assign((one.range as { start: Schema }).start, { line: 0 }))],
-    ['a range without offset', broken((one) => delete (one.range as { end: Schema }).end.offset)],
     ['a fix without text', broken((one) => delete (one.fix as Schema).text)],
     ['a field too many', broken((one) => Object.assign(one, { place: {} }))],
   ])('refuses %s', (_name, document) => {
