@@ -15,7 +15,7 @@ import type {
   RequestBodies,
   StepResult,
 } from '../contract/ports.ts';
-import type { HoldAnswer } from '../contract/spending.ts';
+import type { Hold, HoldAnswer } from '../contract/spending.ts';
 import { findReferences } from '../graph/render/fingerprint.ts';
 import { defined } from '../ground/values.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
@@ -195,22 +195,19 @@ export class LocalLedger implements Ledger {
   }
 
   /** Counts a create request against the limits over all campaigns. */
-  async #holdCredits(
-    { key, price }: StepOrder,
-    { credits, isSent }: { credits: number | null; isSent: boolean },
-  ): Promise<HoldAnswer> {
+  async #holdCredits({ key, price }: StepOrder, hold: Pick<Hold, 'credits' | 'isSent'>): Promise<HoldAnswer> {
     if (this.#given.purchases === undefined || price.class === uncharged) return 'held';
-    return this.#durably(this.#given.purchases.hold({ key, credits, likely: price.likely ?? 0, isSent }));
+    return this.#durably(this.#given.purchases.hold({ key, likely: price.likely ?? 0, ...hold }));
   }
 
   async intent(order: StepOrder, request: IntendedRequest): Promise<string> {
     if (!(await this.#given.isAlone())) throw new GuardLostError();
-    const hasLinks = findReferences(order.request).length > 0;
-    if (hasLinks) await this.#durably(keepBody(this.#given.bodies, { key: order.key, body: request.body })); // I4
+    const isLinked = hasLinks(order);
+    if (isLinked) await this.#durably(keepBody(this.#given.bodies, { key: order.key, body: request.body })); // I4
     const { resent } = request;
     // Not cut from a longer text, which would stay in memory with it.
     const send = randomUUID().split('-', 3).join('');
-    const facts = intentFacts(request, { send, account: this.#given.accountOf?.(send), hasLinks });
+    const facts = intentFacts(request, { send, account: this.#given.accountOf?.(send), hasLinks: isLinked });
     // Another clone may resend the same request, so each request that leaves gets an id of its own.
     await this.#record(order, facts, resent === undefined ? [] : [resent]);
     return send;
@@ -257,7 +254,7 @@ export class LocalLedger implements Ledger {
       case 'unsent':
         await this.#record(order, { state: 'intent', send: result.send }, [result.send]);
         this.release(order);
-        if (findReferences(order.request).length > 0) await this.#given.bodies.drop(order.key);
+        if (hasLinks(order)) await this.#given.bodies.drop(order.key);
         return;
       case 'done':
         await this.#recordDone(order, result);
@@ -265,8 +262,7 @@ export class LocalLedger implements Ledger {
       case 'failed':
       case 'lost': {
         const { state, jobId, error } = result;
-        const before = this.#journal.purchasesOf(order).find((one) => one.jobId === jobId);
-        await this.#record(order, { state, jobId, ...creditsOf(order, before), error });
+        await this.#record(order, { state, jobId, ...creditsOf(order, this.#purchaseOf(order, jobId)), error });
         return;
       }
       default:
@@ -288,7 +284,7 @@ export class LocalLedger implements Ledger {
 
   /** Only bodies that refer to the output of another step are stored. */
   async #keepAnswered(order: StepOrder): Promise<void> {
-    if (findReferences(order.request).length > 0) await this.#given.bodies.answered(order.key);
+    if (hasLinks(order)) await this.#given.bodies.answered(order.key);
   }
 
   async firstBody(order: StepOrder): Promise<string | undefined> {
@@ -297,11 +293,15 @@ export class LocalLedger implements Ledger {
 
   async #recordDone(order: StepOrder, result: Extract<StepResult, { state: 'done' }>): Promise<void> {
     const { jobId, outputs } = result;
-    const before = this.#journal.purchasesOf(order).find((purchase) => purchase.jobId === jobId);
+    const before = this.#purchaseOf(order, jobId);
     const revision = nextRevision(before, outputs);
     const own = this.#journal.lock.steps.get(order.address)?.purchases.find((purchase) => purchase.jobId === jobId);
     if (revision === undefined && own?.state === 'done') return;
     await this.#record(order, doneFacts(order, result, { before, revision }));
+  }
+
+  #purchaseOf(order: StepOrder, jobId: string): Purchase | undefined {
+    return this.#journal.purchasesOf(order).find((one) => one.jobId === jobId);
   }
 
   release(order: StepOrder): void {
@@ -378,6 +378,8 @@ export class LocalLedger implements Ledger {
 }
 
 type Estimated = NonNullable<Extract<RunEvent, { event: 'run-ended' }>['estimated']>;
+
+const hasLinks = ({ request }: StepOrder) => findReferences(request).length > 0;
 
 const firstOf = (key: string) => `${key}-first`;
 

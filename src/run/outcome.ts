@@ -120,6 +120,6 @@ function backoffMs(tries: number): number {
 }
 
 /** Wait in ms after a throttled try, between 1 s and 150 s. */
-export function clampRetryAfter(afterMs: number | null, tries: number): number {
+function clampRetryAfter(afterMs: number | null, tries: number): number {
   return Math.min(150_000, Math.max(1000, afterMs ?? 2000 * 2 ** Math.min(5, tries - 1))); // I16 (wait)
 }

@@ -269,14 +269,6 @@ describe('I44 what a person spends in all campaigns', () => {
     expect(readFileSync(join(folder, name), 'utf8')).toContain('"hold":"key of y"');
   });
 
-  test('a disk that takes nothing lets nothing leave', async () => {
-    const one = await ledgerOf('/a/campaign.lock.jsonl');
-    const folder = join(state, 'mediabatch', 'spending');
-    mkdirSync(join(folder, '2026-11.jsonl'));
-    await expect(one.hold('x', 1)).rejects.toThrow();
-    writeFileSync(join(folder, 'note'), '');
-  });
-
   test.each<[string, (path: string) => void]>([
     ['a folder', (path) => mkdirSync(path)],
     ['a link', (path) => symlinkSync('elsewhere', path)],
