@@ -354,8 +354,8 @@ export class Page {
 
   copy(command: string): void {
     navigator.clipboard.writeText(command).then(
-      () => this.say('Command copied. Paste it in a terminal: it asks before it spends credits.'),
-      () => this.say(`The browser did not allow the copy. Copy this command: ${command}`),
+      () => this.say('Copied. Paste it in a terminal: it asks before it spends credits.'),
+      () => this.say(`Copy this command: ${command}`),
     );
   }
 

@@ -67,7 +67,7 @@ test('lead to the earlier version: its picture, and what is known of its request
   await before.locator('img').waitFor();
   await before.getByText('2 credits').waitFor();
   expect(await page.locator('.changed-words').textContent()).toBe(
-    'The lock does not have the request of this version.',
+    'The lock has no request of this version.',
   );
 });
 
