@@ -23,9 +23,7 @@ import { graphOf } from '../../rig/campaign.ts';
 import { temporaryFolder } from '../../rig/command.ts';
 import { makeFolder } from '../../rig/folder.ts';
 import { asset, campaign, file } from '../../rig/review/campaign.ts';
-import { drawPng } from '../../rig/review/png.ts';
 import { lockOf, planOf, saved, stepOf } from '../plan/facts.ts';
-import { servedHost } from './memory-host.ts';
 
 describe('the page', () => {
   const nasty = [
