@@ -66,9 +66,7 @@ test('lead to the earlier version: its picture, and what is known of its request
   const before = page.getByRole('region', { name: /^Before, job/ });
   await before.locator('img').waitFor();
   await before.getByText('2 credits').waitFor();
-  expect(await page.locator('.changed-words').textContent()).toBe(
-    'The lock has no request of this version.',
-  );
+  expect(await page.locator('.changed-words').textContent()).toBe('The lock has no request of this version.');
 });
 
 test('show what changed since, and each earlier version', async () => {
