@@ -5,8 +5,8 @@ import { Condition } from '../ground/condition.ts';
 import { Places } from '../ground/places.ts';
 
 /**
- * Infers the charge of a create request from the balance before and after the request, if this process had no other
- * create request of the account in flight. Other programs may use the account, too.
+ * Infers the charge of a create request from the balance before and after it. This works only while this process has no
+ * other create request of the account in flight. Another program may still use the account.
  */
 export class BalanceWatch {
   #balance: number | undefined;
@@ -15,7 +15,8 @@ export class BalanceWatch {
   #alone: { name: string; before: number } | undefined;
 
   /**
-   * `isAsked`: the request only asks for the answer of an earlier create request, which may have been charged long ago.
+   * `isAsked`: the request asks again for the answer to an earlier create request, which may have been charged long
+   * ago.
    */
   left(name: string, { isAsked }: { isAsked: boolean }): void {
     this.#isShared = this.#onWire.size > 0;
@@ -24,7 +25,9 @@ export class BalanceWatch {
     this.#alone = this.#isShared || isAsked || before === undefined ? undefined : { name, before };
   }
 
-  /** Records the balance after a create request. Returns its fall; `undefined` if unknown. */
+  /**
+   * Records the balance after a create request. Returns how far the balance fell, or `undefined` if that is unknown.
+   */
   answered(name: string, balance: number | null): number | undefined {
     const fall = this.#alone?.name === name && balance !== null ? this.#alone.before - balance : undefined;
     this.#alone = undefined;
@@ -82,7 +85,10 @@ export class AccountGate {
     return this.#wire.taken;
   }
 
-  /** Resolves when no create request of this kind is in flight. None is sent until the returned function is called. */
+  /**
+   * Waits until no create request of this kind is in flight. Until the caller calls the returned function, no new one
+   * is sent.
+   */
   async close(kind: string): Promise<() => void> {
     const door = this.#doorOf(kind);
     door.isClosed = true;
@@ -94,7 +100,7 @@ export class AccountGate {
   }
 
   /**
-   * Resolves when a create request of this kind may be sent. The caller calls the returned function when the request
+   * Waits until a create request of this kind may be sent. The caller must call the returned function when the request
    * has ended.
    */
   async enter(kind: string): Promise<() => void> {
@@ -116,11 +122,10 @@ export class AccountGate {
   }
 }
 
-/** Lowest rate of create requests per second: some services allow only a few per minute. */
 const leastCreates = 0.05;
 
 /**
- * Adaptive rate limiter. Only the first request in the queue waits for its turn: otherwise hundreds would wake up for
+ * Adaptive rate limiter. Only the first waiting request has a timer; otherwise hundreds of requests would wake up at
  * each turn.
  */
 class CreateTurns {
@@ -134,7 +139,7 @@ class CreateTurns {
   }
 
   /**
-   * Resolves with `came` at the turn of the caller, or with `off` when `isOff` returns true; `isOff` is called after
+   * Resolves with `came` when the caller may send, or with `off` when `isOff` returns true. `isOff` is called after
    * each wait.
    */
   next(signal: AbortSignal, isOff: () => boolean): Promise<'came' | 'off'> {
@@ -181,8 +186,8 @@ interface Pause {
 }
 
 /**
- * Holds back create requests while the account is empty and a user may add credits. At growing intervals one request is
- * tried; the first accepted one releases the others.
+ * Holds back create requests while the account has no credits and a user may add some. At growing intervals, one
+ * request is sent; when the service accepts a request, the others follow.
  */
 class CreditWait {
   readonly #given: { waitMs: number; clock: Clock; emit(fact: RunFact): void };
@@ -193,7 +198,7 @@ class CreditWait {
     this.#given = given;
   }
 
-  /** `over`: the wait is disabled, or has ended. */
+  /** Returns `over` if the wait is disabled or has ended. */
   refused(address: string, detail: string): 'waiting' | 'over' {
     if (this.#given.waitMs <= 0) return 'over';
     const now = this.#given.clock.now();
@@ -214,8 +219,8 @@ class CreditWait {
   }
 
   /**
-   * Resolves when this create request may be sent, when the wait is over, when the signal is aborted, or when `isOff`
-   * returns true. `isOff` is called at every change.
+   * Resolves when this create request may be sent, the wait is over, the signal is aborted, or `isOff` returns true.
+   * `isOff` is called at every change.
    */
   async admit(address: string, signal: AbortSignal, isOff: () => boolean): Promise<void> {
     for (;;) {
@@ -241,7 +246,10 @@ class CreditWait {
     this.#given.emit({ event: 'spending-resumed', waitedMs: this.#given.clock.now() - pause.sinceMs });
   }
 
-  /** The tried create request failed for another reason, so the next one may be tried. */
+  /**
+   * Call this if the create request that tested for credits failed for another reason. The next request may then be
+   * sent as a test.
+   */
   undecided(address: string): void {
     if (this.#pause?.tried !== address) return;
     delete this.#pause.tried;
@@ -275,8 +283,8 @@ class CreditWait {
 }
 
 /**
- * Job slots of an account, shared by several plans. Their number is the highest `concurrency` of these plans. Each plan
- * waits for one slot at a time, so no plan waits until another has ended.
+ * Job slots of an account, shared by several plans. There are as many slots as the highest `concurrency` of these
+ * plans. Each plan waits for one slot at a time, so no plan takes all of them.
  */
 export class SharedSlots {
   readonly #places = new Places(1);
@@ -300,7 +308,7 @@ export class SharedSlots {
     this.#places.resize(Math.max(1, ...this.#members.values()));
   }
 
-  /** Calls `begin` when a slot is free. The slot is occupied until the promise of `begin` resolves. */
+  /** Calls `begin` when a slot is free. The slot is free again when the promise of `begin` resolves. */
   wait(begin: () => Promise<void>): void {
     void this.#places.use(begin);
   }

@@ -7,7 +7,7 @@ import type { Approval } from './approval.ts';
 
 type Reservation =
   | { is: 'reserved'; credits: number | null }
-  /** The decision depends on a charge or a price that is not known yet: retry after `changed()`. */
+  /** The decision depends on a charge or a price that is not known yet: call `reserve` again after `changed()`. */
   | { is: 'later' }
   | { is: 'over-budget' }
   | { is: 'over-plan' };
@@ -15,19 +15,18 @@ type Reservation =
 interface Held {
   price: Price;
   credits: number | null;
-  /** Expected cost under the approved plan. */
   expected: number;
-  /** True if the step was charged an amount that the service did not report. */
+  /** True if the service charged the step but did not report the amount. */
   isUnreported?: true;
 }
 
-/** Price class of free requests. They wait for no other step, and no other step waits for them. */
+/** Price class of free requests. A free request waits for no other step, and no step waits for a free request. */
 export const uncharged = 'upload';
 
 /**
- * Credit account of one run. Spent plus held credits never exceed a cap while no charge is more than `worstFactor`
- * times its reservation. A step of unknown price can exceed a cap, so it runs alone. The ramp bounds the cost of higher
- * charges: few create requests of a price class are in flight until charges have matched their reservations.
+ * Credit account of one run. As long as no charge is more than `worstFactor` times its reservation, spent plus reserved
+ * credits never exceed a cap. A step of unknown price can exceed a cap, so it runs alone. The ramp limits the cost of
+ * higher charges: a price class has few create requests in flight until its charges match their reservations.
  */
 export class Account {
   spentNow = 0;
@@ -35,24 +34,22 @@ export class Account {
   readonly prices: PriceBook;
   readonly approval: Approval | undefined;
   #spentBefore: number;
-  /** Reservations of create requests without an answer, by order id. */
+  /** Reservations of create requests that are in flight, by order id. */
   readonly #flying = new Map<string, Held>();
-  /** Reservations of create requests whose charge this run cannot learn. */
+  /** Reservations of create requests whose charge this run can no longer learn. */
   readonly #doubtful = new Map<string, Held>();
   readonly #heldUnpriced: number;
   readonly #guessedBefore: readonly string[];
-  /** Steps of unknown price that wait to run as a price probe. */
   readonly #waitingCanaries = new Set<string>();
-  /** Consecutive charges that matched their reservations, by price class. */
   readonly #met = new Map<string, number>();
   readonly #changes = new Condition();
 
   constructor(options: {
     caps: readonly Cap[];
     spentBefore: number;
-    /** Credits reserved for a possible charge without a price. Default: the whole budget. */
+    /** Credits reserved for a possible charge of unknown price. Default: the whole budget. */
     heldUnpriced?: number | undefined;
-    /** Price classes of the possible charges of earlier runs that the budget counts at `heldUnpriced`. */
+    /** Price classes of possible charges of earlier runs. The budget counts each at `heldUnpriced`. */
     guessedBefore?: readonly string[] | undefined;
     prices?: PriceBook;
     approval?: Approval;
@@ -73,8 +70,8 @@ export class Account {
   }
 
   /**
-   * Counts a job that another run of the campaign bought since this run was planned. It reduces only the budget, the
-   * cap over all runs.
+   * Counts a job that another run of the campaign bought after this run was planned. Such a job uses only the budget,
+   * because the budget covers all runs.
    */
   countElsewhere(credits: number): void {
     this.#spentBefore += credits;
@@ -87,7 +84,7 @@ export class Account {
     return Math.min(...caps) - this.spentNow;
   }
 
-  /** Credits by which charges of this run exceed the guesses for possible charges of earlier runs. */
+  /** Credits by which charges of this run exceed the guessed charges of earlier runs. */
   get #aboveGuesses(): number {
     const above = this.#guessedBefore.map((name) => Math.max(0, this.prices.charged(name) - this.#heldUnpriced));
     return above.reduce((sum, credits) => sum + credits, 0); // I14 (guessed)
@@ -98,7 +95,10 @@ export class Account {
     return this.#isCapped ? this.#leftBesideGuesses - this.#guessed : Number.POSITIVE_INFINITY;
   }
 
-  /** `left` without the guessed charges, for a step whose charge will show whether the guesses are right. */
+  /**
+   * `left` plus the credits that are held only for guessed charges. For a step whose charge will show whether the
+   * guesses are right.
+   */
   get #leftBesideGuesses(): number {
     return this.unspent - this.#heldNow;
   }
@@ -118,8 +118,8 @@ export class Account {
   }
 
   /**
-   * Tries to reserve the price of a step. `isSent`: its create request was sent before. The ramp does not delay such a
-   * request, because only one pass over the service's list can match identical requests to jobs.
+   * Tries to reserve the price of a step. `isSent`: the create request of the step was sent before. The ramp does not
+   * delay such a request, because only one pass over the service's list can match identical requests to jobs.
    */
   reserve(address: string, price: Price, { isSent = false } = {}): Reservation {
     const own = this.#flying.get(address);
@@ -147,9 +147,9 @@ export class Account {
   }
 
   /**
-   * Records the charge of a step: 0 if it was certainly not charged, `null` if the service reported no charge. For
-   * `null`, the reservation counts as spent; without a known price, the step may have cost any amount. `proves`:
-   * whether the result confirms the price of the class. A refusal does not.
+   * Records the charge of a step: 0 if the step was certainly not charged, `null` if the service reported no charge.
+   * For `null`, the reservation counts as spent; without a known price, the step may have cost any amount. `proves`:
+   * whether the charge confirms the price of the class. A refusal does not.
    */
   settle(address: string, charged: number | null, proves = charged !== 0): void {
     const own = this.#heldFor(address);
@@ -177,7 +177,6 @@ export class Account {
     this.#changes.notify();
   }
 
-  /** Charged and possibly charged credits of the approved plan. */
   get #spentOfPlan(): number {
     return this.spentNow + sum(this.#doubtful.values(), ({ expected }) => expected);
   }
@@ -192,8 +191,8 @@ export class Account {
   }
 
   /**
-   * Keeps the credits of a step reserved, because its charge is unknown. No other step waits for the charge. For an
-   * unknown price, the next charge of the price class sets the amount.
+   * Keeps the credits of a step reserved because its charge stays unknown. No other step waits for this charge. If the
+   * price is unknown, the next charge of the price class sets the amount.
    */
   doubt(address: string): void {
     const own = this.#heldFor(address);
@@ -208,7 +207,10 @@ export class Account {
     setImmediate(() => this.#changes.notify());
   }
 
-  /** Ends the wait of a price probe. After the last one, steps that wait for the price try to reserve again. */
+  /**
+   * Ends the wait of a price probe. When no price probe waits any more, steps that wait for the price try to reserve
+   * again.
+   */
   waitNoLonger(address: string): void {
     if (this.#waitingCanaries.delete(address) && this.#waitingCanaries.size === 0) this.#changes.notify();
   }
@@ -222,8 +224,8 @@ export class Account {
   }
 
   /**
-   * A step of known price may start if it fits the caps, and if the requests in flight would still fit after a price
-   * rise. Without a cap the ramp applies, too, because the approved plan limits the total.
+   * A step of known price may start if it fits the caps even after a price rise of all requests in flight. Without a
+   * cap, only the ramp limits the step, because the approved plan limits the total.
    */
   #judge(price: Price & { credits: number }, isSent: boolean): Reservation['is'] {
     if (price.class === uncharged) return 'reserved';
@@ -237,9 +239,10 @@ export class Account {
   }
 
   /**
-   * Whether one more request of this price class may be in flight: at most 1, 2, 4, … doubled by each charge that
-   * matches its reservation, 1 again after a charge that does not. Of all classes without a confirmed charge, one
-   * request is in flight. Recorded prices may be too low: prices rise, and a branch may contain any price.
+   * Returns whether one more request of this price class may be in flight. The limit is 1, 2, 4, …: each charge that
+   * matches its reservation doubles the limit, and a charge that does not match resets it to 1. Classes without a
+   * confirmed charge share one request. Recorded prices may be too low: prices rise, and a branch may contain any
+   * price.
    */
   #admits(name: string): boolean {
     const flying = [...this.#flying.values()].map(({ price }) => price.class);
@@ -257,7 +260,6 @@ export class Account {
     return source === 'documented' || this.#leftBesideGuesses >= 0; // I14 (free)
   }
 
-  /** Whether the caps cover the unknown charges even at `worstFactor` times their reservations. */
   #canPayWorst({ credits }: { credits: number }): boolean {
     if (credits === 0) return true;
     const unknown = sum([...this.#flying.values(), ...this.#doubtful.values()], (one) => one.credits ?? 0);
@@ -265,8 +267,8 @@ export class Account {
   }
 
   /**
-   * A step of unknown price runs as a price probe, one at a time. Under a cap no other request is in flight, because
-   * the probe may cost all that is left. An estimate can only delay or refuse the step.
+   * A step of unknown price runs as a price probe, one at a time. Under a cap, a probe waits until no other request is
+   * in flight, because the probe may cost all that is left. An estimate can only delay or refuse the step.
    */
   #judgeCanary({ likely = 1 }: Price): Reservation['is'] {
     if (!this.#isCapped) return this.#hasCanary ? 'later' : 'reserved';
@@ -326,7 +328,7 @@ export class Account {
   }
 }
 
-/** Matching charges after which the ramp admits no more requests. */
+/** Number of matching charges from which on the ramp no longer limits a price class. */
 const mostMet = 20;
 
 function sum(held: Iterable<Held>, creditsOf: (one: Held) => number): number {

@@ -14,16 +14,16 @@ interface Given {
 }
 
 /**
- * Enforces the approved plan as a cap: no create request is sent if its price, added to all that is in flight, would
- * exceed the cap (I39). A charge closes its price class if it is above the approved price, or if the remaining
- * purchases of the class would exceed the plan. If no price could be estimated, the first charge sets the expected cost
- * of the others. They are approved with the usual margin, or the user is asked again.
+ * Enforces the approved plan as a cap (I39): a create request is not sent if its price plus all credits in flight would
+ * exceed the cap. A charge closes its price class if it is above the approved price, or if the remaining purchases of
+ * the class would exceed the plan. If a class had no estimate, its first charge sets the expected cost of the other
+ * purchases. These are approved with the usual margin, or the user is asked again.
  */
 export class Approval {
   readonly #given: Given;
   #most: number;
   readonly #open = new Map<string, Price>();
-  /** Price classes without an estimate: their share is approved when the first of them is charged. */
+  /** Price classes without an estimate. The first charge of such a class sets the approved credits of the class. */
   readonly #unpriced = new Set<string>();
 
   constructor(given: Given) {
@@ -45,7 +45,7 @@ export class Approval {
     if (this.#whyClosed(price, facts) !== undefined) gate.closePrice(price.class);
   }
 
-  /** Whether the approved plan covers this purchase. `spent`: credits charged, possibly charged, or in flight. */
+  /** `spent`: credits that are charged, possibly charged, or in flight. */
   covers(id: string, price: Price, spent: number): boolean {
     if (!this.#open.has(id)) {
       // A purchase after a failed job, or after a pick. It is approved in addition to the plan, at the price that was
@@ -59,7 +59,7 @@ export class Approval {
 
   /**
    * Closes the price class if a charge shows that the total would exceed the approval. `before`: the highest earlier
-   * charge of the class. `spent`: credits charged or possibly charged, with this charge.
+   * charge of the class. `spent`: charged and possibly charged credits, including this charge.
    */
   charge(
     id: string,
@@ -81,8 +81,8 @@ export class Approval {
   }
 
   /**
-   * Returns why a charge ends the create requests of its price class. `left`: credits of the approved total.
-   * `unestimated`: further purchases of the class, if they have no estimate and a user can be asked.
+   * Returns why a charge ends the create requests of its price class. `left`: credits of the approved total that are
+   * left. `unestimated`: further purchases of a class without an estimate, if a user can be asked.
    */
   #whyClosed(
     price: Price,

@@ -6,7 +6,7 @@ import type { Lock } from '../lock/record.ts';
 import { orderId, type Plan, type PlanRow, type StepOrder } from '../plan/plan.ts';
 import { isPurchase } from './order-of-work.ts';
 
-/** Failures for one reason, without a success, after which similar orders wait. */
+/** After this many failures for one reason without a success, similar orders wait. */
 const mostFailures = 5;
 
 const failures: readonly StepOutcome[] = ['failed', 'refused', 'lost'];
@@ -14,12 +14,11 @@ const failures: readonly StepOutcome[] = ['failed', 'refused', 'lost'];
 interface Group {
   underWay: Set<string>;
   isProven: boolean;
-  /** Failures by reason, without names and numbers. */
   reasons: Map<string, { count: number; error: string }>;
   isReported: boolean;
 }
 
-/** `unmet`: the requirement that an output does not meet, without its file name. */
+/** `unmet`: the requirement that an output does not meet, without the name of the file. */
 interface Failed {
   error?: string | undefined;
   unmet?: string | undefined;
@@ -31,9 +30,9 @@ interface Orders {
 }
 
 /**
- * Circuit breaker for repeated paid failures of one task and price. Until a step succeeds, each failure for one reason
- * lowers the number of steps that may run at once; after five failures none is started. Failures of earlier runs count
- * as four at most, so that one step shows whether it still fails.
+ * Circuit breaker for repeated failures of paid steps of one task and price. Until a step succeeds, each failure for
+ * one reason lowers the number of steps that may run at once; after five failures, no step starts. Failures of earlier
+ * runs count as four at most, so that one step can show whether the cause is gone.
  */
 export class Breaker {
   readonly #groups = new Map<string, Group>();
@@ -69,7 +68,7 @@ export class Breaker {
     if (isNew(order) || order.action === 'attach') group.underWay.add(orderId(order));
   }
 
-  /** Whether a job that failed for this reason may be retried: the failure does not reach the limit. */
+  /** Returns whether a job that failed for this reason may be retried, because the limit is not reached. */
   allowsRetry(order: StepOrder, error: string): boolean {
     const { isProven, reasons } = this.#group(nameOf(order));
     return isProven || (reasons.get(likenessOf(error))?.count ?? 0) + 1 < mostFailures;
@@ -90,8 +89,8 @@ export class Breaker {
   }
 
   /**
-   * Returns why an order is not started in this run, and reports it once for its group: enough have failed, and none is
-   * running that could prove the opposite. `undefined`: it may still be started.
+   * Returns why an order does not start in this run, or `undefined` if it may still start. An order does not start if
+   * enough similar orders failed and none is running that could still succeed. Emits the reason once for each group.
    */
   giveUp(order: StepOrder, run: Orders & { emit(fact: RunFact): void }): string | undefined {
     const group = this.#group(nameOf(order));
@@ -126,7 +125,7 @@ export class Breaker {
   }
 }
 
-/** An open create request of an earlier run is looked up even if similar orders fail. */
+/** Returns false for an open create request of an earlier run: it is looked up even if similar orders fail. */
 function isNew(order: StepOrder): boolean {
   return isPurchase(order) && order.send === undefined;
 }

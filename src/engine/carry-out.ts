@@ -33,14 +33,14 @@ export interface CarryOutOptions {
   service: Service;
   clock: Clock;
   emit(fact: RunFact): void;
-  /** When aborted, no new purchase starts; requests in flight are awaited. */
+  /** When aborted, no new purchase starts, and the run waits for the requests in flight. */
   signal: AbortSignal;
-  /** Purchase journal of this campaign and account, with spending limits. Omitted for sandbox credits. */
+  /** Purchase journal of this campaign and account, with the spending limits. Sandbox credits have none. */
   purchases?: PurchaseJournal | undefined;
   accountOf(send: string): string | undefined;
   isAlone(): Promise<boolean>;
   times: LookUpTimes;
-  /** Wait in ms while the account is empty; 0: no wait. */
+  /** How long to wait for credits while the account has none, in ms; 0: no wait. */
   creditWaitMs: number;
   patienceMs?: number | undefined;
   onUnknown: 'ask' | 'hold';
@@ -48,11 +48,11 @@ export interface CarryOutOptions {
   creates?: number;
   goesOn?: DriveOptions['goesOn'];
   ends?: DriveOptions['ends'];
-  /** Defaults to emitting `step-finished` at once. */
+  /** Default: emits `step-finished` at once. */
   onEnd?: DriveOptions['onEnd'] | undefined;
-  /** Parts shared by the runs of one account, and the id of this run. Defaults to new parts. */
+  /** Parts that the runs of one account share, and the id of this run. Default: parts of its own. */
   account?: SharedAccount & { run: string };
-  /** Charges by price class that earlier leaders of this run recorded. */
+  /** Charges that earlier leaders of this run recorded, by price class. */
   learned?: PriceBook | undefined;
 }
 
@@ -105,7 +105,7 @@ export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
   return { ledger, gate, driven: drive(plan, ports, driving) };
 }
 
-/** With `hold`, lost create requests are left to a user. */
+/** With `hold`, a lost create request stays open until a user resolves it. */
 function holding(lost: LostCreates, hold: boolean): LostCreates {
   if (!hold) return lost;
   return { fence: (kind) => lost.fence(kind), lookUp: async () => ({ do: 'held' }) };

@@ -5,8 +5,8 @@ import { orderId, type StepOrder } from '../plan/plan.ts';
 import type { AccountGate } from './account-gate.ts';
 
 /**
- * The only path on which the create requests of a run are sent. Enforces the limits of the account, and sends nothing
- * after spending was stopped.
+ * Sends the create requests of a run; there is no other way to send one. Enforces the limits of the account, and sends
+ * nothing after spending was stopped.
  */
 export class LocalGate implements CreateGate {
   readonly #account: AccountGate;
@@ -37,7 +37,7 @@ export class LocalGate implements CreateGate {
     return this.#stop.signal;
   }
 
-  /** Stops the create requests of this price class until a new plan with the known charge is approved. */
+  /** Stops create requests of this price class until a user approves a new plan that includes the known charge. */
   closePrice(priceClass: string): void {
     this.#closedPrices.add(priceClass);
   }

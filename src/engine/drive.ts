@@ -22,12 +22,12 @@ import { PostsLast } from './hold-posts.ts';
 import { describeHold, isCanaryOf, letsGoOn, linkOrders, rankOrders, urgencyOf } from './order-of-work.ts';
 import { Queue } from './queue.ts';
 
-/** Maximum number of orders whose files wait to be saved. Each uses memory, and download links expire. */
+/** Maximum number of orders whose files wait to be saved. Waiting orders use memory, and download links expire. */
 const mostSaving = 1000;
 
 /**
- * Runs a plan in this process. An order occupies its slot from before its create request until its job has ended, not
- * until its file is saved.
+ * Runs a plan in this process. An order keeps its slot from before its create request until its job has ended. Saving
+ * the files needs no slot.
  */
 export function drive(plan: Plan, ports: Ports, options: DriveOptions): Drive {
   for (const row of plan.rows) if (row.order === undefined) reportSkipped(row, ports);
@@ -42,13 +42,12 @@ interface Link {
 
 export class Drive {
   readonly ends: Promise<DriveResult>;
-  /** Defects of this program. Each ended only its own step. */
   readonly defects: unknown[] = [];
   readonly #options: DriveOptions;
   readonly #ports: Ports;
   readonly #orders: Map<string, StepOrder>;
   #dependents: ReadonlyMap<string, string[]>;
-  /** Gates that were open when the plan was made. Reviewers wait for the results of their steps. */
+  /** Gates that were open when the plan was made. Reviewers wait for results of the steps of these gates. */
   readonly #gates: Plan['gates'];
   #waiting: Map<string, number>;
   readonly #begun = new Set<string>();
@@ -60,7 +59,7 @@ export class Drive {
   #underWay = 0;
   readonly #slots: SharedSlots;
   #slotsTaken = 0;
-  /** A run waits for one slot at a time, and for none once it is over. */
+  /** A run asks for one slot at a time, and for none after its end. */
   #asks: 'nothing' | 'a slot' | 'no more' = 'nothing';
   readonly #finished = new Condition();
 
@@ -97,8 +96,8 @@ export class Drive {
   }
 
   /**
-   * Adds orders to the run, dependencies first. Drops orders that have not begun if an earlier call added them and
-   * `orders` lacks them, or if `unwanted` has their ids.
+   * Adds orders to the run, dependencies first. Drops an order that has not begun if its id is in `unwanted`, or if an
+   * earlier call added it and `orders` lacks it.
    */
   takeIn(orders: readonly StepOrder[], unwanted: ReadonlySet<string> = new Set()): void {
     const given = new Map(orders.map((order) => [orderId(order), order]));
@@ -155,7 +154,7 @@ export class Drive {
     }
   }
 
-  /** Applies ends that an earlier leader recorded. */
+  /** Applies the step ends that an earlier leader recorded. */
   #takeEnds(): void {
     const links: Link[] = [];
     for (const [name, end] of this.#options.ends ?? []) {
@@ -213,7 +212,7 @@ export class Drive {
     this.#slots.wait(() => this.#begin());
   }
 
-  /** Begins the next order. The order occupies the slot until the promise resolves. */
+  /** Begins the next order. The order keeps the slot until the promise resolves. */
   async #begin(): Promise<void> {
     if (this.#asks === 'no more') return;
     this.#asks = 'nothing';
@@ -262,8 +261,8 @@ export class Drive {
   }
 
   /**
-   * A defect of this program ends only its step. After any other exception nothing more is bought, and running work
-   * continues to its end.
+   * A defect of this program ends only the step in which it occurred. After any other exception nothing more is bought,
+   * and running work continues to its end.
    */
   #break(order: StepOrder, error: unknown): StepEnd {
     const end = endBroken(order, this.#ports, error);
@@ -274,8 +273,8 @@ export class Drive {
   }
 
   /**
-   * Releases dependents, or blocks them and everything that depends on them. Not recursive, because a dependency chain
-   * may be as long as a manifest.
+   * Releases the dependents of an order, or blocks them and everything that depends on them. Not recursive, because a
+   * chain of dependencies may be as long as a manifest.
    */
   #follow(links: Link[]): void {
     for (let link = links.pop(); link !== undefined; link = links.pop()) {
@@ -305,7 +304,7 @@ export class Drive {
     return dependents.reverse().map((dependent) => ({ dependent, on, how }));
   }
 
-  /** An exception of the listener does not change how the step ended. */
+  /** An exception in the listener does not change how the step ended. */
   #report(order: StepOrder, end: StepEnd): void {
     try {
       this.#options.onEnd(orderId(order), end, order);
@@ -314,7 +313,6 @@ export class Drive {
     }
   }
 
-  /** Ends an order that could not begin because of another order. */
   #block(order: StepOrder, by: StepOrder, byOutcome: StepOutcome): Link[] {
     // A finished step blocks nothing, but an open create request that is only looked up does.
     const needed = by.asksOnly || byOutcome === 'done' ? 'left' : byOutcome;
@@ -333,8 +331,8 @@ export class Drive {
 }
 
 /**
- * Action after a failure. `wait`: continue, but buy no steps similar to five that failed for one reason. `finish`:
- * start nothing new.
+ * What a run does after a failure. `wait`: the run continues, but after five failures for one reason it buys no similar
+ * steps. `finish`: the run starts nothing new.
  */
 export type OnError = 'wait' | 'continue' | 'finish';
 
@@ -344,11 +342,11 @@ export interface DriveOptions {
   account: Pick<Account, 'prices' | 'unspent'>;
   breaker?: Breaker | undefined;
   /**
-   * Called whenever no order is running. Returns whether the run continues. Without it, a run ends when no order is
-   * running.
+   * Called when no order is running. If it resolves with true, the run waits for new orders. Without it, a run ends
+   * when no order is running.
    */
   goesOn?: (() => Promise<boolean>) | undefined;
-  /** Ends that an earlier leader recorded, by id. These orders are not executed. */
+  /** Step ends that an earlier leader recorded, by order id. These orders do not run again. */
   ends?: ReadonlyMap<string, StepEnd> | undefined;
   slots?: SharedSlots | undefined;
   onEnd: (id: string, end: StepEnd, order: StepOrder) => void;

@@ -12,7 +12,7 @@ interface EndOfRun {
   end: Extract<RunFact, { event: 'run-ended' }>;
 }
 
-/** Facts reported by earlier leaders of this run. */
+/** Facts that earlier leaders of this run reported. */
 interface EarlierHeads {
   spent: number;
   stopped: StopReason | undefined;
@@ -25,9 +25,8 @@ interface About {
   ends: ReadonlyMap<string, StepEnd>;
   carried: CarriedOut;
   interrupted: boolean;
-  /** True if results of the run need a decision by a user. */
   needsPeople: boolean;
-  /** Credits held for possible charges of earlier runs. */
+  /** Credits reserved for possible charges of earlier runs. */
   held: number;
   elapsedMs: number;
   earlier?: EarlierHeads;
@@ -80,16 +79,15 @@ interface RunFindings {
   outcomes: Iterable<StepOutcome>;
   stopped: StopReason | undefined;
   overBudget: boolean;
-  /** True if charges above the plan ended purchases of a price class. */
+  /** True if charges above the plan stopped the purchases of a price class. */
   overPrice: boolean;
-  /** True if a create request may have been charged and its result is unknown. */
   hasOpenSends: boolean;
   interrupted: boolean;
   hasDefects: boolean;
   needsPeople: boolean;
 }
 
-/** Returns the exit code of a run. Of several, the one that most needs an action by the user. */
+/** Returns the exit code of a run. If several apply, the code that most needs an action by the user wins. */
 export function exitCodeOf(findings: RunFindings): ExitCode {
   const { plan, outcomes, stopped, overBudget, overPrice, hasOpenSends, interrupted, needsPeople } = findings;
   const seen = new Set(outcomes);

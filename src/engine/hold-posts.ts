@@ -13,17 +13,17 @@ interface Acts {
 }
 
 /**
- * Schedules posts last, because they cannot be undone: everything else ends first, except steps that wait for a post.
+ * Schedules posts last, because a post cannot be undone: all other steps end first, except steps that wait for a post.
  * Posts to one account are sent one by one. While the outcome of a post is unknown, no other post to its accounts is
  * sent.
  */
 export class PostsLast {
   readonly #acts: Acts;
-  /** Ids of open orders that neither are posts nor wait for one, directly or indirectly. */
+  /** Ids of open orders that must end before the posts. */
   readonly #before = new Set<string>();
-  /** Addresses of posts, and of orders that wait for one. */
+  /** Addresses of posts and of orders that wait for a post. */
   readonly #after = new Set<string>();
-  /** Sent posts of unknown outcome, by id. `isOver`: this run cannot learn the outcome. */
+  /** Sent posts of unknown outcome, by order id. `isOver`: this run cannot learn the outcome. */
   readonly #uncertain = new Map<string, Post & { isOver: boolean }>();
   #held: Post[] = [];
   #isOpen = false;
@@ -48,7 +48,7 @@ export class PostsLast {
     this.#sendPosts();
   }
 
-  /** The dependencies of the order must be known. */
+  /** Call this after the dependencies of the order were added. */
   expect(order: StepOrder): void {
     this.#letGo(orderId(order));
     this.#sort(order);
@@ -60,7 +60,7 @@ export class PostsLast {
     this.#sendPosts();
   }
 
-  /** Allows posts to start. Called after `ready` was called for every order that can start. */
+  /** Lets posts start. Call this after `ready` was called for every order that can start. */
   release(): void {
     this.#isOpen = true;
     this.#sendPosts();
@@ -72,7 +72,6 @@ export class PostsLast {
     else this.#before.add(orderId(order));
   }
 
-  /** Drops a post that has not been sent, so that other posts no longer wait for it. */
   #letGo(id: string): void {
     this.#held = this.#held.filter(({ order }) => orderId(order) !== id);
     this.#uncertain.delete(id);
@@ -86,7 +85,7 @@ export class PostsLast {
     this.#held = [...stay, ...this.#held];
   }
 
-  /** Returns false if the post has to wait for another one to its account. */
+  /** Returns false if another post to the same account must end first. */
   #send({ order, to }: Post): boolean {
     const isSent = order.jobId !== undefined || order.sharesJobOf !== undefined;
     const known = isSent ? [] : [...this.#uncertain.values()].filter((one) => mayMeet(one.to, to)); // I41 (run)

@@ -17,7 +17,7 @@ import type { StepOrder } from '../plan/plan.ts';
 import { isOwnSend, isReplayed, type SendFacts } from '../plan/purchases/next.ts';
 import { digestOfBody } from '../run/references.ts';
 
-/** Write-ahead log of the lock: a fact is made durable before it is applied to the lock in memory. */
+/** Write-ahead log of the lock. Each fact is durable before it changes the lock in memory. */
 export class Journal {
   readonly lock: Lock;
   recorded = false;
@@ -25,7 +25,10 @@ export class Journal {
   readonly #purchases: PurchaseJournal | undefined;
   /** Idempotency keys by job ID, per kind, because services may number the jobs of each kind separately. */
   readonly #keysByJob = new Map<string, Map<string, string>>();
-  /** Addresses of create requests, by kind and idempotency key: a lock of many steps is not searched for each job. */
+  /**
+   * Addresses of create requests, by kind and idempotency key. Without this index, each job would need a search through
+   * the lock.
+   */
   readonly #sentFrom = new Map<string, Set<string>>();
 
   constructor(lock: Lock, file: LockFile, purchases: PurchaseJournal | undefined) {
@@ -75,7 +78,10 @@ export class Journal {
     this.#fold(line);
   }
 
-  /** Adds purchases that another run recorded under the idempotency key of this order. Returns all known ones. */
+  /**
+   * Copies purchases of other runs under the idempotency key of this order into the lock. Returns all purchases of the
+   * order under this key.
+   */
   async restore(order: StepOrder, records: readonly StepRecord[]): Promise<Purchase[]> {
     const { address, kind } = order;
     for (const { purchases, closes = [] } of records) {
@@ -95,7 +101,10 @@ export class Journal {
     return closedSends(this.lock).has(send);
   }
 
-  /** Resolves when the decisions of a record are durable. Each line repeats a purchase, because it has to name one. */
+  /**
+   * Resolves when the decisions of a record are durable. The line also repeats a purchase, because every line names a
+   * purchase.
+   */
   async decide({ address, kind: own, decisions, purchases }: StepRecord): Promise<void> {
     const bought = purchases.find(isJob);
     if (bought === undefined || decisions === undefined) throw new Error('internal error: nothing to decide about');
@@ -113,7 +122,10 @@ export class Journal {
       .filter((purchase) => purchase.fingerprint === fingerprint && purchase.key === key);
   }
 
-  /** Returns an open create request of an order, or else the newest purchase, under any idempotency key. */
+  /**
+   * Returns an open create request of an order. If there is none, returns the newest purchase under any idempotency
+   * key.
+   */
   leftBy({ address, fingerprint, generation }: StepOrder): Purchase | undefined {
     const { purchases = [] } = this.lock.steps.get(address) ?? {};
     const own = purchases.filter((one) => one.fingerprint === fingerprint && one.generation >= generation);
@@ -121,9 +133,9 @@ export class Journal {
   }
 
   /**
-   * Returns the ids of the create requests that an answer settles: without replay, only the answered request. With
-   * replay, all requests with one key share one job, so the answer settles each open request that this account sent
-   * with the key within its replay window.
+   * Returns the ids of the create requests that an answer settles. If the service does not replay keys, an answer
+   * settles only its own request. If it does, all requests with one key share one job, so the answer settles each open
+   * request that this account sent with the key within the replay window.
    */
   closedBy(order: StepOrder, { id, replays, at }: AnsweredSend, accountOf: SendFacts['accountOf']): string[] {
     if (!replays) return [id];
@@ -155,8 +167,8 @@ export class Journal {
   }
 
   /**
-   * Claims a job ID for the idempotency key of the order. Returns false if another key has the job. Synchronous, so
-   * that of two answers only one gets the ID.
+   * Claims a job ID for the idempotency key of the order. Returns false if another key already has the job.
+   * Synchronous, so that only one of two answers gets the ID.
    */
   claimJob(order: StepOrder, jobId: string): boolean {
     const keys = ofKind(this.#keysByJob, order.kind);
@@ -198,7 +210,10 @@ type FactsOf<Fact> = Fact extends Purchase
   : never;
 export type PurchaseFacts = FactsOf<Purchase>;
 
-/** Facts of a create request that is about to be sent. Without replay, the request is never repeated. */
+/**
+ * Facts to record before a create request is sent. If the service does not replay keys, the request is never sent
+ * twice.
+ */
 export function intentFacts(
   { replays, at, body, fence, resent }: IntendedRequest,
   { send, account, hasLinks }: { send: string; account: string | undefined; hasLinks: boolean },
@@ -219,7 +234,7 @@ export function creditsOf(order: StepOrder, before: Purchase | undefined): { cre
   return credits === undefined ? {} : { credits };
 }
 
-/** `revision`: set if it differs from the revision in the lock. */
+/** `revision`: omitted if the lock already has the same revision. */
 export function doneFacts(
   order: StepOrder,
   { jobId, outputs, url }: Extract<StepResult, { state: 'done' }>,
@@ -238,8 +253,8 @@ export function doneFacts(
 }
 
 /**
- * Returns the revision of these outputs, which is higher if they differ from the recorded ones; `undefined` if the lock
- * contains exactly these.
+ * Returns a higher revision if these outputs differ from the recorded ones, and `undefined` if the lock contains
+ * exactly these outputs.
  */
 export function nextRevision(before: Purchase | undefined, outputs: Output[]): number | undefined {
   const recorded = before?.outputs;

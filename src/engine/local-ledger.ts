@@ -35,7 +35,7 @@ import { creditsOf, doneFacts, intentFacts, Journal, nextRevision, type Purchase
 class Estimates {
   readonly #seen: Estimated = { jobs: 0, likely: 0, charged: 0, unpriced: 0 };
 
-  /** A job whose charge the service did not report (`null`) does not count. */
+  /** Ignores a job whose charge the service did not report (`null`). */
   note({ likely, credits }: Price, charged: number | null): void {
     const expected = likely ?? credits;
     if (charged === null || (charged === 0 && expected === 0)) return;
@@ -69,12 +69,12 @@ interface LedgerOptions {
   accountOf?: SendFacts['accountOf'];
   onUnknown?: SendFacts['onUnknown'];
   clock: Pick<Clock, 'now'>;
-  /** Called before each create request. */
+  /** Called before each create request. Resolves with false if another run may have the lock. */
   isAlone(): Promise<boolean>;
   emit(fact: RunFact): void;
 }
 
-/** Ledger of one process. The lock file is its journal: only facts recorded there count. */
+/** Ledger of one process. The lock file is the journal of this ledger: only facts in the lock file count. */
 export class LocalLedger implements Ledger {
   readonly account: Account;
   readonly estimates = new Estimates();
@@ -127,8 +127,8 @@ export class LocalLedger implements Ledger {
   }
 
   /**
-   * Reserves the idempotency key before the credits, so that nothing is awaited between the reservation of credits and
-   * the request. `held`: why only a user can settle the create request of another run.
+   * Reserves the idempotency key first and the credits after it, so that nothing is awaited between the reservation of
+   * credits and the request. `held`: why only a user can settle a create request of another run.
    */
   async #reserveKey(
     order: StepOrder,
@@ -194,7 +194,7 @@ export class LocalLedger implements Ledger {
     }
   }
 
-  /** Counts a create request against the limits over all campaigns. */
+  /** Reserves credits of the limits that cover all campaigns. */
   async #holdCredits({ key, price }: StepOrder, hold: Pick<Hold, 'credits' | 'isSent'>): Promise<HoldAnswer> {
     if (this.#given.purchases === undefined || price.class === uncharged) return 'held';
     return this.#durably(this.#given.purchases.hold({ key, likely: price.likely ?? 0, ...hold }));
@@ -231,7 +231,7 @@ export class LocalLedger implements Ledger {
     return { credits };
   }
 
-  /** `credits`: the charge, or the reserved credits if the charge is unknown. */
+  /** `credits`: the charge. If the charge is unknown, the reserved credits. */
   #charge(order: StepOrder, job: CreatedJob): { credits: number | null; charged: number | null } {
     const fall = this.#given.gate.fallOfBalance(order, job.balance);
     const reserved = this.account.reserved(orderId(order));
@@ -271,8 +271,8 @@ export class LocalLedger implements Ledger {
   }
 
   /**
-   * Reserves the price of every open create request under this idempotency key, because their replay window ends
-   * together.
+   * Reserves the price of every open create request under this idempotency key, because all of them become undecidable
+   * at once when the replay window ends.
    */
   async #holdSends(order: StepOrder, { error, send }: { error: string; send: string }): Promise<void> {
     const same = this.#journal.purchasesOf(order).filter(isOpenSend);
@@ -282,7 +282,7 @@ export class LocalLedger implements Ledger {
     }
   }
 
-  /** Only bodies that refer to the output of another step are stored. */
+  /** Stores the body only if it contains output of another step. Any other body can be made again. */
   async #keepAnswered(order: StepOrder): Promise<void> {
     if (hasLinks(order)) await this.#given.bodies.answered(order.key);
   }
@@ -335,7 +335,7 @@ export class LocalLedger implements Ledger {
     return this.#journal.keyOfJob(kind, jobId);
   }
 
-  /** Whether a step exceeded a cap. Cheaper steps may still fit. */
+  /** True if a cap refused a step. Cheaper steps may still fit. */
   overBudget = false;
   #tellOverBudget({ address, price }: StepOrder): void {
     const isLimit = tightestCap(this.account.caps)?.name === 'limit';
@@ -384,8 +384,8 @@ const hasLinks = ({ request }: StepOrder) => findReferences(request).length > 0;
 const firstOf = (key: string) => `${key}-first`;
 
 /**
- * Stores a request body before it is sent. A service binds an idempotency key to the first bytes, and the lock may have
- * lost their result, so the first bytes are stored next to later ones.
+ * Stores a request body before it is sent. A service may replay a key only for the first bytes that it received, and
+ * the lock may have lost the outcome of these. So the first body is kept beside later ones.
  */
 async function keepBody(bodies: RequestBodies, { key, body }: { key: string; body: string }): Promise<void> {
   const before = await bodies.read(key);
@@ -396,11 +396,11 @@ async function keepBody(bodies: RequestBodies, { key, body }: { key: string; bod
 }
 
 /**
- * Returns the charge of a create request; `null` if it is unknown. `reserved`: its reserved credits, `null` for an
- * unknown price. If the answer does not report the charge, the `fall` of the balance counts while no other request of
- * this process was in flight. Other programs may use the account, so the fall must be at least the reservation and
- * plausible. A reported charge of 0 does not count if the balance fell. A charge from a list counts only if it is at
- * least the known price.
+ * Returns the charge of a create request, or `null` if it is unknown. `reserved`: the reserved credits, or `null` for
+ * an unknown price. If the answer reports no charge, the `fall` of the balance counts, if no other request of this
+ * process was in flight. Other programs may use the account, so the fall must be at least the reservation, and
+ * plausible. A reported charge of 0 is ignored if the balance fell. A charge from a list is ignored if it is below the
+ * known price.
  */
 export function chargeOf(
   { credits, isListed }: Pick<CreatedJob, 'credits' | 'isListed'>,

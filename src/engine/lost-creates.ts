@@ -13,21 +13,21 @@ import { compareListed, isOpenField, isSameField, type ListedRecord } from '../p
 import type { AccountGate } from './account-gate.ts';
 
 export interface LookUpTimes {
-  /** Time in ms after a create request during which its job may still appear in the list. */
+  /** How long after a create request its job may be missing in the list, in ms. */
   graceMs: number;
-  /** Time in ms between the two walks through the list. */
+  /** Time between the two walks through the list, in ms. */
   gapMs: number;
   /**
-   * Time in ms for which a fence (the newest listed job before a request) is reused. A newer fence shortens the walk;
-   * an old one is never wrong.
+   * How long a fence is reused, in ms. A fence is the newest job that the list showed before a request. An old fence
+   * makes the walk longer, but never wrong.
    */
   fenceMs: number;
 }
 
 /**
- * Returns the timing of a search. The embedded sandbox lists a job at once. Any other service may receive a request as
- * late as its timeout, even at an address of this machine, which may be a tunnel. `graceMs` reads `createTimeoutMs` at
- * each access, because the timeout may grow.
+ * Returns the timing of a search. The embedded sandbox lists a job at once. Any other service may receive a request at
+ * any moment before the timeout, even behind a loopback address, which may be a tunnel. `graceMs` reads
+ * `createTimeoutMs` at each access, because the timeout may grow.
  */
 export function lookUpTimes(isSandbox: boolean, limits: { readonly createTimeoutMs: number }): LookUpTimes {
   return {
@@ -43,7 +43,7 @@ const mostWalks = 4;
 
 interface Waiting {
   lost: LostCreate & { fence: string };
-  /** Send time on the monotonic clock. */
+  /** When the request was sent, on the monotonic clock. */
   sentAt: number;
   answer(found: LookUp): void;
   fail(error: unknown): void;
@@ -52,7 +52,7 @@ interface Waiting {
 interface Room {
   waiting: Waiting[];
   searching: boolean;
-  /** Jobs found in this run. They are assigned before they are recorded. */
+  /** Jobs that this run found in the list. A job is in this map before it is on record. */
   found: Map<string, LostCreate['request']>;
   fence: { readAt: number; id: Promise<string | undefined> } | undefined;
 }
@@ -65,15 +65,15 @@ interface LookUpOptions {
   times: LookUpTimes;
   gate: Pick<AccountGate, 'close'>;
   /**
-   * Time in ms since 1970 until which a create request of an earlier leader may arrive; no list is evaluated before.
-   * Defaults to 0.
+   * Until this time (ms since 1970), a create request of an earlier leader may still arrive, so no list is evaluated
+   * before. Defaults to 0.
    */
   notBefore?: () => number;
 }
 
 /**
- * Recovers create requests whose answers were lost, for kinds with a list of jobs. While the list is read, no create
- * request of its kind is in flight, so each listed job is on record or belongs to a lost request.
+ * Recovers create requests whose answers were lost, for kinds that have a list of jobs. While the list is read, no
+ * create request of the kind is in flight. So each listed job is either on record or belongs to a lost request.
  */
 export class ListLookUp implements LostCreates {
   readonly #given: LookUpOptions;
@@ -96,7 +96,10 @@ export class ListLookUp implements LostCreates {
     return room.fence.id;
   }
 
-  /** If the list cannot be used, the create request is sent anyway, and only a user can settle a lost answer. */
+  /**
+   * If the list cannot be used, the create request is sent without a fence. A lost answer then needs a decision by a
+   * user.
+   */
   async #readFence(kind: string): Promise<string | undefined> {
     try {
       return await this.#given.service.newestJob(kind);
@@ -169,7 +172,7 @@ export class ListLookUp implements LostCreates {
     }
   }
 
-  /** An interrupted walk starts from the beginning, because a part of the list proves nothing. */
+  /** An interrupted walk starts again from the beginning, because a part of the list proves nothing. */
   async #walk(kind: string, fences: readonly string[]): Promise<ListWalk<ListedJob>> {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -183,7 +186,7 @@ export class ListLookUp implements LostCreates {
     }
   }
 
-  /** Open create requests of earlier runs that are not looked up now. Listed jobs may belong to them. */
+  /** Open create requests of earlier runs that are not looked up now. A listed job may belong to one of them. */
   #otherOpenCreates(kind: string, asked: readonly Waiting[]): LostCreate[] {
     const ids = new Set(asked.map(({ lost }) => lost.id));
     const open = new Map<string, LostCreate>();
@@ -198,8 +201,8 @@ export class ListLookUp implements LostCreates {
   }
 
   /**
-   * Jobs of this kind that are on record or were found in this run. Services may number the jobs of each kind
-   * separately.
+   * Jobs of this kind that are on record or were found by this run. By kind, because a service may number the jobs of
+   * each kind separately.
    */
   #known(kind: string): Map<string, LostCreate['request'] | undefined> {
     const known = new Map<string, LostCreate['request'] | undefined>(this.#room(kind).found);
@@ -211,12 +214,12 @@ export class ListLookUp implements LostCreates {
     return known;
   }
 
-  /** Converts to the monotonic clock, because the system clock may be set. */
+  /** Converts a time to the monotonic clock, because the system clock may be changed. */
   #evenly(time: number): number {
     return elapsedOf(this.#given.clock) - (this.#given.clock.now() - time);
   }
 
-  /** Waits until the list must contain the job of the request. `sentAt`: on the monotonic clock. */
+  /** Waits until the list must contain the job of a request. `sentAt`: on the monotonic clock. */
   async #waitFor(sentAt: number): Promise<void> {
     const { graceMs } = this.#given.times;
     const leftMs = Math.min(graceMs, sentAt + graceMs - elapsedOf(this.#given.clock));
@@ -232,21 +235,21 @@ export class ListLookUp implements LostCreates {
   }
 }
 
-/** A create request that may have reached the service and whose answer is unknown. */
+/** A create request without an answer that may have reached the service. */
 interface LostCreate {
   id: string;
   request: OpenRequest;
-  /** Newest listed job before the request; omitted for requests that are not looked up. */
+  /** Newest job in the list before the request; omitted if the request is not looked up. */
   fence?: string;
-  /** True if the request was resent because an earlier look-up had found no job. */
+  /** True if the request was sent again because an earlier look-up found no job. */
   resent: boolean;
 }
 
 /**
- * Decides from two walks through the list of a kind what became of its lost create requests. `lost`: all open create
- * requests of the kind. A listed job that could belong to two different requests is assigned to neither; identical
- * requests (takes) are interchangeable. `fields`: echoed fields, most distinctive first. `known`: jobs on record.
- * Returns verdicts by send ID.
+ * Decides the outcome of the lost create requests of a kind from two walks through the list. `lost`: all open create
+ * requests of the kind. A listed job that fits two different requests is assigned to neither; identical requests
+ * (takes) are interchangeable. `fields`: fields that the list repeats, most distinctive first. `known`: jobs on record.
+ * Returns a verdict for each send ID.
  */
 export function decideLookUp<Job extends ListedRecord>(
   lost: readonly LostCreate[],
@@ -287,7 +290,7 @@ export function decideLookUp<Job extends ListedRecord>(
   return verdicts;
 }
 
-/** Fields that the list returned unchanged for all known jobs, and for at least one. */
+/** Returns the fields that the list showed unchanged for every known job, and for at least one job. */
 function findCalibrated(
   jobs: readonly ListedRecord[],
   { fields, known }: { fields: readonly string[]; known: ReadonlyMap<string, OpenRequest | undefined> },
@@ -324,7 +327,10 @@ function findLike<Job extends ListedRecord>(
   return like;
 }
 
-/** Listed jobs that may belong to these create requests: not on record, and newer than the first fence. */
+/**
+ * Returns listed jobs that may belong to these create requests: jobs that are not on record and newer than the first
+ * fence.
+ */
 function strangersOf<Job extends ListedRecord>(
   creates: readonly LostCreate[],
   walks: readonly ListWalk<Job>[],
@@ -340,7 +346,10 @@ function strangersOf<Job extends ListedRecord>(
   return [...strangers.values()].filter(({ jobId }) => !known.has(jobId));
 }
 
-/** If the list was empty at the create request, it must show every recorded job. */
+/**
+ * Returns whether a list that was empty before the create request shows every recorded job. Otherwise the list is
+ * incomplete.
+ */
 function showsAll(walks: readonly ListWalk<ListedRecord>[], known: ReadonlyMap<string, unknown>): boolean {
   const shown = new Set(walks.flatMap(({ jobs }) => jobs.map(({ jobId }) => jobId)));
   return [...known.keys()].every((jobId) => shown.has(jobId));

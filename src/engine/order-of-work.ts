@@ -14,8 +14,8 @@ function findAsks(orders: Orders): ReadonlyMap<string, readonly string[]> {
 }
 
 /**
- * Returns the ids of the orders that each order waits for. An order with a known job is only collected, and waits for
- * none. Open create requests of an address are looked up before anything else is bought there.
+ * Returns the ids of the orders that each order waits for. An order with a known job is only collected and waits for
+ * none. An open create request is looked up before anything else is bought at its address.
  */
 function findNeeds(orders: Orders): Map<string, readonly string[]> {
   const asks = findAsks(orders);
@@ -44,12 +44,15 @@ export function linkOrders(orders: Orders): { counts: Map<string, number>; depen
   return { counts, dependents };
 }
 
-/** Highest number of dependents in a rank: their share is less than one more step in the chain. */
+/**
+ * Highest number of dependents that a rank counts. All dependents together weigh less than one more step in the chain.
+ */
 const mostHanging = 1023;
 
 /**
- * Returns the rank of each order that others wait for; the highest starts first. The rank is the length of the longest
- * chain of dependents, with picks of reviewers, then the number of dependents. A dependent on two paths counts twice.
+ * Returns the rank of each order that other orders wait for. The order with the highest rank starts first. A rank is
+ * the length of the longest chain of dependents, picks of reviewers included; the number of dependents decides between
+ * equal chains. A dependent on two paths counts twice.
  */
 export function rankOrders(
   orders: Orders,
@@ -73,9 +76,9 @@ export function rankOrders(
 }
 
 /**
- * Returns the urgency of polling a job; 1 for a job polled on its own. While orders wait for slots, an unnoticed end
- * delays them all. Otherwise it delays dependent steps; without those only the last job to end matters. The fewer jobs
- * run, the likelier is this job the last: hence the square, and less than 1 while many run.
+ * Returns how often to poll a job; 1 is the rate of a job without dependents that runs alone. While orders wait for
+ * slots, a late poll delays all of them. Otherwise it delays dependent steps, or, without dependents, only the end of
+ * the run. The fewer jobs run, the more likely this job is the last: hence the square, and less than 1 while many run.
  */
 export function urgencyOf({
   dependents,
@@ -87,8 +90,8 @@ export function urgencyOf({
 }
 
 /**
- * True if a dependent can continue after the end of an order. Dependents decide themselves what an unneeded step means.
- * A create request that was looked up blocks only if it can be looked up again.
+ * Returns whether a dependent can continue after an order has ended. If the order was not needed, the dependent decides
+ * for itself. An order with an unknown outcome blocks dependents only if it can be looked up again.
  */
 export function letsGoOn(dependent: StepOrder, order: StepOrder, end: StepEnd): boolean {
   // A canary that turned out to be unneeded proves nothing.
@@ -106,7 +109,6 @@ export function describeHold({ address }: StepOrder, outcome: StepOutcome): stri
   return `waits for its canary: ${address} ${words[outcome as keyof typeof words] ?? `is ${outcome}`}`;
 }
 
-/** True if a run buys something new for the order. */
 export function isPurchase(order: StepOrder): boolean {
   return isCharged(order) && !order.asksOnly;
 }

@@ -8,8 +8,8 @@ import type { Breaker } from './breaker.ts';
 import { isPurchase } from './order-of-work.ts';
 
 /**
- * A large campaign recomputes its allotment about this many times, not after every answer. A balance may include more
- * charges than the answers so far, because answers arrive out of order.
+ * How often a large campaign recomputes its allotment. Answers arrive out of order, and a balance may already include
+ * charges of later answers, so more often would gain nothing.
  */
 const looks = 16;
 const smallCampaign = 500;
@@ -20,8 +20,9 @@ interface Waiting {
 }
 
 /**
- * Queue of orders that could start. Unless the credits certainly cover everything, the queue releases one dependency
- * chain after the other, as far as the credits go. It decides only the order; the ledger decides what may be spent.
+ * Queue of orders that could start. If the credits may not cover all orders, the queue releases one chain of
+ * dependencies after the other, as far as the credits go. The queue decides only the order of work; the ledger decides
+ * what may be spent.
  */
 export class Queue {
   readonly #orders: ReadonlyMap<string, StepOrder>;
@@ -31,14 +32,13 @@ export class Queue {
   readonly #account: Pick<Account, 'prices' | 'unspent'>;
   readonly #begun = new Set<string>();
   readonly #unreported = new Set<string>();
-  /** Address of the price probe, by price class. */
+  /** Address of the price probe for each price class. */
   readonly #askedBy = new Map<string, string>();
   #balance: number | undefined;
   #bought = 0;
   #pricesSeen = 0;
   #allotment: Allotment;
   readonly #ready = new Heap<Waiting, Place>(comparePlaces);
-  /** Orders that wait for credits. */
   #held: Waiting[] = [];
   #apart: Waiting[] = [];
   #arrivals = 0;
@@ -100,7 +100,10 @@ export class Queue {
     this.#ready.push([stageOf(order), chain, -rank, arrival], waiting);
   }
 
-  /** Returns orders that the breaker gives up. Moves the other orders that were set apart back to the queue. */
+  /**
+   * Returns the orders that the breaker refuses for good. All other orders that the breaker held back return to the
+   * queue.
+   */
   giveUp(
     breaker: Breaker,
     ended: ReadonlyMap<string, unknown>,
@@ -117,8 +120,8 @@ export class Queue {
   }
 
   /**
-   * Takes the next order. `isIdle`: no order is running, so orders that wait for credits are tried. Sets apart orders
-   * that `breaker` holds back.
+   * Takes the next order. `isIdle`: no order is running, so an order that waits for credits is tried again. An order
+   * that `breaker` holds back is put aside.
    */
   take({ isIdle, breaker }: { isIdle: boolean; breaker?: Breaker | undefined }): StepOrder | undefined {
     for (;;) {
@@ -175,7 +178,7 @@ export class Queue {
     return this.#held.length < heldBefore || this.#allotment !== undefined;
   }
 
-  /** Removes an order that is bought, or will not be. */
+  /** Removes an order that was bought or that nobody will buy. */
   close(address: string): void {
     this.#open.delete(address);
     this.#begun.delete(address);
@@ -215,7 +218,7 @@ export class Queue {
     this.#resort();
   }
 
-  /** Releases all orders: the remaining credits cannot finish another chain. */
+  /** Releases all orders when the remaining credits cannot finish another chain. */
   #letAllGo(): void {
     this.#allotment = undefined;
     this.#resort();
@@ -237,15 +240,15 @@ interface Means {
 }
 
 /**
- * Position of the chain of each order that the credits cover. Other purchases wait. `undefined`: all orders may start, in
- * the order of the plan.
+ * For each order that the credits cover, the position of its chain. All other purchases wait. `undefined`: all orders
+ * may start, in the order of the plan.
  */
 type Allotment = ReadonlyMap<string, number> | undefined;
 
 /**
- * Decides which orders may start. Unless the credits certainly cover everything, outputs are finished one by one, each
- * with everything that it needs. Outputs of one row are adjacent, so that a product is complete early. `open`:
- * purchases to make, in topological order. `ends`: outputs, most wanted first.
+ * Decides which orders may start. If the credits may not cover all orders, outputs are finished one by one, each with
+ * everything that it needs. Outputs of one row follow each other, so that a product is complete early. `open`:
+ * purchases to make, in topological order. `ends`: outputs, most important first.
  */
 export function allot(open: ReadonlyMap<string, StepOrder>, ends: readonly StepOrder[], means: Means): Allotment {
   const { left, priceOf } = means;
@@ -289,7 +292,7 @@ export function findEnds(orders: ReadonlyMap<string, StepOrder>): StepOrder[] {
   return ends.filter(isPurchase).sort((a, b) => placeOf(a) - placeOf(b));
 }
 
-/** Compared number by number. The lowest starts first. */
+/** Position in the queue, compared number by number. The lowest starts first. */
 type Place = readonly [stage: number, chain: number, rank: number, arrival: number];
 
 function comparePlaces(a: Place, b: Place): number {
@@ -301,7 +304,7 @@ function comparePlaces(a: Place, b: Place): number {
   return 0;
 }
 
-/** Paid orders come first: attached jobs, then downloads, open create requests, and new create requests. */
+/** Paid work comes first: attached jobs, downloads, open create requests, then new create requests. */
 function stageOf({ action, jobId, send }: StepOrder): number {
   if (action === 'download' || action === 'move') return 1;
   // An earlier leader may have created the job of a purchase.

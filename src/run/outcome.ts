@@ -3,42 +3,45 @@ import type { StopReason } from '../contract/event.ts';
 import { knownKeyError, recoveryOf } from '../plan/purchases/next.ts';
 
 interface CreateSituation {
-  /** Whether the same idempotency key returns a lost answer. */
+  /** Whether the service answers a repeated idempotency key with the first answer. */
   replays: boolean;
-  /** Whether the list of jobs shows the result of a lost answer. */
+  /** Whether the list of jobs shows the result of a request whose answer was lost. */
   searches: boolean;
   /** True if an earlier request with this key may have reached the service, in this run or before. */
   maybeSent: boolean;
-  /** Requests sent in this run for this purchase, with this one. */
+  /** Requests that this run sent for this purchase, including this one. */
   tries: number;
-  /** Age in ms of the first request with this idempotency key, by the clock of the service if known. */
+  /** Age in ms of the first request with this idempotency key, by the service's clock if known. */
   ageMs: number;
   /** Time in ms since the first request of this run. */
   elapsedMs: number;
-  /** Longest wait in ms that the user accepts; at least 10 minutes. */
+  /** Longest wait in ms that the user allows; at least 10 minutes. */
   patienceMs?: number | undefined;
 }
 
-/** `again` always means the same idempotency key and the same bytes. */
+/** `again` always sends the same bytes with the same idempotency key. */
 export type Next =
   | { do: 'again'; afterMs: number; because: string; throttled?: true }
-  /** Nothing was charged. The next idempotency key may be tried, in this run if this key was refused before. */
+  /**
+   * Nothing was charged. The next idempotency key may be tried: in this run if this key was refused before, otherwise
+   * in the next run.
+   */
   | { do: 'refuse'; error: string; stop?: StopReason; because?: 'no-operation' }
-  /** Nothing was sent. `waitMs`: requested wait, which is too long. */
+  /** Nothing was sent. `waitMs`: the wait that the service asked for, if it is too long. */
   | { do: 'drop'; error: string; stop?: StopReason; waitMs?: number }
-  /** The request may have been charged, which cannot be found out now. The intent stays on record. */
+  /** The request may have been charged, and this run cannot find out. The intent stays on record. */
   | { do: 'give-up'; error: string; stop?: StopReason; waitMs?: number }
-  /** The request was charged, but its job is unknown. No key of this purchase is sent again. */
+  /** The request was charged, but its job is unknown. No further request is sent for this purchase. */
   | { do: 'hold'; error: string }
-  /** The request may have been charged; the service's list is searched for its job. */
+  /** The request may have been charged: search the service's list for its job. */
   | { do: 'look-up'; error: string };
 
 const longestReplayMs = 10 * 60_000;
 const mostTries = 8; // I16 (tries)
 
 /**
- * The only table that decides what follows an answer to a create request. Rows are answers, columns are situations.
- * After a search in the service's list, `decideLookUp` decides.
+ * Decides what follows an answer to a create request; no other function does. Rows are answers, columns are situations.
+ * After a search through the service's list, `decideLookUp` decides.
  */
 export function nextAfterCreate(answer: Exclude<CreateAnswer, { is: 'accepted' }>, situation: CreateSituation): Next {
   const { maybeSent, tries, elapsedMs } = situation;
@@ -81,15 +84,14 @@ function describeKnown({ message, mayBe }: Extract<CreateAnswer, { is: 'known' }
   return knownKeyError(mayBe === undefined ? message : `${message}; perhaps ${mayBe.jobId}`);
 }
 
-/** Whether a resent idempotency key returns the first purchase instead of a second one. */
 export function canReplay({ replays, ageMs }: Pick<CreateSituation, 'replays' | 'ageMs'>): boolean {
   return recoveryOf({ replays, ageMs }) === 'replay'; // I4
 }
 
 /**
- * A refusal settles this request, but not an earlier one with the same idempotency key and a lost answer: rules, links
- * and balance may have changed since. A refusal of the bytes (400) settles the earlier request only if a list has shown
- * that no job was made.
+ * A refusal settles its own request, but not an earlier request with the same idempotency key and a lost answer: rules,
+ * links and balance may have changed in between. A refusal of the bytes (400) settles the earlier request only if a
+ * list has shown that no job was made.
  */
 function afterRefusal(
   answer: Extract<CreateAnswer, { is: 'refused' | 'no-route' }>,
@@ -114,7 +116,7 @@ function afterRefusal(
   }
 }
 
-/** Maximum in ms before try `tries + 1`; the caller takes a random share. */
+/** Longest wait in ms before try `tries + 1`. The caller waits a random part of it. */
 function backoffMs(tries: number): number {
   return Math.min(30_000, 1000 * 2 ** (tries - 1));
 }

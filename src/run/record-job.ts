@@ -7,7 +7,7 @@ import type { StepEnd } from './step-end.ts';
 
 const mostCandidates = 3;
 
-/** Leaves a create request open that may have been charged. */
+/** Ends a step whose create request may have been charged. The request stays open. */
 export function giveUp(
   { order, ports }: Purchase,
   { error, recoverable }: { error: string; recoverable: boolean },
@@ -16,7 +16,7 @@ export function giveUp(
   return { outcome: 'unresolved', credits: null, error, ...(recoverable && { recoverable }) };
 }
 
-/** Records that a charged create request must not be sent again. Only a user can name its job. */
+/** Records that a charged create request must not be sent again. Only a user can tell which job it made. */
 export async function holdSend(purchase: Purchase, { error, send }: { error: string; send: string }): Promise<StepEnd> {
   const { order, ports } = purchase;
   await ports.ledger.finish(order, { state: 'unresolved', error, send });
@@ -39,8 +39,8 @@ export function unfound(
 }
 
 /**
- * Records a job that the list shows for a lost create request. A listed charge of 0 may not be booked yet, and counts
- * as unknown.
+ * Records a listed job for a lost create request. A listed charge of 0 counts as unknown, because the service may not
+ * have booked the charge yet.
  */
 export async function recordFound(found: ListedJob, send: Sent, purchase: Purchase): Promise<Ended> {
   const { order, ports } = purchase;
@@ -56,7 +56,10 @@ export async function recordFound(found: ListedJob, send: Sent, purchase: Purcha
   return { end: giveUp(purchase, { error, recoverable: false }) };
 }
 
-/** Records a job. If the ledger fails, the ID is reported and the job is still collected, because it is paid. */
+/**
+ * Records a job. If the ledger cannot record the job, the ID is reported and the job is still collected, because it is
+ * paid.
+ */
 export async function recordJob(
   { order, ports }: Purchase,
   made: { job: CreatedJob; send: Sent; at: number; model?: string | undefined; doubt?: string | undefined },
@@ -92,18 +95,18 @@ export async function recordJob(
   return { credits };
 }
 
-/** `order`: the executed order, which may have a later idempotency key than the plan. */
+/** `order`: the order as it was bought. Its idempotency key may be a later one than the plan has. */
 export type Bought = { order: StepOrder; jobId: string; credits: number | null; fresh: boolean };
 
-/** A recorded create request. Times are milliseconds since 1970, by the service's clock. */
+/** A recorded create request. Times are in ms since 1970, by the service's clock. */
 export interface Sent {
   id: string;
   at: number;
   because: string;
   fence?: string | undefined;
-  /** True if the list has shown that the first request made no job. */
+  /** True if the request was sent again because the list showed that the first request made no job. */
   resent: boolean;
-  /** Error of the service while the first bytes of a known idempotency key are tried. */
+  /** Error that the service returned for this idempotency key, while the first bytes of the key are sent again. */
   keyError?: string;
 }
 
@@ -121,10 +124,10 @@ export type Ended = { end: Bought | StepEnd } | { next: StepOrder };
 export interface Purchase {
   order: StepOrder;
   ports: Ports;
-  /** The bytes to send, or the end of the step if they cannot be made. */
+  /** The bytes to send. If they cannot be made, the end of the step. */
   body: string | StepEnd;
   reserved: number | null;
-  /** Milliseconds since 1970, by the local clock. */
+  /** In ms since 1970, by the local clock. */
   startedAt: number;
   tries: number;
 }

@@ -6,7 +6,7 @@ import { isMap } from '../ground/values.ts';
 import type { StepOrder } from '../plan/plan.ts';
 import { type StepEnd, stopFor } from './step-end.ts';
 
-/** Steps whose outputs a request uses, with the fingerprints of the intended purchases. */
+/** Steps whose outputs a request uses, with the fingerprints of the purchases that are meant. */
 function referencedJobs({
   request,
   paidRequest,
@@ -35,7 +35,7 @@ interface MissingValue {
   field: string;
 }
 
-/** Replaces every reference by the value of the referenced step. Omits `absent` steps from lists. */
+/** Replaces every reference by the value of the step it names. Steps in `absent` are left out of lists. */
 export function fillReferences(
   request: OpenRequest,
   values: OutputValues,
@@ -62,7 +62,7 @@ export function fillReferences(
   return missing === undefined ? { body } : { missing };
 }
 
-/** Returns whether omitting these steps empties a list that had members. */
+/** Returns whether a list becomes empty when these steps are left out. */
 export function emptiesList(request: OpenRequest, absent: ReadonlySet<string>): boolean {
   const isGone = (item: Json) => isMap(item) && absent.has(String(item.$ref));
   const visit = (value: Json): boolean => {
@@ -91,7 +91,7 @@ export async function fillRequest(
   return { outcome: 'blocked', credits: 0, error: `the output of ${address} has no \`${field}\`` };
 }
 
-/** Collects the values of other steps. Fetches links now, because recorded links expire. */
+/** Collects the values of other steps. Asks for their links now, because recorded links expire. */
 async function findValues(
   order: StepOrder,
   ports: Ports,
@@ -125,8 +125,8 @@ async function findValues(
 }
 
 /**
- * Returns a stored body if it equals this request except for values of other steps; otherwise `undefined`. Nothing is
- * sent that is not in the plan.
+ * Returns a stored body if it equals this request in everything but the values of other steps; otherwise `undefined`.
+ * So nothing is sent that is not in the plan.
  */
 export function takeKeptBody(request: OpenRequest, body: string | undefined): string | undefined {
   if (body === undefined) return undefined;
@@ -183,7 +183,6 @@ function isFilledText(parts: readonly Json[], sent: string): boolean {
   return isOpen || at === sent.length;
 }
 
-/** Every value is a string, and most are links. */
 function isValue({ field = 'url' }: { [key: string]: Json }, sent: Json): boolean {
   return typeof sent === 'string' && (field !== 'url' || (/^https?:/.test(sent) && URL.canParse(sent)));
 }

@@ -32,30 +32,29 @@ import { addCredits, nextOrder } from './step.ts';
 import type { StepEnd } from './step-end.ts';
 
 interface ResumeFacts extends SendFacts {
-  /** The lock when the plan was made. */
+  /** A step that does not exist is left out of a list, so the sent list may be shorter than the list in the request. */
   before: Lock;
   lock: Lock;
   prices: WrittenPrices;
   ends: ReadonlyMap<string, StepEnd>;
 }
 
-/** Rest of a plan that an earlier leader has begun. */
 export interface ResumedPlan {
   /** All rows, the rest of their orders, and current totals. */
   plan: Plan;
   ends: Map<string, StepEnd>;
   newEnds: Map<string, StepEnd>;
   spentBefore: number;
-  /** Credits charged for each order that continues, by id; `null` if unknown. */
+  /** Charged credits of each order that continues, by order id; `null` if unknown. */
   spent: ReadonlyMap<string, number | null>;
-  /** Charges of jobs of this run, with the planned price. */
+  /** Charges of the jobs of this run, with the price that the plan expected. */
   charges: readonly { price: Readonly<Price>; charged: number | null }[];
   learned: PriceBook;
 }
 
 /**
- * Returns the rest of a plan. Earlier charges count, and possible charges are held, so spent and held credits never
- * exceed the caps of the plan.
+ * Returns the rest of a plan. Earlier charges count and possible charges stay reserved, so spent plus reserved credits
+ * never exceed the caps of the plan.
  */
 export function resumePlan(plan: Plan, facts: ResumeFacts): ResumedPlan {
   const { before, lock } = facts;
@@ -108,8 +107,8 @@ function newJobs({ address }: StepOrder, { before, lock }: ResumeFacts): readonl
 }
 
 /**
- * Credits approved when the first purchase of a price class without an estimate was charged. Which charge was the first
- * is not on record, so the lowest counts.
+ * Credits that count as approved since the first purchase of a price class without an estimate was charged. The record
+ * does not show which charge was the first, so the lowest counts.
  */
 function approvedSince({ rows, totals: { asksAgain } }: Plan, charges: ResumedPlan['charges']): number {
   const unpriced = rows.flatMap(({ order, action }) =>
@@ -150,7 +149,7 @@ function sumAgain(
   };
 }
 
-/** Adds the estimates that the service's lists gave when the plan was made. */
+/** Adds the list prices that were known when the plan was made. */
 function withNamed(priceOf: PriceOf, rows: readonly PlanRow[]): PriceOf {
   const named = new Map(
     rows.flatMap(({ order }) => (order?.price.held === undefined ? [] : [[order.price.class, order.price.held]])),
@@ -162,13 +161,12 @@ function withNamed(priceOf: PriceOf, rows: readonly PlanRow[]): PriceOf {
   };
 }
 
-/** `spent`: credits charged by earlier leaders; `null`: unknown. */
+/** `spent`: credits that earlier leaders were charged; `null`: unknown. */
 type Resumed = { order: StepOrder; spent: number | null } | { end: StepEnd };
 
 /**
- * Returns the rest of an order that an earlier leader may have executed in part, from the records of the step when the
- * plan was made (`before`) and now (`record`). No purchase is repeated. A create request without an answer is looked up
- * first.
+ * Returns the rest of an order that an earlier leader may have begun. `before` is the record of the step when the plan
+ * was made, `record` is the record now. No purchase is repeated. A create request without an answer is looked up first.
  */
 export function resumeOrder(
   order: StepOrder,
@@ -223,12 +221,15 @@ function isSame(old: Purchase, now: Purchase): boolean {
   return old.state === now.state && old.revision === now.revision && isSaved(old) === isSaved(now);
 }
 
-/** Whether the files of a job are saved, and no expectation is left to check. */
+/** Returns true if the files of a job are saved and all expectations are checked. */
 function isCollected({ kind, expect }: Carry, { outputs }: Job): boolean {
   return kinds[kind]?.media === 'none' || (outputs !== undefined && expect === undefined);
 }
 
-/** Resumes an order without a known job: asks about its open create request, or walks its idempotency keys again. */
+/**
+ * Resumes an order without a known job: asks about an open create request, or tries the idempotency keys again from the
+ * first.
+ */
 function resumeSend(order: Carry, act: Extract<Act, { do: 'create' | 'ask' }>, { purchases }: StepRecord): Carry {
   const { campaign, fingerprint, repeat } = order;
   const refused = countRefused(purchases, { campaign, fingerprint, repeat });

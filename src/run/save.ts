@@ -68,13 +68,13 @@ export async function recordOutputs(
   for (const output of outputs) ports.emit({ event: 'output-saved', address: order.address, output, how });
 }
 
-/** A user accepted the file, or the same bytes of an earlier download. */
+/** Returns the output as accepted if a user accepted this file, or an earlier download with the same bytes. */
 function asAccepted(output: Output, { outputs = [], asIs }: StepOrder): Output {
   const isAccepted = asIs || outputs.some(({ sha256, accepted }) => accepted === true && sha256 === output.sha256);
   return isAccepted ? { ...output, accepted: true } : output;
 }
 
-/** Called after the files are recorded, because unfit files are paid, too. */
+/** Runs after the files are recorded, because files that do not meet an expectation are paid, too. */
 async function checkExpectation(
   order: StepOrder,
   ports: Ports,
@@ -120,8 +120,8 @@ const mostTries = 5;
 const longestAskedMs = 150_000;
 
 /**
- * Downloads the `index`-th file of a paid job. Renews an expired link and downloads a broken body again. After any
- * other failure the next run continues.
+ * Downloads file number `index` of a paid job. Renews an expired link, and downloads a damaged body again. After any
+ * other failure the file is left for the next run.
  */
 export async function collectOutput(
   order: StepOrder,

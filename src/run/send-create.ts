@@ -27,7 +27,9 @@ import type { StepEnd } from './step-end.ts';
 
 type Unsent = Exclude<Create, { is: 'searching' }>;
 
-/** Result of one try of a create request. `afterMs`: wait before the next one, outside of the gate. */
+/**
+ * Result of one try of a create request. `afterMs`: how long to wait before the next try, without occupying the gate.
+ */
 type Tried = ({ create: Create } | Ended) & { departure: Departure; afterMs?: number };
 
 async function sendCreate(create: Unsent, purchase: Purchase): Promise<{ create: Create } | Ended> {
@@ -85,7 +87,7 @@ async function tryCreate(
   return act(next, { create, sent, at, leftAt, isUnknown, departure, purchase });
 }
 
-/** Records the job of an accepted request. Returns an answer without a job if another request has it. */
+/** Records the job of an accepted request. If another request already has this job, returns an answer without a job. */
 async function takeJob(
   { job: named, model, doubt }: Extract<CreateAnswer, { is: 'accepted' }>,
   create: Unsent,
@@ -103,7 +105,7 @@ async function takeJob(
   return { is: doubt === undefined ? 'ambiguous' : 'known', message };
 }
 
-/** `leftAt`: send time on the monotonic clock. */
+/** `leftAt`: when the request was sent, on the monotonic clock. */
 interface Missed {
   create: Unsent;
   sent: Sent | undefined;
@@ -188,7 +190,10 @@ function stopGate({ stop, error, waitMs }: Extract<Next, { do: 'drop' | 'give-up
   gate.stop(stop, error, waitMs === undefined ? undefined : new Date(clock.now() + waitMs).toISOString());
 }
 
-/** Switches to the first bytes of this idempotency key, which return the first answer again. */
+/**
+ * Takes the bytes that were first sent with this idempotency key, because the service replays its answer only for these
+ * bytes.
+ */
 async function sendFirstBody(purchase: Purchase): Promise<boolean> {
   const first = await purchase.ports.ledger.firstBody(purchase.order);
   if (first === undefined || first === purchase.body) return false;
@@ -201,7 +206,10 @@ function unanswered(create: Unsent, message: string): { answer: CreateAnswer; se
   return create.is === 'new' || create.is === 'made-nothing' ? { answer } : { answer, sent: create.send };
 }
 
-/** Makes the create request durable, and then sends it. Without `sent`, nothing was recorded or sent. */
+/**
+ * Makes the create request durable, and then sends it. If `sent` is missing in the result, nothing was recorded or
+ * sent.
+ */
 async function post(
   create: Unsent,
   purchase: Purchase & { body: string },
@@ -221,7 +229,7 @@ async function post(
   return { answer: await ports.service.create(call), sent };
 }
 
-/** A create request that only the list can recover is not sent while the list cannot be read. */
+/** If only the list can recover a lost answer, the create request is not sent while the list cannot be read. */
 async function readFence(kind: string, { lost }: Ports): Promise<string | undefined | CreateAnswer> {
   if (kinds[kind]?.recovery !== 'list') return undefined;
   try {
@@ -249,8 +257,8 @@ function tellIntended({ order, ports, reserved }: Purchase): void {
 }
 
 /**
- * Records a refusal of this idempotency key. If the key was refused before, the service may have replayed that answer,
- * so the next key is tried. Otherwise the refusal is final for this run.
+ * Records that the service refused this idempotency key. If the key was refused before, the service may only have
+ * replayed that refusal, so the next key is tried. Otherwise the refusal is final for this run.
  */
 async function refuse(
   { order, ports }: Purchase,
@@ -280,8 +288,8 @@ function underKey(order: StepOrder, attempt: number): StepOrder {
 }
 
 /**
- * Closes a create request that was not sent, or that was refused because of its idempotency key. With an earlier
- * purchase under the key, the request is held, so that the purchase is not forgotten.
+ * Closes a create request that was not sent, or that was refused because of its idempotency key. If an earlier purchase
+ * exists under the key, the request is held, so that the purchase is not lost.
  */
 async function takeBack(purchase: Purchase, { id, keyError }: Sent, end: StepEnd): Promise<StepEnd> {
   if (keyError !== undefined) return holdSend(purchase, { error: keyError, send: id });
@@ -317,8 +325,8 @@ async function leaveOff(create: Unsent, purchase: Purchase, end: StepEnd): Promi
 }
 
 /**
- * Buys a job: reserves the price, makes the intent durable, sends the request, makes the job ID durable. `outcome.ts`
- * decides what an answer without a job means.
+ * Buys a job: reserves the price, makes the intent durable, sends the request, makes the job ID durable. For an answer
+ * without a job, `outcome.ts` decides what follows.
  */
 export async function buyJob(
   order: StepOrder,
@@ -357,14 +365,14 @@ async function buyUnderKey(order: StepOrder, ports: Ports, absent: ReadonlySet<s
   }
 }
 
-/** A link of a step that the manifest no longer has exists only in the stored bytes. */
+/** If the manifest no longer has a step, only the stored bytes contain its link. */
 function makeRequest(order: StepOrder, ports: Ports, absent: ReadonlySet<string>): Promise<string | StepEnd> {
   if (!order.asksOnly || findReferences(order.request).length === 0) return makeBody(order, ports, absent);
   const error = 'its answer was lost, and the links in its request are not known on this machine';
   return Promise.resolve({ outcome: 'unresolved', credits: null, error });
 }
 
-/** After a lost answer, only the original bytes of the idempotency key may be sent. */
+/** After a lost answer, only the bytes that were first sent with the idempotency key may be sent. */
 function requireSame(made: string | StepEnd, send: AskedSend | undefined): string | StepEnd {
   if (typeof made !== 'string' || send?.digest === undefined || digestOfBody(made) === send.digest) return made;
   const error = 'its answer was lost, and its request contained other links, which only the machine that sent it has';

@@ -7,17 +7,17 @@ import { laterPost } from '../plan/posts/post-record.ts';
 
 export interface StepEnd {
   outcome: StepOutcome;
-  /** Credits charged in this run; `null`: unknown. */
+  /** Credits that this run was charged for the step; `null`: unknown. */
   credits: number | null;
   error?: string | undefined;
-  /** Set if the next run can resolve the `unresolved` step. */
+  /** Set if the step is `unresolved` and the next run may resolve it. */
   recoverable?: true;
   because?: 'no-operation' | 'key-known';
   /** The step that a blocked step needs. */
   need?: Need;
   /** Requirement of `expect` that an output does not meet. */
   unmet?: string;
-  /** Set if the job of a `running` step has finished, but its files are not saved. */
+  /** Set if the step counts as `running` because its job has finished but its files are not saved. */
   unsaved?: true;
 }
 
@@ -30,7 +30,7 @@ export function stepFinished({ address, task, kind, request }: StepOrder, end: S
   };
 }
 
-/** Stops all buying after a refused credential or an unreachable host. */
+/** Returns why a run buys nothing more: the key was refused, or the host cannot be reached. */
 export function stopFor(
   { because, error }: Pick<Extract<JobEnd, { is: 'unwatched' }>, 'because' | 'error'>,
   { gate }: Pick<Ports, 'gate'>,

@@ -71,7 +71,7 @@ async function carryOut(order: StepOrder, ports: Ports, slot: Slot): Promise<Ste
   }
 }
 
-/** Buys, watches and downloads a job. Buys a failed job again if `retry:` allows it. */
+/** Buys a job, polls it, and downloads its files. If the job fails and `retry:` allows it, buys another one. */
 async function makeMedia(
   first: StepOrder,
   ports: Ports,
@@ -142,7 +142,7 @@ function watchStep(order: StepOrder, ports: Ports, job: { jobId: string; fresh: 
   );
 }
 
-/** Sends a post, and does not wait for its publication. A post is sent only if the order is marked as approved. */
+/** Sends a post, and does not wait until it is published. A post is sent only if its order is marked as approved. */
 async function sendPost(order: StepOrder, ports: Ports, absent: ReadonlySet<string>): Promise<StepEnd> {
   const leaves = order.jobId === undefined && order.sharesJobOf === undefined;
   // I24
@@ -173,7 +173,7 @@ export function addCredits(a: number | null, b: number | null): number | null {
   return a === null || b === null ? null : a + b;
 }
 
-/** `absent`: members of its lists that do not exist. */
+/** `absent`: steps of its lists that do not exist. */
 type Need = { is: 'needed'; absent: ReadonlySet<string> } | { is: 'unneeded'; because: string };
 
 async function findNeed(order: StepOrder, { ledger }: Pick<Ports, 'ledger'>): Promise<Need> {
@@ -199,8 +199,8 @@ async function findNeed(order: StepOrder, { ledger }: Pick<Ports, 'ledger'>): Pr
 }
 
 /**
- * Ends a step that a defect of this program interrupted, according to its record: an open create request may have been
- * charged. Returns `undefined` if the exception is no such defect, or if the ledger itself failed.
+ * Returns the end of a step that a defect of this program interrupted, according to the record: an open create request
+ * may have been charged. Returns `undefined` if the exception is no such defect, or if the ledger itself failed.
  */
 export function endBroken(order: StepOrder, ports: Ports, error: unknown): StepEnd | undefined {
   if (ports.signal.aborted || !isDefect(error)) return undefined; // I26 (step)
@@ -245,8 +245,8 @@ function stateOf(
 }
 
 /**
- * Returns the order that buys a failed job again, if the plan allows it, with the generation and idempotency key that a
- * plan would use.
+ * Returns the order that buys another job after a failed one, if the plan allows it. Generation and idempotency key are
+ * those that a new plan would use.
  */
 export function nextOrder(order: StepOrder, failed: { error: string; charged: number | null }): Carry | undefined {
   if (order.asksOnly) return undefined;
@@ -320,7 +320,6 @@ export async function uploadFile(order: StepOrder, ports: Ports): Promise<StepEn
   }
 }
 
-/** `filled`: the request, with the links of other steps. */
 function uploadOrder({ file, address }: StepOrder, filled: Json): UploadOrder {
   const { fileName, contentType, url } = mapOf(filled);
   const named = {
