@@ -331,7 +331,7 @@ export class Drive {
 }
 
 /**
- * What a run does after a failure. `wait`: the run continues, but after five failures for one reason it buys no similar
+ * Behaviour of a run after a failure. `wait`: the run continues, but after five failures for one reason it buys no similar
  * steps. `finish`: the run starts nothing new.
  */
 export type OnError = 'wait' | 'continue' | 'finish';
