@@ -5,7 +5,6 @@ export function isSpending(action: Action): action is SpendingAction {
   return action === 'create' || action === 'redo' || action === 'retry';
 }
 
-/** Returns whether the order may be charged. An order that has a job, or shares one, is free. */
 export function isCharged({ action, jobId, sharesJobOf }: StepOrder): boolean {
   return isSpending(action) && jobId === undefined && sharesJobOf === undefined;
 }
@@ -46,12 +45,11 @@ export function countForRun(
   };
 }
 
-/** Orphans belong to no step, and an unresolved create request has a row next to the row of its step. */
 function isOfStep({ action, send }: PlanRow): boolean {
   return action !== 'orphan' && send === undefined;
 }
 
-/** Returns whether a step with a changed input is kept, because it is pinned or is a published post. */
+/** Returns whether a step keeps its output although its input changed: it is pinned, or it is a published post. */
 export function isHeldBack({ pinned, wouldCost, changedSince }: PlanRow): boolean {
   return (pinned === true && wouldCost !== undefined) || changedSince === true;
 }
@@ -64,7 +62,6 @@ export function waitsFor({ needs, canaries }: Pick<StepOrder, 'needs' | 'canarie
   return canaries === undefined ? needs : [...canaries, ...needs];
 }
 
-/** Returns the state of a step that is not up to date and whose outcome no run has reported. */
 export function stateLeft(action: Exclude<Action, 'keep'>): 'failed' | 'blocked' | 'unresolved' | 'left' {
   return action === 'failed' || action === 'blocked' || action === 'unresolved' ? action : 'left';
 }

@@ -9,14 +9,16 @@ import { sumAgain } from './sum-up.ts';
 
 /** A user's approval: the purchases that may be made, the price of each, and the limit of their total charges. */
 export interface Agreement {
-  /** Approved purchases by address. `credits`: the price of one purchase, `null` if unknown. */
+  /** Approved purchases by address. `credits`: the price of a purchase, or `null` if it is unknown. */
   purchases: ReadonlyMap<string, Purchases & { credits: number | null }>;
   afterPicks: ReadonlyMap<string, LaterPurchase>;
   shown: ReadonlyMap<string, Row>;
-  /** IDs of unresolved create requests that have a row of their own. */
+  /** IDs of the unresolved create requests that have a plan row of their own. */
   sends: ReadonlySet<string>;
   publishes: ReadonlySet<string>;
-  /** Limit in credits for the purchases of the plan's rows. Excludes retries, and purchases without an estimate. */
+  /**
+   * Limit in credits for the purchases of the plan's rows. Retries and purchases without an estimate are not included.
+   */
   ceiling: number;
 }
 
@@ -24,7 +26,7 @@ export function agreementOf(plan: Plan): Agreement {
   return agreementFrom(plan.rows, { ...namedBy(plan), ceiling: plan.totals.ceiling });
 }
 
-/** Lists the purchases and posts that an approval of this plan covers, as they are saved next to its rows. */
+/** Lists the purchases and posts that an approval of this plan covers, in the form in which a plan file stores them. */
 export function namedBy({ rows }: Pick<Plan, 'rows'>) {
   const bought = rows.flatMap((row): [string, Purchases][] => {
     const named = purchasesOf(row);
@@ -125,7 +127,7 @@ export function findUncovered(agreement: Agreement, { rows }: Plan): { text: str
   return { text, addresses: others.map(({ address }) => address) };
 }
 
-/** Describes a purchase or post that an approval names but its rows do not show, because the plan file was changed. */
+/** Describes a purchase or post that the approval lists and its rows do not show: the plan file was edited. */
 export function findHidden({ purchases, afterPicks, publishes: named, shown }: Agreement): string | undefined {
   const isBought = (row: Row | undefined) => row !== undefined && isSpending(row.action);
   for (const [address, { repeat, retries }] of purchases) {
@@ -153,8 +155,8 @@ function ceilingIn(shown: Row | undefined): number | undefined {
 }
 
 /**
- * Removes the estimates of prices that had none when the user approved. The run then buys one step of the class alone,
- * and its charge becomes the price of the class. With a new estimate, the approved ceiling would allow no purchase.
+ * Removes the estimate of each price that had none at approval. The run then buys one step of that price class first,
+ * and the charge becomes the price of the class. With a new estimate, the approved limit would allow no purchase.
  */
 function holdToUnknown({ shown }: Agreement, plan: Plan): Plan {
   let isChanged = false;
@@ -170,7 +172,7 @@ function holdToUnknown({ shown }: Agreement, plan: Plan): Plan {
   return isChanged ? { ...plan, rows, totals: sumAgain(plan.totals, rows) } : plan;
 }
 
-/** Lowers each price to its approved ceiling, because this process may have other price lists. */
+/** Lowers each price to its approved maximum, because the price lists of this process may differ. */
 export function holdToCeilings(agreement: Agreement, given: Plan): Plan {
   const plan = holdToUnknown(agreement, given);
   const held = new Map<string, Readonly<Price>>();
@@ -189,8 +191,8 @@ export function holdToCeilings(agreement: Agreement, given: Plan): Plan {
 }
 
 /**
- * Returns the credits that an approval's ceiling leaves after the charges in the lock. Retries and purchases after picks
- * were approved in addition, so only the part of their charges above the shown amount counts.
+ * Returns the credits that remain of the approved limit after the charges in the lock. The limit excludes retries and
+ * purchases after picks, so a charge for one of these counts only above the price shown at approval.
  */
 export function leftUnder(agreement: Agreement, { rows }: Pick<Plan, 'rows'>, lock: Lock): number {
   const { purchases, afterPicks, shown, ceiling } = agreement;

@@ -49,16 +49,16 @@ export interface PlanFacts extends SendFacts {
   situation: SeenSituation;
   concurrency: number;
   maxCredits?: number;
-  /** The paying account: its lowest limit across campaigns, and its balance as the last run saw it. */
+  /** Account that pays: the lowest limit for it across campaigns, and its balance after the last run. */
   account?: { limit?: NonNullable<PlanTotals['limit']>; lastBalance?: NonNullable<PlanTotals['lastBalance']> };
-  /** Steps that the limit did not cover when the user approved. They are not bought, even if it covers them now. */
+  /** Steps that exceeded the limit at approval. The run does not buy them, even if they fit the limit now. */
   leftOut?: ReadonlySet<string>;
   causeOf?: ChangeFacts['causeOf'] | undefined;
   hints?: PriceHints;
   /**
-   * From this machine's purchase journal. `restored`: IDs of jobs and create requests that were missing in the lock.
-   * `sentHere`: times of its unresolved create requests, in ms since 1970; omitted if requests of other machines need
-   * no approval.
+   * Facts from the purchase journal of this machine. `restored`: IDs of jobs and create requests that were missing from
+   * the lock. `sentHere`: send times in ms since 1970, by ID, of unresolved create requests. `sentHere` is omitted if
+   * requests of other machines need no approval.
    */
   journal?: { restored?: ReadonlySet<string>; sentHere?: ReadonlyMap<string, number> };
   lists?: readonly RefreshedList[];
@@ -68,7 +68,7 @@ export interface PlanFacts extends SendFacts {
 export interface OutputToCheck {
   output: Output;
   aspects: readonly Aspect[];
-  /** Outputs of other purchases of the step that were saved at the same path. */
+  /** Outputs of the step's other purchases that were saved at the same path. */
   replaced?: readonly Output[];
 }
 
@@ -91,7 +91,7 @@ export const restoredText = "restored from this machine's purchase journal";
 type About = PlanFacts & SeenSituation & { priceOf: PriceOf };
 type Pass = (draft: Draft, about: About) => void;
 
-/** Passes over the rows before money is allocated. The comments give the reason for each position. */
+/** Passes over the rows before the budget is allocated. The comments give the reason for each position. */
 const beforeMoney: readonly Pass[] = [
   // First, while no row is blocked: later passes keep the texts.
   tellFollowing,
@@ -107,7 +107,10 @@ const beforeMoney: readonly Pass[] = [
   askAboutSends,
 ];
 
-/** Passes after money is allocated. Rows that wait for a consent keep their credits, because it may follow at once. */
+/**
+ * Passes after the budget is allocated. A row that waits for consent keeps its credits, because the user may consent at
+ * once.
+ */
 const afterMoney: readonly Pass[] = [
   // Before dependents are blocked, so that steps that need a post wait together with it.
   holdPosts,
@@ -248,7 +251,7 @@ function makeWork(match: Match, decision: Decision, context: OrderContext): Work
   return row;
 }
 
-/** Forbids all other steps to replace a file that a step of this plan moves. */
+/** Prevents other steps from replacing a file that a step of this plan moves. */
 function spareMovedFiles(draft: Draft): void {
   const rows = draft.inRun;
   const moved = new Set(rows.flatMap(({ action, order }) => (action === 'move' ? digestsOf(order) : [])));
@@ -271,7 +274,6 @@ function discardedCredits(record: StepRecord | undefined): number {
   return paid?.credits ?? 0;
 }
 
-/** Collects the unresolved create requests that this plan asks about, because their prices are reserved again. */
 function sendsAsked(draft: Draft): ReadonlySet<string> {
   return new Set(
     [...draft.inRun, ...draft.asks].flatMap(({ order }) => (order?.send === undefined ? [] : [order.send.id])),
@@ -358,10 +360,9 @@ function jobOf({ purchase, record }: Match, action: StepOrder['action']): Ordere
   return defined({ jobId, credits, outputs, asIs: isAsIs ? (true as const) : undefined });
 }
 
-/** Shared by most steps, so it is frozen. */
 const noDigests = Object.freeze([]) as unknown as string[];
 
-/** Returns digests of all files that this step ever saved. A run replaces only these, and never a user's file. */
+/** Returns the digests of all files that this step ever saved. A run may replace only these files. */
 export function replacedDigests(record: StepRecord | undefined): string[] {
   if (record === undefined) return noDigests;
   const digests = record.purchases.flatMap(({ outputs }) =>
@@ -370,7 +371,7 @@ export function replacedDigests(record: StepRecord | undefined): string[] {
   return [...new Set(digests)].sort();
 }
 
-/** Completes the row of a post. A post is never repeated automatically, even if its job failed. */
+/** Completes the row of a post. A plan never repeats a post automatically, even if the job failed. */
 function tellPost(
   row: PlanRow,
   { match, decision, isPerhaps }: { match: Match; decision: Decision; isPerhaps: boolean },

@@ -7,7 +7,6 @@ import { type Reason, reasonOf } from './reason.ts';
 import { blocked } from './rows/draft.ts';
 import { sumAgain } from './sum-up.ts';
 
-/** Blocks the rows that wait for a consent, and the rows that need them. `words`: the reasons of both. */
 function withhold(plan: Plan, waits: (row: PlanRow) => boolean, words: { why: Reason; until: string }): Plan {
   const waiting = plan.rows.filter(waits);
   if (waiting.length === 0) return plan;
@@ -44,8 +43,8 @@ function withheld(row: PlanRow, reason: Reason): PlanRow {
 }
 
 /**
- * Returns whether a row needs consent to buy. A free post needs only the consent to publish. Asking about an unresolved
- * create request is free, unless the same key is sent again and only the lock shows that it was sent before.
+ * Returns whether a row needs approval of its cost. A free post needs only consent to publish. Recovering the answer of
+ * a create request is free. Exception: recovery sends the same key again, and this machine's journal lacks the request.
  */
 export function isBought(row: PlanRow): boolean {
   const { action, order, credits } = row;
@@ -53,7 +52,7 @@ export function isBought(row: PlanRow): boolean {
   return isSpending(action) && !isQuestion && !(publishes(row) && credits === 0);
 }
 
-/** Blocks all purchases of a plan. Paid jobs are still collected, and lost answers recovered. */
+/** Blocks all purchases of a plan. The run still collects paid jobs and recovers lost answers. */
 export function withholdPurchases(plan: Plan): Plan {
   const collected = plan.rows.flatMap((row) => (isBought(row) ? [...questionOf(row), row] : [withoutRetries(row)]));
   return withhold({ ...plan, rows: collected }, isBought, {
@@ -62,7 +61,7 @@ export function withholdPurchases(plan: Plan): Plan {
   });
 }
 
-/** Returns the row that only asks about a lost answer. None for a post, because asking might publish the post. */
+/** Returns the row that only recovers a lost answer. Empty for a post, because the recovery might publish it. */
 function questionOf({ kind, reason, order }: PlanRow): PlanRow[] {
   if (order?.send === undefined || order.asksOnly || isPost(kind)) return [];
   const { campaign, address, task, fingerprint, generation, attempt, repeat, refused, key, take } = order;
@@ -99,7 +98,7 @@ export function nameAccounts(plan: Plan, accounts: readonly { id: string; name: 
   return { ...plan, rows };
 }
 
-/** Records the consent of a user who was shown each post of the plan. Nothing else approves a post. */
+/** Records that the user saw each post of the plan and consented to publish it. */
 export function allowPosts(plan: Plan): Plan {
   const rows = plan.rows.map((row) => {
     const { order } = row;
@@ -109,7 +108,7 @@ export function allowPosts(plan: Plan): Plan {
   return { ...plan, rows };
 }
 
-/** Adds the posts at these addresses to the plan: a user decided that none of them is published. */
+/** Adds the posts at these addresses to the plan, after a user confirmed that none of them is published. */
 export function admitPosts(plan: Plan, addresses: ReadonlySet<string>): Plan {
   if (addresses.size === 0) return plan;
   const rows = plan.rows.map((row) => (addresses.has(row.address) ? (row.asked ?? row) : row));
@@ -119,7 +118,7 @@ export function admitPosts(plan: Plan, addresses: ReadonlySet<string>): Plan {
   return { ...plan, rows, totals: { ...totals, ceiling } };
 }
 
-/** Blocks the posts that `which` selects, and the steps that need them, until a user consents. */
+/** Blocks the posts that `which` selects, and the steps that need these posts, until a user consents. */
 export function withholdPosts(plan: Plan, which: (row: PlanRow) => boolean = publishes): Plan {
   return withhold(plan, (row) => publishes(row) && which(row), {
     why: reasonOf('consent', 'not posted: needs its own consent'),

@@ -29,7 +29,7 @@ export interface Decision {
   action: Exclude<Action, 'blocked' | 'orphan'>;
   reason: Reason;
   purchase?: { generation: number; repeat: number };
-  /** Unresolved create request to settle first, in the place of `purchase`. */
+  /** Unresolved create request to settle before `purchase`. */
   asks?: OpenSend;
   changedSince?: true;
 }
@@ -146,7 +146,6 @@ function decideDone(match: Match, purchase: Job, facts: DecisionFacts): Decision
   return decideSaved(facts.unfit.get(match.step.address));
 }
 
-/** Decides about a paid output that is missing or changed: a retained copy is restored, or the job downloaded again. */
 function decideGone(
   match: Match,
   purchase: Job,
@@ -202,8 +201,8 @@ function movedFrom(match: Match): string {
 }
 
 /**
- * Decides about a post that was sent before: no change of its input, name or record sends it again. Returns `undefined`
- * if nothing was sent for this step, or if the remaining work sends nothing. `redo`: a user named this very address.
+ * Decides about a post that was already sent. A changed input, name or record never sends it again. Returns `undefined`
+ * if nothing was sent for this step. `redo`: the user named this address.
  */
 function decidePost(
   match: Match,

@@ -9,12 +9,12 @@ export type { Action, Need, Post as PostTarget, Totals as PlanTotals } from './p
 export type SpendingAction = 'create' | 'redo' | 'retry';
 
 /**
- * Price of a step's next purchase. Requests of one class cost the same. `credits`: the amount to reserve; `null` if
- * unknown until the first job of the class is charged, even if there is an estimate.
+ * Price of a step's next purchase. Requests of one price class cost the same. `credits`: the amount to reserve, or
+ * `null` until the first job of the class is charged.
  */
 export type Price = RowPrice;
 
-/** Work that a run does for a step. Plain JSON, because it may be sent to another machine. */
+/** Work that a run does for a step. It is plain JSON, because it may be sent to another machine. */
 export type StepOrder = Carry | Ask;
 
 interface Order {
@@ -24,34 +24,36 @@ interface Order {
   kind: string;
   fingerprint: string;
   generation: number;
-  /** Number of `key` among the idempotency keys of the purchase, from 1. */
+  /** Position of `key` among the idempotency keys of the purchase, from 1. */
   attempt: number;
-  /** Number of this purchase among those of its fingerprint, from 1. An input of its idempotency keys. */
+  /** Position of this purchase among the purchases of its fingerprint, from 1. The idempotency keys depend on it. */
   repeat: number;
-  /** Number of refused idempotency keys, counted from the first. A run tries these again, in order. */
+  /** Number of refused idempotency keys. A run tries these keys again, in order. */
   refused: number;
   key: string;
   take?: number;
   request: OpenRequest;
-  /** The request as the lock stores it, with references by fingerprint. */
   paidRequest: OpenRequest;
   /** Output path without extension, relative to the output folder. */
   save: string;
   needs: string[];
   price: Readonly<Price>;
   movedFrom?: string;
-  /** SHA-256 digests of the step's own earlier outputs, which the step may replace. */
+  /** SHA-256 digests of earlier outputs of the step. The step may replace these files. */
   replaces: string[];
 }
 
-/** An unresolved create request to settle before anything is bought. Times are ISO 8601 UTC. */
+/** Unresolved create request to settle before any purchase. Times are ISO 8601 UTC. */
 export interface AskedSend {
   id: string;
   since: string;
   fence?: string;
   resent?: true;
   digest?: string;
-  /** The purchase journal of this machine lacks the request, so sending its key again may buy what nobody approved. */
+  /**
+   * Set if the purchase journal of this machine lacks the request. To send its key again may then buy something that
+   * nobody approved.
+   */
   isStrange?: true;
 }
 
@@ -59,17 +61,17 @@ export interface OrderedJob {
   jobId?: string;
   credits?: number;
   sharesJobOf?: string;
-  /** Files that `download` restores and `move` renames. Usually one; none for uploads and posts. */
+  /** Files that `download` restores or `move` renames. Usually one file. Uploads and posts have none. */
   outputs?: Output[];
-  /** A user accepted the file of this job, even if it fails the checks. */
+  /** Set if a user accepted the file of this job although it may fail the checks. */
   asIs?: true;
 }
 
 interface Conditions {
-  /** Steps of this run that must be done, and fit `expect`, before this step is bought. */
+  /** Addresses of steps that must be done and meet `expect` before this step is bought. */
   canaries?: readonly string[];
   parts?: PartCondition[];
-  /** Members of lists in the request that may turn out not to exist; the list is then shorter. */
+  /** List members of the request that may turn out not to exist. The list is then shorter. */
   optional?: { [address: string]: PartCondition[] };
 }
 
@@ -82,20 +84,20 @@ export interface Carry extends Order, OrderedJob, Conditions {
   timeoutMs?: number;
   retries?: Retries;
   expect?: Expectation;
-  /** A user consented to publish. A post without this mark is not sent. */
+  /** Set if a user consented to publish. A run does not send a post without this mark. */
   publish?: true;
 }
 
-/** Order that only asks what happened to a sent create request, and buys nothing. */
+/** Order that only recovers the answer of a sent create request. It buys nothing. */
 export type Ask = Order & { asksOnly: true; action: 'create'; send: AskedSend } & {
   [field in Exclude<keyof Carry, keyof Order | 'asksOnly' | 'action' | 'send'>]?: never;
 };
 
-/** Limits from `retry:`: further purchases, and their total credits (`null`: no limit of its own). */
+/** Limits from `retry:`: number of further purchases, and their total credits (`null`: no limit). */
 export interface Retries {
   left: number;
   credits: number | null;
-  /** Generation of the first further purchase; an input of its idempotency key. */
+  /** Generation of the first further purchase. Its idempotency keys depend on it. */
   generation: number;
   repeat: number;
 }
@@ -108,10 +110,12 @@ type Work = Pick<Row, 'mayRetry' | 'unchecked' | 'canary' | 'canaries'> & {
 };
 
 type Waiting = Pick<Row, 'wouldRetry' | 'beside' | 'would'> & {
-  /** For a step that waits at a gate: the purchase that an approval may allow after the pick. */
+  /** For a step behind a gate: the purchase that an approval can allow before the pick. */
   later?: LaterPurchase;
   parts?: PartCondition[];
-  /** For a post that may equal a published one (`beside`): its row once a user decided that it does not. */
+  /**
+   * For a post that may repeat a published post (`beside`): the row that applies once a user decides that it does not.
+   */
   asked?: WorkRow;
 };
 
@@ -142,7 +146,7 @@ export function withoutSend(order: Carry): Carry {
   return order.send === undefined ? order : rest;
 }
 
-/** Returns the ID of an order within a run. The order of a step has the step's address, by which dependents find it. */
+/** Returns the ID of an order within a run. The order of a step has the step's address as ID. */
 export function orderId(order: StepOrder): string {
   return rowId(order.asksOnly ? { address: order.address, send: order.send.id } : { address: order.address });
 }

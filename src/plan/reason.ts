@@ -16,7 +16,6 @@ export function jobFailed({ jobId }: Pick<Purchase, 'jobId'>, text: string): Rea
   return { ...reasonOf('job-failed', text), ...defined({ job: jobId }) };
 }
 
-/** One object for all up-to-date steps, because these are most steps of a finished campaign. */
 export const upToDate: Reason = Object.freeze(reasonOf('up-to-date', 'up to date'));
 
 export function tellChanges(

@@ -62,7 +62,10 @@ function findGuessed({ held }: Pick<Doubts, 'held'>): readonly HeldPurchase[] {
   return held.filter(({ credits }) => credits === null);
 }
 
-/** Lists the possible charges of unknown price, for which the budget counts a guess. `undefined`: none. */
+/**
+ * Describes the possible charges of unknown price, for which the budget uses an assumed price. `undefined` if there are
+ * none.
+ */
 export function describeGuesses(doubts: Pick<Doubts, 'held'>, budget: number | undefined): PlanTotals['guessed'] {
   const guessed = budget === undefined ? [] : findGuessed(doubts);
   if (guessed.length === 0) return undefined;
@@ -144,9 +147,9 @@ export interface Held {
 }
 
 /**
- * Sums the possible charges: create requests without an answer, and jobs whose charge the service did not state. Each
- * counts at its price, or else at the highest known price of its kind. `asked`: unresolved create requests to leave out,
- * because the plan reserves their prices again.
+ * Sums the possible charges: unresolved create requests, and jobs whose charge the service did not report. If the price
+ * is unknown, the highest known price of the kind counts. `asked`: unresolved create requests to exclude, because the
+ * plan reserves their prices again.
  */
 export function heldCredits(lock: Lock, priceOf: PriceOf, asked: ReadonlySet<string> = new Set()): Held {
   return sumHeld([...heldPurchases(lock, priceOf, asked)]);
@@ -161,7 +164,7 @@ function sumHeld(purchases: readonly HeldPurchase[]): Held {
   return held;
 }
 
-/** A possible charge. `name`: ID of the create request, or name of its job's charge. */
+/** Possible charge. `name`: ID of the create request, or charge name of the job. */
 interface HeldPurchase {
   name: string;
   record: StepRecord;

@@ -11,19 +11,19 @@ export interface OpenStep {
   ageMs?: number;
 }
 
-/** Difference between days of the service, as a share of the time. */
+/** Variation of the service's speed between days, as a share of the time. */
 const daily = 0.05;
-/** Half of the range, in standard deviations of the total work. */
+/** Half the width of the range, in standard deviations of the total work. */
 const width = 0.4;
-/** Share of the longest chain that runs while slots are idle. Graham (1969) has 1 for the worst order. */
+/** Share of the longest chain during which slots are assumed idle. In the worst order, the share is 1 (Graham 1969). */
 const idle = 0.4;
-/** Mean time left of a job that is older than every sample, as a share of its age. */
+/** Expected remaining time of a job that is older than every sample, as a share of its age. */
 const overtime = 0.3;
 
 /**
- * Returns the expected time until all steps have ended. In measurements, two of three runs ended within the range. The
- * low end assumes that all slots are in use, or that only the longest chain counts. The high end assumes idle slots
- * during that chain, and a late end of the most uncertain step.
+ * Returns a range for the time until all steps have ended. In measurements, two of three runs ended within the range.
+ * The low end is the larger of the total work over all slots and the longest chain. The high end adds idle slots during
+ * that chain and a late end of the most uncertain step.
  */
 export function expectEnd(steps: readonly OpenStep[], slots: number): { lowMs: number; highMs: number } {
   const ends = new Map<OpenStep, number>();
@@ -88,7 +88,7 @@ export function timedAs({ kind, paidRequest: { model } }: Pick<StepOrder, 'kind'
   return typeof model === 'string' ? `${kind} ${model}` : kind;
 }
 
-/** Returns durations of similar jobs. Uploads and posts have a typical duration if none was timed. */
+/** Returns the durations of similar jobs. An upload or post without samples gets a typical duration. */
 export function samplesOf(order: Pick<StepOrder, 'kind' | 'paidRequest'>, durations: Durations): readonly number[] {
   const seen = durations[timedAs(order)] ?? [];
   const kind = kinds[order.kind];

@@ -7,7 +7,10 @@ import type { Cause, Change } from '../plan.generated.ts';
 
 export interface ChangeFacts {
   addressOf?: ((fingerprint: string) => string | undefined) | undefined;
-  /** Finds the change in the campaign that changed a value of the request. `path`: within the request. */
+  /**
+   * Finds the change in the campaign that changed a value of the request. `path`: location of the value within the
+   * request.
+   */
   causeOf?: ((address: string, difference: { path: Path; before: Json; after: Json }) => Cause | undefined) | undefined;
 }
 
@@ -17,8 +20,8 @@ interface Changes {
 }
 
 /**
- * Compares the paid request with the wanted request, field by field. Both refer to steps by fingerprint. A documented
- * default equals the same value written out. `wanted.request`: the wanted request with references by address.
+ * Compares the paid request with the wanted request, field by field. In both, references name steps by fingerprint. An
+ * omitted field equals its documented default. `wanted.request`: the wanted request with references by address.
  */
 export function findChanges(
   bought: OpenRequest,
@@ -109,7 +112,6 @@ class Comparison {
   }
 }
 
-/** Returns the reference that a value is. A manifest's own fields never begin with `$`. */
 function referenceIn(value: Json | undefined): string | undefined {
   return isMap(value) && typeof value.$ref === 'string' ? value.$ref : undefined;
 }
@@ -118,7 +120,9 @@ function digestIn(value: Json | undefined): string | undefined {
   return isMap(value) && typeof value.$sha256 === 'string' ? value.$sha256 : undefined;
 }
 
-/** Describes on one line how a request changed. `whose`: returns a suffix about a step, as in `, whose prompt changed`. */
+/**
+ * Describes on one line how a request changed. `whose`: returns a suffix for a step, such as `, whose prompt changed`.
+ */
 export function describeChanges(changes: readonly Change[], whose: (address: string) => string = () => ''): string {
   if (changes.length === 0) return 'an input changed';
   const others = changes.filter(({ cause }) => cause?.is !== 'step');
@@ -129,7 +133,7 @@ export function describeChanges(changes: readonly Change[], whose: (address: str
   return [...own, `follows ${followed}${rest}${whose(followed)}`].join('; ');
 }
 
-/** Describes the change of one field. `several`: for several rows of a data file, so no row is named. */
+/** Describes the change of one field. `several`: the text is for several rows of a data file, so it names no row. */
 export function describeChange({ field, before, after, cause }: Change, several = false): string {
   if (cause?.is === 'file') return `${cause.name} changed`;
   const name = nameOf(field, cause, several);
@@ -165,7 +169,7 @@ function isScalar(value: Json): boolean {
 
 const shownWords = 5;
 
-/** In scripts without spaces, each character is a word. Punctuation at the end of a word is a word of its own. */
+/** Scripts without spaces between words, in which each character counts as a word. */
 const unspaced = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}';
 const word = new RegExp(
   `[${unspaced}]\\p{M}*|\\p{P}{1,3}(?=\\s|$)|[^\\s${unspaced}]+?(?=\\p{P}{0,3}(?:[\\s${unspaced}]|$))`,
@@ -173,8 +177,8 @@ const word = new RegExp(
 );
 
 /**
- * Describes how a string changed by the words between the common beginning and end: `oak → elm`. If words were only
- * added or removed, the neighbouring words are included: `“a lamp” → “a red lamp”`.
+ * Describes which words of a string changed: `oak → elm`. If words were only added or removed, the text includes the
+ * neighbouring words: `“a lamp” → “a red lamp”`.
  */
 export function describeWords(before: string, after: string): string {
   const [old, now] = [[...before.matchAll(word)], [...after.matchAll(word)]];

@@ -26,7 +26,7 @@ export interface ComparedStep {
   text: string;
   changes?: Change[];
   follows?: string[];
-  /** Price in each version, if the step exists there; 0 if it shares a job, `null` if unknown. */
+  /** Price in each version that has the step: 0 if the step shares a job, `null` if the price is unknown. */
   credits: { there?: number | null; here?: number | null };
   discards?: number;
 }
@@ -42,13 +42,13 @@ export interface Comparison {
   there: PriceSum & { steps: number; budget?: number };
   here: PriceSum & { steps: number; budget?: number };
   toBuy: PriceSum;
-  /** Jobs and unresolved create requests that only one version has on record. */
+  /** Jobs and unresolved create requests that only one version's lock contains. */
   bought: Charge[];
   boughtThere: Charge[];
   discarded: number;
 }
 
-/** Compares two versions of a campaign. Both have the prices of `here`. */
+/** Compares two versions of a campaign. Prices of both versions come from `here`. */
 export function compareVersions(there: Version, here: Version, { hints }: { hints?: PriceHints } = {}): Comparison {
   const priceOf = pricesFrom(here.lock, here.graph.prices, hints);
   const prices = {
@@ -82,7 +82,6 @@ export function compareVersions(there: Version, here: Version, { hints }: { hint
 
 type Pair = [there: Step, here: Step] | [there: undefined, here: Step] | [there: Step, here: undefined];
 
-/** Pairs steps by address and request, then by request, then by address. Removed steps are last. */
 function pairSteps(there: Graph, here: Graph): Pair[] {
   const left = new Map(there.steps.map((step) => [step.address, step]));
   const pairs = new Map<string, Step>();
@@ -139,7 +138,9 @@ function compareStep(
   };
 }
 
-/** Returns prices by address. Steps with equal requests are one purchase, and the first step has its price. */
+/**
+ * Returns prices by address. Steps with equal requests are one purchase: the first step has the price, the others 0.
+ */
 function priceSteps(steps: readonly Step[], priceOf: PriceOf): ReadonlyMap<string, number | null> {
   const seen = new Set<string>();
   const prices = new Map<string, number | null>();
@@ -170,7 +171,6 @@ function findMissing(situation: Situation): string[] {
   });
 }
 
-/** Sums the charges of purchases that no step has here, even after a merge of both locks. By address in `there`. */
 function findDiscards(charges: readonly Charge[], here: Version, lockThere: Lock): ReadonlyMap<string, number> {
   const joined = listCharges(situate(here.graph, joinLocks(here.lock, lockThere)));
   const isWork = ({ went, isUsed }: Charge) => isUsed && (went === 'delivered' || went === 'running');

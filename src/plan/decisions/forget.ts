@@ -9,9 +9,9 @@ import { findKept } from '../situation/situation.ts';
 import { creditsOf, nameOfJob, type Ruling, refuse, refuseOpenSend } from './ruling.ts';
 
 /**
- * Marks the purchases of an address as forgotten. Their IDs and charges stay on record, and the budget counts them. An
- * unresolved create request is never forgotten, because it may have been charged. To forget a running job, which is paid
- * and not collected, `force` is needed.
+ * Marks the purchases of an address as forgotten. Their IDs and charges stay in the lock and count toward the budget.
+ * Refuses an unresolved create request, because it may have been charged. A running job is forgotten only with `force`,
+ * because it is paid and its output would be lost.
  */
 export function forgetRecord(
   record: StepRecord,

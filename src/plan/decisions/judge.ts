@@ -15,14 +15,14 @@ type Bought = Match & { purchase: Job };
 /** Review decision about outputs. `undecided` removes an earlier decision. */
 export interface Judgement {
   as: 'picked' | 'rejected' | 'undecided';
-  /** The steps were chosen by a pattern, so steps without an output are skipped instead of refused. */
+  /** Set if a pattern chose the steps. A step without an output is then skipped instead of refused. */
   isPattern?: boolean;
-  /** Lets a pattern also pick at decided gates, and pick rejected outputs. */
+  /** Allows a pattern to pick at decided gates and to pick rejected outputs. */
   replaces?: boolean | undefined;
   wordsOf(address: string): VerdictWords;
 }
 
-/** Text fields of a verdict. An omitted field keeps the earlier text; an empty text removes it. */
+/** Texts of a verdict. If a text is omitted, the earlier text stays. An empty text removes the earlier text. */
 interface VerdictWords {
   note?: string | undefined;
   reason?: string | undefined;
@@ -33,7 +33,7 @@ type JudgeFacts = Pick<Situation, 'graph' | 'byAddress' | 'verdicts'> & { gateOf
 
 type GateOf = Pick<Situation['gateOf'], 'get'>;
 
-/** Records verdicts about outputs at their gates. If one verdict is refused, none is recorded. */
+/** Records verdicts about outputs at gates. If one verdict is refused, none is recorded. */
 export function judgeSteps(
   chosen: readonly Match[],
   judgement: Judgement,

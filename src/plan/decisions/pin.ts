@@ -6,7 +6,9 @@ import type { Match } from '../situation/find-purchases.ts';
 import { findKept } from '../situation/situation.ts';
 import { creditsOf, nameOfJob, type Ruling, refuse, refuseAtLast, refuseOpenSend } from './ruling.ts';
 
-/** Pins a step to its purchase: a changed input does not redo the step, and other steps keep using its output. */
+/**
+ * Pins a step to its purchase. A changed input then does not redo the step, and dependent steps keep using its output.
+ */
 export function pinStep(match: Match, price: number | null): Ruling {
   const { step, record } = match;
   const { address, decided } = step;
@@ -53,7 +55,6 @@ export function unpinStep({ step, record, purchase }: Match, price: number | nul
   return { is: 'recorded', address, text: `its pin in the lock is removed${still}`, records: [unpinned] };
 }
 
-/** Returns the purchase that has the step's output or is running; a refusal if there is none. */
 export function findOwn(match: Match): { record: StepRecord; purchase: Job } | Ruling {
   const { step, record, movedFrom, sharesJobOf } = match;
   const { address } = step;
@@ -76,10 +77,13 @@ export type SeenOutput =
   | { is: 'intact' }
   | { is: 'missing' }
   | { is: 'unusable'; why: string }
-  /** The file differs from the record. `output` has the present digest, size and media type. */
+  /** The file differs from its record. `output` has the digest, size and media type of the file on disk. */
   | { is: 'edited'; output: Output };
 
-/** Returns the purchase whose output can be accepted. `isAlone`: the user named this step, so an unsaved job counts. */
+/**
+ * Returns the purchase whose output can be accepted. `isAlone`: the user named only this step, so a job without a saved
+ * file counts.
+ */
 export function findAcceptable(
   match: Match,
   { isAlone }: { isAlone: boolean },
@@ -106,8 +110,8 @@ export function isAcceptedAsIs({ decisions }: StepRecord, { fingerprint, jobId }
 }
 
 /**
- * Accepts the output of a step: files edited by hand are recorded as they are now, and a changed input counts as
- * satisfied. `seen`: the files of the purchase, in order. `isUnfit`: the files do not fit `expect`.
+ * Accepts the output of a step. Files that a user edited are recorded in their current state. A changed input no longer
+ * redoes the step. `seen`: files of the purchase, in order. `isUnfit`: the files do not meet `expect`.
  */
 export function acceptOutput(
   match: Match,

@@ -18,12 +18,12 @@ export function decidedText(kind: string): string {
 export type Finding =
   | { is: 'job'; jobId: string; credits?: number; recordId?: string }
   | { is: 'not-spent' }
-  /** The outcome is unknown, and the step is bought again, even if that pays twice. */
+  /** The outcome stays unknown. The step is bought again, even if that pays twice. */
   | { is: 'spend-again' };
 
 /**
- * Makes the lock line that records a finding about one unresolved create request. The request stays resolved when a
- * branch is merged on which it is unresolved. A purchase that may have been paid is never removed from the lock.
+ * Returns the lock line that records a finding about an unresolved create request. The request stays resolved after a
+ * merge with a branch on which it is unresolved. A purchase that may be paid is never removed from the lock.
  */
 export function resolvePurchase(record: StepRecord, open: OpenSend, finding: Finding): LockLine {
   const { address } = record;
@@ -63,7 +63,6 @@ export function resolvePurchase(record: StepRecord, open: OpenSend, finding: Fin
   }
 }
 
-/** Checks and records a finding about an unresolved create request. `undefined`: no finding was given. */
 export function ruleOnSend(
   address: string,
   given: {
@@ -116,7 +115,6 @@ export function ruleOnSend(
   return { is: 'recorded', address, text, records: [recordOf(resolvePurchase(record, open, finding))] };
 }
 
-/** Records the charge of a job whose charge the service did not state. `undefined`: the record has no such job. */
 function settleCharge(
   record: StepRecord | undefined,
   { lock, finding }: { lock: Lock; finding: Finding | undefined },
@@ -141,7 +139,6 @@ function settleCharge(
   return { is: 'recorded', address, text, records: [{ ...record, purchases }] };
 }
 
-/** Finds the record of another purchase that has the job. A job answers only one create request. */
 function findOwner(
   jobId: string,
   { lock, kind, open }: { lock: Lock; kind: string; open: OpenSend },
@@ -185,7 +182,7 @@ function describe(finding: Finding, isOfPost: boolean): string {
 
 const unknownCharge = 'its charge is unknown: record it with `resolve` and --credits N';
 
-/** Records a paid job as the purchase of a step that has none. The next run downloads it. */
+/** Records a paid job as the purchase of a step without a purchase. The next run downloads it. */
 export function importJob(
   match: Match,
   job: { jobId: string; credits?: number; recordId?: string },
@@ -255,7 +252,6 @@ function whyNotAdopt({ step, purchase, movedFrom, sharesJobOf }: Match, jobId: s
   return undefined;
 }
 
-/** Finds the record that has a job, without forgotten purchases. Each kind has its own job numbers. */
 function findRecordOf(lock: Lock, kind: string, jobId: string): StepRecord | undefined {
   return [...lock.steps.values()].find((record) =>
     countedPurchases(record).some((one) => one.jobId === jobId && (one.kind ?? record.kind) === kind),

@@ -4,14 +4,14 @@ import { mostRevision } from '../../lock/decisions.ts';
 import type { Job, StepRecord } from '../../lock/record.ts';
 import type { Situation } from '../situation/situation.ts';
 
-/** Result of a user's decision about a step. `text` completes a sentence that begins with the address. */
+/** Result of a user's decision about a step. `text` continues a sentence that begins with the address. */
 export type Ruling =
   | {
       is: 'recorded';
       address: string;
       text: string;
       records: StepRecord[];
-      /** The verdict, if it is not the command's own: a file of `pick --from` can also reject. */
+      /** Set if the verdict differs from the command: a file for `pick --from` can also reject. */
       as?: 'reject';
     }
   | { is: 'unchanged'; address: string; text: string }
@@ -21,7 +21,6 @@ export function refuse(address: string, text: string, hint: Advice): Ruling {
   return { is: 'refused', address, text, hint };
 }
 
-/** Refuses a decision about purchases of `of`, because one of these may have been charged. */
 export function refuseOpenSend(address: string, of = address): Ruling {
   const text = of === address ? 'has a create' : `cannot take over ${of}: it has a create`;
   const hint = way('run apply, which retries the create; if its answer stays lost', call('resolve', of));
@@ -45,7 +44,7 @@ export function creditsOf(credits: number | null): string {
 
 const mostNamed = 10;
 
-/** Adds to the texts of verdicts that remove a pick the purchases made from that pick, which are given up. */
+/** Adds the lost purchases to each verdict text that removes a pick: these purchases use the removed pick. */
 export function withGivenUp(
   rulings: readonly Ruling[],
   as: 'picked' | 'rejected' | 'undecided',

@@ -13,16 +13,15 @@ interface OwnSteps {
 }
 
 export interface Added {
-  /** Rows that the run may carry out in addition to its plan, in the order of the graph. */
   rows: PlanRow[];
   left: PlanRow[];
   outdated: PlanRow[];
 }
 
 /**
- * Finds rows of `now`, a plan made during a run, that may be added to the run. When the plan was approved, these rows
- * waited at gates. Now they buy what the approval names, at no higher price. A post always needs its own consent,
- * because its content was unknown at the gate.
+ * Finds the rows of `now`, a plan made during a run, that the run may add. At approval, these rows waited at gates.
+ * Each purchase must be covered by the approval, at no higher price. A post needs a consent of its own, because its
+ * content was unknown at approval.
  */
 export function findAdded(agreed: Plan, now: Plan, own: OwnSteps): Added {
   const before = waitingRows(agreed);
@@ -54,8 +53,8 @@ export function findAdded(agreed: Plan, now: Plan, own: OwnSteps): Added {
 }
 
 /**
- * Finds purchases of an approved plan that use an output which was unpicked during the run, and their dependents. Create
- * requests from before the run are still settled. `isOver`: returns whether an order has begun or ended.
+ * Finds the approved purchases whose input was unpicked during the run, and their dependents. The run still settles
+ * create requests from before the run. `isOver`: returns whether an order has started or ended.
  */
 export function findUnwanted(agreed: Plan, now: Plan, isOver: (address: string) => boolean): Set<string> {
   const latest = new Map(now.rows.map((row) => [rowId(row), row]));
@@ -124,8 +123,8 @@ function leftFor(row: PlanRow, { by, text }: Why): PlanRow {
 }
 
 /**
- * Returns the plan as the run carried it out. `now` and `found`: the state at the end of the run. `took`: the rows that
- * were added to the run, by address. `unwanted`: addresses of purchases that were dropped.
+ * Returns the plan as the run executed it. `now` and `found`: the state at the end of the run. `took`: added rows by
+ * address. `unwanted`: addresses of dropped purchases.
  */
 export function withAdded(
   agreed: Plan,

@@ -10,7 +10,7 @@ import type { Match } from '../situation/find-purchases.ts';
 import type { Situation } from '../situation/situation.ts';
 import { describeWait, gatesByMember } from './gates.ts';
 
-/** Blocks the purchases behind undecided gates. Earlier create requests are still settled. */
+/** Blocks the purchases behind undecided gates. The run still settles earlier create requests. */
 export function blockAtGates(draft: Draft, { graph: { gates }, matches }: Pick<Situation, 'graph' | 'matches'>): void {
   if (gates.length === 0) return;
   const byName = new Map(gates.map((gate) => [gate.name, gate]));
@@ -70,7 +70,6 @@ function heldBack(row: PlanRow, text: string): BlockedRow {
   };
 }
 
-/** Lists the undecided and rejected gates of the rows, with the number of rows that wait at each. */
 export function openGates(
   draft: Draft,
   rows: readonly PlanRow[],
@@ -124,7 +123,10 @@ function wordsOfRejection(
   return said.length === 0 ? undefined : [...new Set(said)].join('; ');
 }
 
-/** Finds the steps behind gates. These need a gate or one of its steps, directly or not, or wait for its canary. */
+/**
+ * Finds the steps behind gates. Such a step needs, directly or indirectly, a gate or a step of the gate, or it waits
+ * for the gate's canary.
+ */
 export function findBehind(
   { steps, gates = [], canaries = [] }: Pick<Graph, 'steps' | 'gates' | 'canaries'>,
   open: readonly Pick<Gate, 'name' | 'members'>[],

@@ -17,27 +17,27 @@ interface SeatedCanary {
 }
 
 export interface Limits {
-  /** Addresses to buy again. Earlier acceptances and verdicts about these steps do not count. */
+  /** Addresses to buy again. Earlier decisions about these steps do not count. */
   redo: ReadonlySet<string>;
   selected?: ReadonlySet<string> | undefined;
-  /** Addresses that a run is carrying out. They stay canaries. */
+  /** Addresses of orders in progress in a run. A canary among them stays a canary. */
   underWay?: ReadonlySet<string> | undefined;
 }
 
 type CanaryFacts = Limits & Pick<DecidedCampaign, 'graph' | 'matches'>;
 
 /**
- * Chooses the canaries of `then: check`. Proven steps come first: their output exists and fits. Steps with a purchase of
- * this request come second, so a failed canary stays a canary until its request changes or the step is redone. Steps
- * without a purchase follow, selected steps first, and then steps that wait for a decision. Never chosen are steps that
- * are fixed to another request, share another step's job, or are unneeded.
+ * Chooses the canaries of `then: check`, in this order: steps whose output exists and meets `expect`; steps with a
+ * purchase of this request; steps without a purchase, selected steps first; steps that wait for a decision. A failed
+ * canary therefore stays the canary until its request changes or it is redone. Never chosen: steps that are fixed to
+ * another request, share a job, or are unneeded.
  */
 function seatCanaries(facts: CanaryFacts & { isFit(match: Match): boolean }): SeatedCanary[] {
   const canaries = (facts.graph.canaries ?? []).filter(({ asks }) => !asks);
   return canaries.length === 0 ? [] : new Seating(facts, facts.isFit).seat(canaries);
 }
 
-/** Adds gates for the canaries of `then: ask`. A pick proves the canary. Until then, similar steps wait. */
+/** Adds gates for the canaries of `then: ask`. Similar steps wait until the user picks the canary. */
 export function withCanaryGates(decision: DecidedCampaign, limits: Limits): Pick<DecidedCampaign, 'graph' | 'matches'> {
   const { graph, matches, verdicts } = decision;
   const canaries = (graph.canaries ?? []).filter(({ asks }) => asks);
@@ -92,7 +92,6 @@ class Seating {
   readonly #provesIt: (match: Match) => boolean;
   readonly #byAddress: ReadonlyMap<string, Match>;
   readonly #isUnneeded: (address: string) => boolean;
-  /** Addresses of steps that cannot be bought before a decision. */
   readonly #closed = new Set<string>();
 
   constructor(facts: CanaryFacts, provesIt: (match: Match) => boolean) {
@@ -164,9 +163,9 @@ class Seating {
 }
 
 /**
- * Makes steps wait for canaries that are not proven. If the run will not finish a canary, the waiting steps are blocked
- * now, so that no credits are reserved for them. Their jobs and create requests are still collected. A canary is proven
- * when its present output is on this disk.
+ * Blocks or delays steps whose canary is not proven. A canary is proven once its current output is on this disk. If the
+ * run will not finish the canary, the waiting steps are blocked, so that no credits are reserved for them. The run
+ * still collects their jobs and create requests.
  */
 export function holdForCanaries(draft: Draft, situation: CanaryFacts & { graph: DecidedGraph }): void {
   const isFit = ({ step: { address }, purchase }: Match) =>

@@ -32,7 +32,6 @@ export function unpickedAt(gates: readonly DecidedGate[], seen: SeenAtGates): Se
   return new Set(unpicked);
 }
 
-/** Tracks the gates of a graph while its steps are decided one by one, each after those that it needs. */
 export class GateKeeper {
   readonly #gates: readonly Gate[];
   readonly #lock: Lock;
@@ -43,10 +42,10 @@ export class GateKeeper {
   readonly #seen = new Map<string, Seen>();
   readonly #states = new Map<Gate, GateState>();
   readonly #choices = new Map<Gate, string>();
-  /** Names of the gates at which an input of a step was rejected, by the step's address. */
+  /** By address of a step: name of the gate at which an input of the step was rejected. */
   readonly #rejected = new Map<string, string>();
 
-  /** `seen`: states of the steps at gates. Defaults to the verdicts in the record at each step's own address. */
+  /** `seen`: states of the steps at gates. Defaults to the verdicts in the record of each step's own address. */
   constructor(gates: readonly Gate[], lock: Lock, { redo, seen }: { redo: ReadonlySet<string>; seen?: SeenAtGates }) {
     this.#gates = gates;
     this.#lock = lock;
@@ -116,7 +115,6 @@ export class GateKeeper {
     return this.#gates.map((gate) => ({ ...gate, state: this.stateOf(gate) }));
   }
 
-  /** Returns the placeholder fingerprint of a future pick; `undefined` if no gate has this name. */
   fingerprintOf(name: string, known: ReadonlyMap<string, string>): string | undefined {
     const gate = this.#byName.get(name);
     if (gate === undefined) return undefined;

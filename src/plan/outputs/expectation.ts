@@ -26,7 +26,7 @@ export interface MediaFacts extends SoundFacts {
 /** Half a percent, because encoders round to whole blocks. */
 const ratioTolerance = 0.005;
 
-/** Lists unmet expectations of a file, each as the end of the sentence "it does not fit `expect`: …". */
+/** Lists the unmet expectations of a file. Each text completes the sentence "it does not fit `expect`: …". */
 export function findUnmet(expect: Expectation, output: Output, facts: MediaFacts | undefined): string[] {
   const { width, height, durationSeconds, lufs, peakDb, silentSeconds, isBlank } = facts ?? {};
   const unmet: string[] = [];
@@ -80,7 +80,7 @@ export function findUnfit(
   return undefined;
 }
 
-/** Finds steps with a file that does not fit `expect`, among the steps whose files are all on this disk. */
+/** Finds steps with a file that does not fit `expect`. Steps with files missing on this disk are excluded. */
 export function findUnfitSteps(
   matches: readonly Match[],
   files: { isIntact(output: Output): boolean; factsOf?: ((output: Output) => MediaFacts | undefined) | undefined },

@@ -35,21 +35,21 @@ interface StepEntry {
 
 interface OutputEntry extends StepEntry {
   output: Output;
-  /** Number of the file in its job, from 1. Omitted if the job has one file. */
+  /** Position of the file in its job, from 1. Omitted if the job has one file. */
   part?: number;
   state: StepState;
   verdict?: Said;
   job?: string;
-  /** Charge of the job, `null` if unknown; 0 if an earlier file in the list has the same job. */
+  /** Charge of the job, or `null` if unknown. 0 if an earlier file in the list comes from the same job. */
   credits: number | null;
   madeFrom: readonly string[];
   model?: string;
   prompt?: string;
-  /** The paid request, with references by address. Omitted if the lock no longer has it. */
+  /** Paid request, with references by address. Omitted if the lock does not store it. */
   request?: OpenRequest;
 }
 
-/** An output with facts of its file. Facts that cannot be measured are omitted. */
+/** Output with measurements of its file. Facts that cannot be measured are omitted. */
 export interface FoundOutput extends OutputEntry {
   fileState: 'intact' | 'missing' | 'changed';
   width?: number;
@@ -75,7 +75,10 @@ interface ListFacts {
   rows: ReadonlyMap<string, StepRows>;
 }
 
-/** Lists the files and posts of a campaign in the order of the graph. A changed step has its last files. */
+/**
+ * Lists the files and posts of a campaign in the order of the graph. For a step with a changed input, lists the last
+ * files.
+ */
 export function listOutputs({ situation, selected, which, rows }: ListFacts): ListedOutputs {
   const { graph, lock, matches, gateOf, verdicts } = situation;
   const describe = describer(situation, { boughtAt: boughtAtIn(lock), rows });
@@ -121,7 +124,6 @@ export function findSaved({ purchase, record }: Match): { purchase?: Purchase | 
   return { purchase: counted.find(({ outputs }) => outputs !== undefined), isEarlier: true };
 }
 
-/** Makes a function that returns the charge of a job once, because several steps and files may share the job. */
 function chargeTaker(known: ReadonlyMap<string, number>): (purchase: Purchase) => number | null {
   const taken = new Set<string>();
   return (purchase) => {
@@ -184,7 +186,7 @@ interface Problem {
   hint: string;
 }
 
-/** Names files by a layout, which is a template without extension. Equal and unusable names are problems. */
+/** Names files by a layout: a path template without extension. Reports duplicate and unusable names as problems. */
 export function nameDeliveries<File extends OutputEntry>(
   files: readonly File[],
   layout = '{{path}}',

@@ -17,14 +17,14 @@ interface KnownPost {
   accounts: PostAccounts;
   purchase: Purchase;
   contents: ReadonlySet<string>;
-  /** Likeness to the step that has its address now; omitted when there is none. */
+  /** Likeness to the step that has the post's address now. Omitted if there is no such step. */
   likeOwn?: number;
 }
 
 /**
- * Blocks posts that may be published already. While the outcome of a post is unknown, all posts to its accounts wait.
- * If a published post has lost its step, a new post to its accounts waits for a user's decision, unless the new post
- * is in `redo`.
+ * Blocks posts that may be published already. A post waits while the outcome of an earlier post to one of its accounts
+ * is unknown. A new post also waits for a user's decision if its account has a published post whose step was removed or
+ * changed. Posts in `redo` skip that second check.
  */
 export function holdPosts(draft: Draft, { matches, lock, redo }: Pick<Situation, 'matches' | 'lock' | 'redo'>): void {
   const leaving = () => draft.inRun.filter(isWork).filter(publishes);
@@ -53,7 +53,6 @@ function describeOpen({ address, accounts }: Pick<KnownPost, 'address' | 'accoun
   return `waits for ${address}, which may be published: it went ${where}, and its answer was lost; check the accounts, then \`resolve\` it`;
 }
 
-/** Finds published posts whose step is gone, has another kind, or asks for another post. */
 function findLost(matches: readonly Match[], lock: Lock): KnownPost[] {
   const wanted = new Set(matches.map(({ step }) => step.fingerprint));
   const replaced = matches.flatMap(({ step }): KnownPost[] => {
@@ -73,7 +72,6 @@ function hasPosted({ purchases }: StepRecord, fingerprint: string): boolean {
   return purchases.some((one) => one.fingerprint === fingerprint && one.jobId !== undefined);
 }
 
-/** Returns the published post of a record, if any. Forgotten posts do not count, because a user decided so. */
 function knownPost(record: StepRecord): KnownPost[] {
   const sent = sendsOf(record).filter(
     ({ jobId, forgotten, kind = record.kind }) => jobId !== undefined && forgotten !== true && isPost(kind),
@@ -91,7 +89,7 @@ interface Pair {
   likeness: number;
 }
 
-/** Maximum number of compared pairs. Beyond it, the first possible match is named. */
+/** Maximum number of pairs to compare. If there are more, the first possible match is reported without a comparison. */
 const mostCompared = 100_000;
 /** Minimum likeness to a published post whose address still has a step. */
 const leastLikeness = 0.25;
@@ -123,7 +121,10 @@ function holdLost(draft: Draft, news: readonly WorkRow[], known: readonly KnownP
   for (const pair of ranked) take(pair);
 }
 
-/** Blocks a post until a user decides whether it equals another. Keeps the row to publish for that decision. */
+/**
+ * Blocks a post until a user decides whether it repeats a published post. Stores the row that publishes it after that
+ * decision.
+ */
 function heldBeside(
   row: WorkRow,
   { address, purchase: { jobId, request } }: Pick<KnownPost, 'address' | 'purchase'>,

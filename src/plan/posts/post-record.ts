@@ -14,7 +14,7 @@ export function isAskedAbout({ reason, beside }: Pick<Row, 'reason' | 'beside'>)
   return reason.code === 'post-lost' && beside !== undefined;
 }
 
-/** Returns the posts of an address that are or may be published, newest first, including forgotten ones. */
+/** Returns the posts of an address that are published or may be, newest first. Includes forgotten posts. */
 export function sendsOf({ kind, purchases }: StepRecord): Purchase[] {
   // An earlier purchase may have another kind, which old locks do not state.
   // I24
@@ -25,7 +25,6 @@ export function sendsOf({ kind, purchases }: StepRecord): Purchase[] {
   });
 }
 
-/** Makes a finder for the address at which a request was posted, including forgotten posts. */
 export function findPosted(lock: Lock): (fingerprint: string) => string | undefined {
   let posted: Map<string, string> | undefined;
   const collect = () => {
@@ -43,7 +42,7 @@ export function findPosted(lock: Lock): (fingerprint: string) => string | undefi
   };
 }
 
-/** Accounts of a post, in normalized spelling; `undefined`: unknown, so they may be any accounts. */
+/** Accounts of a post, in normalized spelling. `undefined`: unknown, so any account is possible. */
 export type PostAccounts = ReadonlySet<string> | undefined;
 
 // The account fields of a post are undocumented, so every field with such a name counts.
@@ -85,7 +84,7 @@ export function targetOf(request: OpenRequest): PostTarget {
   };
 }
 
-/** Returns when the service will publish a scheduled post; empty if that is before `now` (in ms since 1970). */
+/** Returns the publication time of a scheduled post. Empty if that time is before `now` (in ms since 1970). */
 export function laterPost(kind: string, request: OpenRequest, now: number): { scheduledFor?: string } {
   const { at } = isPost(kind) ? targetOf(request) : {};
   return at !== undefined && Date.parse(at) > now ? { scheduledFor: at } : {};

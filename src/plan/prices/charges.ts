@@ -18,22 +18,22 @@ import { pricesFrom } from './prices.ts';
 export type Whereabouts = 'delivered' | 'running' | 'failed' | 'superseded' | 'held';
 
 export interface Charge {
-  /** Name of the charge, equal in every version of the lock. */
+  /** Name of the charge, the same in every version of the lock. */
   name: string;
   id: string;
   address: string;
   task: string;
   kind: string;
-  /** `null`: the request is no longer in the lock. */
+  /** `null` if the lock no longer stores the request. */
   model: string | null;
   tags: readonly string[] | null;
   went: Whereabouts;
   isUsed: boolean;
-  /** `null`: a charge is possible, and its amount is unknown. */
+  /** `null`: a charge is possible and its amount is unknown. */
   credits: number | null;
 }
 
-/** Lists every charge once, even if several steps share a job. */
+/** Lists each charge once, even if several steps share the job. */
 export function listCharges({ graph, lock, matches, unfit }: Situation): Charge[] {
   const describe = describer(graph);
   const users = findUsers(matches, unfit);
@@ -122,7 +122,7 @@ export interface CostRow {
   credits: CostSums;
 }
 
-/** Sums charges by dimensions, the highest sum first. Every charge is in exactly one row. */
+/** Sums charges by dimension, highest sum first. Each charge belongs to exactly one row. */
 export function tallyCharges(charges: readonly Charge[], by: readonly CostDimension[]): CostRow[] {
   const rows = new Map<string, CostRow>();
   for (const charge of charges) {

@@ -6,13 +6,13 @@ import { blocked, type Draft } from '../rows/draft.ts';
 import type { Situation } from '../situation/situation.ts';
 
 interface Hangs {
-  /** Addresses that a row waits for, and names of groups with members that it needs. */
+  /** Addresses for which a row waits, and names of groups whose members it needs. */
   needsOf(row: PlanRow): readonly string[];
-  /** The group whose rows are useful only together. Undefined for a single row. */
+  /** Name of the group whose rows are bought together. `undefined` for a single row. */
   groupOf(row: PlanRow): string | undefined;
 }
 
-/** A row, or all rows of a group. A unit is bought as a whole or not at all. */
+/** A row, or all rows of a group: bought completely or not at all. */
 interface Unit {
   name: string;
   rows: readonly PlanRow[];
@@ -20,10 +20,9 @@ interface Unit {
 }
 
 /**
- * Selects the rows that do not fit into `cap` credits: purchases, and rows that a gate blocks. Unresolved create
- * requests are funded first, because they may have been charged already. If not all rows fit, whole chains are funded: a
- * final output with everything that it still needs. A chain may end in a step after a pick, whose credits are then kept.
- * Single rows and groups follow in the order of the plan.
+ * Selects the rows that do not fit into `cap` credits, among purchases and rows behind gates. Unresolved create
+ * requests are funded first, because they may be charged already. If not all rows fit, whole chains follow: a final
+ * output with every step that it still needs. Single rows and groups come last, in the order of the plan.
  *
  * @returns addresses
  */
@@ -52,7 +51,6 @@ export function findUnfunded(rows: readonly PlanRow[], cap: number, hangs: Hangs
   return new Set(all.flatMap((unit) => (funded.has(unit) ? [] : unit.rows.map(({ address }) => address))));
 }
 
-/** Returns the units by name, in the order of the rows. An unresolved create request is a unit of its own. */
 function unitsOf(rows: readonly PlanRow[], { needsOf, groupOf }: Hangs): ReadonlyMap<string, Unit> {
   const wanted = rows.filter((row) => isSpending(row.action) || isLater(row));
   const names = new Map(
@@ -69,8 +67,8 @@ function unitsOf(rows: readonly PlanRow[], { needsOf, groupOf }: Hangs): Readonl
 }
 
 /**
- * Returns the credits that a unit takes from the other units. A single row of unknown price takes nothing, because the
- * run's account keeps the row within the budget. A group takes its expected cost, so that no group is bought in part.
+ * Returns the credits to reserve for a unit. A single row of unknown price reserves nothing, because the run keeps it
+ * within the budget. A group reserves its expected cost, so that it is never bought in part.
  */
 function reservedFor({ rows }: Unit): number {
   const [row, ...others] = rows;
@@ -78,7 +76,6 @@ function reservedFor({ rows }: Unit): number {
   return row.credits ?? 0;
 }
 
-/** Returns the known or estimated cost of a row; at least 1 if the price is unknown. */
 function expectedCredits({ action, credits, price, wouldCost }: PlanRow): number {
   // A step that shares another step's job has no price.
   if (action === 'blocked') return wouldCost === undefined ? 0 : (price?.likely ?? wouldCost ?? 1);
@@ -101,7 +98,7 @@ export function endsOf<Item>(
   return items.filter((item) => !needed.has(nameOf(item)));
 }
 
-/** Returns an item and everything that it needs, without the items for which `isTaken` returns true. */
+/** Returns an item and everything that it needs, except items for which `isTaken` returns true. */
 export function chainOf<Item>(
   end: Item,
   { needsOf, isTaken }: { needsOf(item: Item): readonly Item[]; isTaken(item: Item): boolean },
@@ -118,7 +115,7 @@ export function chainOf<Item>(
 
 type Fit = NonNullable<PlanTotals['fit']>;
 
-/** Blocks the rows that do not fit the tightest limit. Returns how far the budget carries all rows. */
+/** Blocks the rows that exceed the lowest limit. Returns how many of the rows the budget covers. */
 export function blockUnfunded(
   draft: Draft,
   limits: Parameters<typeof capsOf>[0],
@@ -152,7 +149,6 @@ export function blockUnfunded(
   return fitOf(wanted, Math.max(0, limits.budget - asked), hangs);
 }
 
-/** Blocks the rows that the limit did not cover when the user approved the plan. */
 export function leaveOut(draft: Draft, addresses: ReadonlySet<string>): void {
   for (const row of draft.inRun) {
     const { address, action, reason } = row;
@@ -175,7 +171,10 @@ function costText({ credits, price }: PlanRow): string {
   return price?.likely === undefined ? 'an unknown number' : `≈ ${price.likely}`;
 }
 
-/** Relates rows for funding: the steps of an undecided gate are a group, and the steps behind the gate need it. */
+/**
+ * Defines the funding groups: all steps of an undecided gate form a group, and each step behind the gate needs that
+ * group.
+ */
 function hangsOf({ byAddress, gateOf }: Pick<Situation, 'byAddress' | 'gateOf'>): Hangs {
   return {
     needsOf(row) {
@@ -190,7 +189,6 @@ function hangsOf({ byAddress, gateOf }: Pick<Situation, 'byAddress' | 'gateOf'>)
   };
 }
 
-/** Returns how far `left` credits carry all rows at expected prices, including purchases after picks. */
 function fitOf(wanted: readonly PlanRow[], left: number, hangs: Hangs): Fit {
   const priced = wanted.map((row) => (isLater(row) ? row : { ...row, credits: expectedCredits(row) }) as PlanRow);
   const unfunded = findUnfunded(priced, left, hangs);

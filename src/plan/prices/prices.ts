@@ -11,9 +11,9 @@ import type { Price } from '../plan.ts';
 export type PriceOf = (kind: string, request: OpenRequest) => Readonly<Price>;
 
 /**
- * Derives prices from earlier charges, the service's documentation, and the manifest. The highest of these counts,
- * because a reservation must be an upper bound. Hints are only estimates: a run buys one step of such a class alone, and
- * its charge becomes the price of the class.
+ * Derives prices from earlier charges, the service's documentation and the manifest. The highest price counts, because
+ * a reservation must be an upper bound. Hints are only estimates. If a class has only a hint, the run buys one step
+ * first, and the charge becomes the price of the class.
  */
 export function pricesFrom(lock: Lock, written: WrittenPrices = {}, hints: PriceHints = {}): PriceOf {
   // Computed on first use, because no price is needed when nothing is left to buy.
@@ -67,13 +67,16 @@ export function heldWhereUnpriced(lock: Lock, written: WrittenPrices = {}, hints
   return worstFactor * (highestPrice({ charged: chargedPrices([lock]), written, hints }) || 1);
 }
 
-/** Returns the charge that the service lists for a job, at least the price. A listed 0 may not be booked yet. */
+/**
+ * Returns the job's charge from the service's list, or the price if that is higher. A listed 0 may mean that the charge
+ * is not booked yet.
+ */
 export function listedCharge(listed: number | undefined, { credits }: Price): number | undefined {
   if (listed === undefined || (listed === 0 && credits !== 0)) return undefined;
   return Math.max(listed, credits ?? 0); // I14 (adopt)
 }
 
-/** Returns the guaranteed maximum: the amount to reserve, or the ceiling of a price list, if there is one. */
+/** Returns the guaranteed maximum: the amount to reserve, or else the maximum in a price list. */
 export function ceilingOf({
   credits,
   source,
@@ -82,7 +85,7 @@ export function ceilingOf({
   return credits ?? (source === 'list' ? high : undefined);
 }
 
-/** Returns whether a price is within the shown price. A shown `null` (unknown) allows any price. */
+/** Returns whether a price is at most the shown price. If the shown price was unknown (`null`), any price is. */
 export function isWithin(credits: number | null, shown: number | null): boolean {
   return shown === null || (credits !== null && credits <= shown);
 }
@@ -94,7 +97,9 @@ function partsOf(name: string): string[] {
   return [kindName, modelName(kind, { [kind.model.field]: model }) ?? model, ...fields];
 }
 
-/** Makes a finder for the most specific matching entry: `image/alpha-2/resolution=4k` counts before `image`. */
+/**
+ * Returns a function that finds the most specific entry: `image/alpha-2/resolution=4k` takes precedence over `image`.
+ */
 function readWritten(written: WrittenPrices): (priceClass: string) => number | undefined {
   const entries = Object.entries(written)
     .map(([name, credits]) => ({ name, parts: partsOf(name), credits }))
@@ -133,15 +138,15 @@ interface ChargedPrice {
 export type ChargedPrices = ReadonlyMap<string, ChargedPrice>;
 
 /**
- * Upper bound for the charge of a create request, as a multiple of its estimate. Under a cap, requests of unknown charge
- * run at the same time only if the rest of the cap covers all of them at this bound.
+ * Assumed upper bound of a charge, as a multiple of its estimate. With a limit, requests of unknown price run in
+ * parallel only if the remaining credits cover all of them at this bound.
  */
 export const worstFactor = 8;
 
-/** Credits by price class, or by a prefix of one. */
+/** Credits by price class or by a prefix of a price class. */
 export type WrittenPrices = { readonly [priceClass: string]: number };
 
-/** Sources of estimates in addition to the manifest and its lock. Nothing is reserved for an estimate. */
+/** Sources of estimates in addition to the manifest and the campaign's lock. A run reserves nothing for an estimate. */
 export interface PriceHints {
   elsewhere?: ChargedPrices | undefined;
   listings?: readonly Listing[] | undefined;
@@ -153,7 +158,6 @@ interface PriceSources {
   hints: PriceHints;
 }
 
-/** Returns the highest price of one kind, or of all kinds, in all sources except price lists; 0 if none is known. */
 function highestPrice({ charged, written, hints }: PriceSources, kindName?: string): number {
   const limits: [name: string, credits: number][] = [
     ...Object.entries(written),
@@ -180,7 +184,7 @@ function chargedPrices(locks: readonly Pick<Lock, 'steps'>[]): ChargedPrices {
   return new Map([...byClass].map(([name, own]) => [name, rangeOf(own.map(({ credits }) => credits))]));
 }
 
-/** Collects charged prices from locks of other campaigns, without implausible charges. */
+/** Collects charged prices from the locks of other campaigns. Skips implausible charges. */
 export function plausiblePrices(locks: readonly Pick<Lock, 'steps'>[]): ChargedPrices {
   return new Map([...chargedPrices(locks)].filter(([, { high }]) => high <= mostCredits));
 }
@@ -201,7 +205,7 @@ export function withMargin(expected: number): number {
   return Math.ceil(expected * margin);
 }
 
-/** Returns the maximum cost that is approved for one purchase; `undefined` without an estimate. */
+/** Returns the maximum cost that an approval allows for one purchase. `undefined` without an estimate. */
 export function shareOf(price: Priced): number | undefined {
   const { likely, high = 0 } = price;
   const ceiling = ceilingOf(price);
@@ -209,8 +213,8 @@ export function shareOf(price: Priced): number | undefined {
 }
 
 /**
- * Returns the credits that are approved once the first of `count` purchases without an estimate is charged: for all of
- * these purchases, or for the first alone if the user is asked again.
+ * Returns the credits to approve after the first of `count` purchases without an estimate was charged. If `asksAgain`,
+ * only the first purchase is included.
  */
 export function shareOnceCharged(
   charged: number,
@@ -220,8 +224,8 @@ export function shareOnceCharged(
 }
 
 /**
- * Returns the maximum cost that an approval allows for these prices: guaranteed maximums, and for the other prices the
- * estimate with a margin, or the highest charge so far. Prices without an estimate are not included.
+ * Returns the maximum total that an approval allows for these prices: the guaranteed maximum, or else the higher of the
+ * estimates with a margin and the highest charges so far. Prices without an estimate are excluded.
  */
 function sumShares(prices: Iterable<Priced>): number {
   let vouched = 0;

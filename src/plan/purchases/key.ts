@@ -7,12 +7,11 @@ import type { Price, Retries } from '../plan.ts';
 import type { Match } from '../situation/find-purchases.ts';
 
 /**
- * Derives the idempotency key of a create request. The key depends only on the purchase, so a lost lock and a second
- * clone get the same key. 44 ASCII characters; the service allows 128.
- *
- * `repeat` counts the purchases of this fingerprint from 1, and increases only when the same request is bought again on
- * purpose. `attempt` increases after a refusal, because the service may answer a repeated key with the stored error. The
- * service may also accept the refused key, so keys are tried in order from the first, and two clones find the same key.
+ * Derives the idempotency key of a create request: 44 ASCII characters; the service allows 128. The key depends only on
+ * the purchase, so a second clone, or a run without the lock, derives the same key.  `repeat` numbers the purchases of
+ * this fingerprint from 1. It increases only when a user buys the same request again on purpose. `attempt` increases
+ * after a refusal, because the service may answer a repeated key with the stored error. The service may also accept the
+ * refused key, so a run tries all keys in order from the first. Two clones therefore find the same key.
  */
 export function idempotencyKey(purchase: {
   campaign: string;
@@ -36,7 +35,7 @@ export function countRefused(
   return count;
 }
 
-/** Returns the number of a purchase among those of its fingerprint, from 1. Refusals bought nothing. */
+/** Returns the position of a purchase among the purchases of its fingerprint, from 1. Refusals do not count. */
 export function repeatOf(purchases: Purchase[], purchase: Pick<Purchase, 'fingerprint' | 'generation'>): number {
   const generations = purchases
     .filter(
@@ -47,7 +46,7 @@ export function repeatOf(purchases: Purchase[], purchase: Pick<Purchase, 'finger
   return new Set(generations).size + 1;
 }
 
-/** Returns the numbers of the purchase after all those on record for a step. Refused ones do not count. */
+/** Returns the numbers for the next purchase of a step. Refusals do not count. */
 export function nextPurchase(purchases: Purchase[], fingerprint: string): { generation: number; repeat: number } {
   const made = purchases.filter(({ state }) => state !== 'refused');
   const generation = 1 + made.reduce((most, purchase) => Math.max(most, purchase.generation), 0);

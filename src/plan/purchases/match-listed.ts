@@ -11,16 +11,15 @@ export interface ListedRecord {
 }
 
 /**
- * Result of comparing a request with a listed job. `exact`: all comparable fields are equal. `near`: the distinguishing
- * field differs only in case, white space, Unicode form, entities or a cut end, or is the link of another step's output;
- * or another field differs. Not comparable are fields that the request omits, fields that the list omits, and unknown
- * links.
+ * Result of comparing a request with a listed job. `exact`: all comparable fields are equal. `near`: a field differs,
+ * or the main field is equal except for case, white space, Unicode form, entities, a cut end or the link of a step's
+ * output. Fields that the request or the list omits, and unknown links, are not compared.
  */
 type Likeness = 'exact' | 'near' | 'other';
 
 /**
- * Compares a request with a listed job. `fields`: the fields that lists of this kind return, the distinguishing field
- * first. `isComparable`: whether another field of the list can be trusted. Defaults to all fields that the job has.
+ * Compares a request with a listed job. `fields`: fields that the service lists for this kind, the main field first.
+ * `isComparable`: returns whether the listed value of another field is reliable. Defaults to all fields of the job.
  */
 export function compareListed(
   request: OpenRequest,
@@ -45,11 +44,14 @@ export function compareListed(
 
 export interface Adoption<Job extends ListedRecord> {
   adopted: { match: Match; job: Job }[];
-  /** Possible matches for a user to decide: near jobs, and exact jobs that match several different steps. */
+  /** Matches that a user must decide: near jobs, and exact jobs that match several different steps. */
   open: { match: Match; jobs: { job: Job; likeness: Exclude<Likeness, 'other'> }[] }[];
 }
 
-/** Assigns jobs that the lock lacks to steps without a job. Equal steps get equal jobs in order of creation. */
+/**
+ * Assigns jobs that are missing from the lock to steps without a job. Steps with equal requests get equal jobs in order
+ * of creation.
+ */
 export function matchListed<Job extends ListedRecord>(
   matches: readonly Match[],
   jobs: readonly Job[],
@@ -104,7 +106,6 @@ export function isSameField(wanted: Json, seen: Json | undefined): boolean {
   return canonicalJson(wanted) === canonicalJson(seen);
 }
 
-/** Returns whether a value contains a reference to another step's output. */
 export function isOpenField(value: Json): boolean {
   return value !== null && typeof value === 'object';
 }
@@ -122,7 +123,9 @@ const entities: { readonly [entity: string]: string } = {
   apos: "'",
 };
 
-/** Returns whether a listed text can be the sent text: lists may escape characters as entities and cut the end. */
+/**
+ * Returns whether a listed text can be the sent text. The service may escape characters as entities and cut the end.
+ */
 function isAlike(listed: string, sent: string): boolean {
   const [a, b] = [listed, sent].map((text) =>
     text

@@ -3,40 +3,40 @@ import type { Job, OpenSend, Purchase, Refusal } from '../../lock/record.ts';
 import { isJob, isOpenSend } from '../../lock/sends.ts';
 
 export interface SendFacts {
-  /** Whether sending the same idempotency key again recovers a lost answer; `unknown` without an API key. */
+  /** Whether the service answers a repeated idempotency key with the stored answer. `unknown` without an API key. */
   replays: 'yes' | 'no' | 'unknown';
-  /** `hold`: a user must resolve each request. Defaults to `ask`: the service is asked about it. */
+  /** `hold`: a user must resolve each request. `ask` (default): the run queries the service. */
   onUnknown?: 'ask' | 'hold';
   /** Time in ms since 1970. */
   now: number;
-  /** Returns the digest of a request's ID and the API key in use; `undefined` without an API key. */
+  /** Returns a digest of the request's ID and the current API key. `undefined` without an API key. */
   accountOf?: (send: string) => string | undefined;
 }
 
 interface RetryFacts {
   retries: { left: number; credits: number | null } | undefined;
   price: number | null;
-  /** Whether the purchase also has an unresolved create request. Nothing is bought before it is settled. */
+  /** Whether the purchase also has an unresolved create request, which must be settled before any purchase. */
   isOpen: boolean;
 }
 
-/** The next act for a purchase. Only `create` and `again` may cause a charge that is not on record. */
+/** Next action for a purchase. Only `create` and `again` may cause a charge that is not in the lock. */
 export type Act =
-  /** Nothing was charged, so a create request may be sent. `refused`: the newest refusal, if there is one. */
+  /** Nothing was charged, so a create request may be sent. `refused`: the newest refusal, if any. */
   | { do: 'create'; refused?: Refusal }
-  /** A charge is possible, and the answer is recovered before anything else is bought. */
+  /** A charge is possible. The run recovers the answer before any purchase. */
   | { do: 'ask'; send: OpenSend; reason: string }
-  /** A charge is possible, and only a user can find out. */
+  /** A charge is possible, and only a user can determine whether it occurred. */
   | { do: 'hold'; send: OpenSend; reason: string; isKeyKnown?: true }
-  /** The job is running or lost, and is polled. */
+  /** The job is running or lost. The run polls it. */
   | { do: 'collect'; job: Job }
   | { do: 'save'; job: Job }
   | { do: 'again'; job: Job }
   | { do: 'end'; job: Job; why: RetryRefusal };
 
 /**
- * Decides what happens next with a purchase on record, in a plan and when another process continues a run. While a
- * request is in flight, `run/outcome.ts` decides. `redo`: a user asked for another purchase.
+ * Decides the next action for a recorded purchase, for a plan or when another process continues a run. While a request
+ * is in flight, `run/outcome.ts` decides. `redo`: the user requested another purchase.
  */
 export function next(purchase: Purchase | undefined, facts: SendFacts & RetryFacts & { redo: boolean }): Act {
   switch (purchase?.state) {
@@ -70,10 +70,10 @@ export function next(purchase: Purchase | undefined, facts: SendFacts & RetryFac
 }
 
 /**
- * Picks the purchase that determines what happens next: a finished or running job, or else an unresolved create request,
- * or else the newest failed job, or else the newest refusal. With `facts`, requests that need no user come before
- * requests that need a user. A request whose generation has a job is left to `openSendRows`, because sending it again
- * would buy that generation twice.
+ * Selects the purchase that determines the next action, in this order: a finished or running job, an unresolved create
+ * request, the newest failed job, the newest refusal. With `facts`, requests that a run can recover take precedence
+ * over requests that need a user. If the generation of a request already has a job, `openSendRows` handles the request,
+ * because a second create would buy that generation twice.
  */
 export function currentPurchase(purchases: readonly Purchase[], facts?: SendFacts): Purchase | undefined {
   const made = new Set(purchases.filter(isJob).map(({ generation }) => generation));
@@ -96,7 +96,6 @@ export function hasOpenSend(
   return open.some((one) => one.generation <= generation);
 }
 
-/** Reason why a failed job is not bought again. */
 export type RetryRefusal = 'open-send' | 'not-asked' | 'prompt' | 'attempts' | 'credits';
 
 export function whyNotAgain(
@@ -109,7 +108,6 @@ export function whyNotAgain(
   return retries.credits !== null && costOfAnother(failed) > retries.credits ? 'credits' : undefined;
 }
 
-/** Returns the expected cost of buying a failed job again: at least what it was charged, and at least 1. */
 export function costOfAnother({
   charged,
   price,
@@ -120,18 +118,17 @@ export function costOfAnother({
   return Math.max(1, price ?? 0, charged ?? 0);
 }
 
-/** The service replays a key for 24 h. One hour is kept in reserve for clock differences. */
+/** The service replays a key for 24 hours. The margin of one hour covers clock differences. */
 const replayWindowMs = 23 * 3_600_000;
 
-/** Tolerance for a request time in the future, because two clocks can differ. */
+/** Tolerated clock difference for a request time in the future. */
 const clockSlackMs = 5 * 60_000;
 
-/** Returns whether the service still replays a key that was first sent `ageMs` ago. */
 export function isReplayed(ageMs: number): boolean {
   return ageMs >= -clockSlackMs && ageMs < replayWindowMs; // I4
 }
 
-/** Returns how a lost answer can be recovered without a user: `search` in the service's list, or `replay` of the key. */
+/** Returns how a run can recover a lost answer without a user: `search` the service's list, or `replay` the key. */
 export function recoveryOf(sent: {
   fence?: string | undefined;
   replays: boolean;
@@ -141,7 +138,7 @@ export function recoveryOf(sent: {
   return sent.replays && isReplayed(sent.ageMs) ? 'replay' : undefined;
 }
 
-/** Returns whether a create request was sent with the API key in use. Unknown counts as yes. */
+/** Returns whether the current API key sent a create request. If the key is unknown, returns true. */
 export function isOwnSend({ send, account }: OpenSend, accountOf: SendFacts['accountOf']): boolean {
   if (account === undefined) return true;
   const own = accountOf?.(send);
@@ -153,7 +150,7 @@ export function knownKeyError(said?: string): string {
   return `the service has a purchase under the same key, but does not name its job${words}`;
 }
 
-/** `replay`: the same key is sent again, which is charged once. `search`: the service's list is searched. */
+/** `replay`: the run sends the same key again, which is charged once. `search`: the run searches the service's list. */
 export type Settling =
   | { by: 'replay' | 'search'; reason: string }
   | { by: 'person'; reason: string; isKeyKnown?: true };
@@ -205,8 +202,8 @@ const ofInput = /\b(?:prompt|request|input)\b/i;
 const ofRequest = /invalid(?! response)|\btoo (?:long|large|small|short)\b|unsupported|content checker/i;
 
 /**
- * Returns whether a job failed because of its prompt or reference. The service documents no error codes, so the message
- * is examined. An ambiguous message counts as a refused prompt, because a repeated refusal can be charged.
+ * Returns whether a job failed because of its prompt or reference. Examines the message, because the service documents
+ * no error codes. Returns true for an ambiguous message, because another refusal could be charged.
  */
 export function isPromptRefused(error = ''): boolean {
   if (!refusal.test(error)) return ofRequest.test(error);

@@ -21,7 +21,7 @@ const unknownRequest: Settling = {
 };
 
 /**
- * Returns the unresolved create request that the row of the step itself settles. `redo`: the request may belong to an
+ * Returns the unresolved create request that the step's own row settles. `redo`: the request may belong to an
  * interrupted redo of a finished purchase.
  */
 export function ownOpenSend(
@@ -43,8 +43,8 @@ export function askedSend(purchase: OpenSend): AskedSend {
 }
 
 /**
- * Makes a row for each unresolved create request that no other row of this plan settles, because its step was edited,
- * removed, not selected, or has another job. The run asks the service about the request if possible. If not, the
+ * Returns a row for each unresolved create request that no other row settles. Such a request belongs to a step that was
+ * edited, removed or not selected, or that has another job. The run queries the service if possible; otherwise the
  * request waits for a user.
  */
 export function openSendRows(facts: SendFacts & Situation & { priceOf: PriceOf }, rows: readonly PlanRow[]): PlanRow[] {
@@ -84,7 +84,6 @@ export function openSendRows(facts: SendFacts & Situation & { priceOf: PriceOf }
     });
 }
 
-/** Makes the row of a create request that a run only asks about. */
 export function askRow(reason: Reason, order: Omit<Ask, 'action' | 'asksOnly' | 'needs' | 'replaces'>): WorkRow {
   const { address, task, kind, price, send } = order;
   return {
@@ -95,9 +94,9 @@ export function askRow(reason: Reason, order: Omit<Ask, 'action' | 'asksOnly' | 
 }
 
 /**
- * Marks unresolved create requests that are in the lock but not in the purchase journal (`sentHere`: time by ID), if
- * their recovery sends the same key again. A colleague's lock may contain such a request. A lock line written by hand
- * may, too, and would then buy what nobody approved.
+ * Marks unresolved create requests that are missing from the purchase journal and whose recovery sends the key again. A
+ * colleague may have sent such a request. An edited lock may also contain it, and the recovery would then buy something
+ * that nobody approved. `sentHere`: send times of journaled requests by ID.
  */
 export function markStrangeSends(rows: PlanRow[], sentHere: ReadonlyMap<string, number>, now: number): void {
   for (const row of rows) {
@@ -136,7 +135,7 @@ function describeUnknown(decisions: Decisions | undefined): string | undefined {
   return `a newer mediabatch recorded a decision about it that this one does not know (${named}): update mediabatch first`;
 }
 
-/** Blocks purchases of steps with decisions that only a newer version can read: they may forbid the purchase. */
+/** Blocks purchases of steps whose decisions only a newer version can read. Such a decision may forbid the purchase. */
 export function blockUndecidable(draft: Draft, { matches, lock }: Pick<Situation, 'matches' | 'lock'>): void {
   const unknown = new Map(
     matches.flatMap(({ step, record, movedFrom = step.address }) => {

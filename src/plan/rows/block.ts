@@ -6,7 +6,6 @@ import type { Match } from '../situation/find-purchases.ts';
 import { type CountParts, findMissingPart, type PartCondition } from '../situation/parts.ts';
 import { type Draft, lastingFacts } from './draft.ts';
 
-/** Returns the rows that cannot be done without the steps that they need: purchases and rows that share a job. */
 export function dependentRows(rows: readonly PlanRow[], matches: readonly Match[]): PlanRow[] {
   const sharing = new Set(
     matches.flatMap(({ step, sharesJobOf }) => (sharesJobOf === undefined ? [] : [step.address])),
@@ -39,7 +38,6 @@ interface Hindrance {
   reason: Reason;
 }
 
-/** Returns why a canary blocks other steps; `undefined` if it is done or the run finishes it. */
 export function whyCanaryHolds({ address, action, reason }: PlanRow, isInRun: boolean): Hindrance | undefined {
   const is = (what: string) => reasonOf('canary', `waits for its canary: ${address} ${what}`);
   if (action === 'keep') return undefined;

@@ -2,7 +2,6 @@ import type { Reason } from '../plan.generated.ts';
 import type { BlockedRow, PlanRow, RowFacts } from '../plan.ts';
 
 export class Draft {
-  /** Rows of unresolved create requests without a step's row. */
   asks: PlanRow[] = [];
   readonly #rows: PlanRow[];
   readonly #places: ReadonlyMap<string, number>;

@@ -17,7 +17,7 @@ export function tellFollowing(draft: Draft): void {
   }
 }
 
-/** Reports steps that keep using the earlier output of a step that `--redo` regenerates: their requests are the same. */
+/** Reports dependent steps that keep the output made from an earlier output of a step that `--redo` regenerates. */
 export function tellReplaced(draft: Draft, { matches }: { matches: readonly Match[] }): void {
   const redone = draft.inRun.filter(({ action, reason }) => action === 'redo' && reason.code === 'redo-asked');
   if (redone.length === 0) return;
@@ -39,7 +39,10 @@ export function tellReplaced(draft: Draft, { matches }: { matches: readonly Matc
   }
 }
 
-/** Finds the step whose change caused a redo, through the chain of `follows`. Each follows only earlier steps. */
+/**
+ * Finds the step whose change caused a redo by following `follows`. A step follows only earlier steps, so the chain
+ * ends.
+ */
 export function findRoot(address: string, rows: ReadonlyMap<string, PlanRow>): PlanRow | undefined {
   let row = rows.get(address);
   for (let next = row; next !== undefined; ) {
@@ -52,7 +55,6 @@ export function findRoot(address: string, rows: ReadonlyMap<string, PlanRow>): P
   return row;
 }
 
-/** `many`: the address stands for several steps whose changes have the same origin. */
 export function describeFollowed(address: string, rows: ReadonlyMap<string, PlanRow>, { many = false } = {}): string {
   const root = findRoot(address, rows);
   if (root === undefined) return '';

@@ -31,7 +31,9 @@ export function orphanRows(matches: readonly Match[], lock: Lock): RestingRow[] 
   });
 }
 
-/** Finds records of addresses that are not in the manifest and whose purchases no step has. */
+/**
+ * Finds records of addresses that are missing from the manifest. Skips a record if a step uses one of its purchases.
+ */
 export function orphanRecords(matches: readonly Match[], lock: Lock): StepRecord[] {
   const addresses = new Set(matches.map(({ step }) => step.address));
   const movedAway = new Set(matches.flatMap(({ movedFrom }) => movedFrom ?? []));
@@ -51,8 +53,8 @@ function describeOrphan(record: StepRecord): string {
 }
 
 /**
- * Removes the records that a rename left behind: their addresses are not in the manifest, and all their purchases are on
- * record at an address in the manifest. Facts and decisions about a purchase move to that address.
+ * Removes the old records of renamed steps: the old address is missing from the manifest, and another address has all
+ * of its purchases. Facts and decisions about these purchases move to the new address.
  */
 export function withoutMovedAway(given: Lock, { addresses }: Pick<GraphOutline, 'addresses'>): Lock {
   const lock = agreeOnSends(given);
@@ -89,13 +91,15 @@ function bequeath(
   steps.set(to, joinParts(to, [{ ...heir, purchases: own }, bequest]));
 }
 
-/** Names the forgotten purchases of a record. Empty if all are forgotten, because a user then moved them. */
 function forgottenApart(record: StepRecord): ReadonlySet<string> {
   const forgotten = record.purchases.filter((purchase) => purchase.forgotten);
   return new Set(countedPurchases(record).length === 0 ? [] : forgotten.map(nameOf));
 }
 
-/** Maps purchases to their address: by ID, and also by generation, because a refusal may have led to a job there. */
+/**
+ * Maps purchases to addresses, by ID and by generation, because a refusal at one address may have become a job at
+ * another.
+ */
 function purchasesHeldBy(addresses: ReadonlySet<string>, lock: Lock): ReadonlyMap<string, string> {
   const held = new Map<string, string>();
   for (const address of addresses) {

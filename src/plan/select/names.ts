@@ -1,7 +1,7 @@
 import { kinds } from '../../kinds/index.ts';
 import { nearestName } from '../../manifest/suggest.ts';
 
-/** A name of steps as a user writes it: an address or a task, either with `*` as a wildcard. */
+/** Name of steps as a user types it: an address or a task, with `*` as wildcard. */
 export interface Name {
   text: string;
   literal: boolean;
@@ -12,7 +12,7 @@ export interface Named {
   task: string;
 }
 
-/** Reads a single name. An existing address always means that address. A quoted name is literal. */
+/** Parses a name. The text of an existing address always means that address. A quoted name has no wildcards. */
 export function readName(text: string, isAddress: (text: string) => boolean): Name {
   const exact = findAddress(text, isAddress);
   if (exact !== undefined) return { text: exact, literal: true };
@@ -20,7 +20,7 @@ export function readName(text: string, isAddress: (text: string) => boolean): Na
   return quoted === undefined ? { text, literal: false } : { text: quoted.replaceAll(/\\(.)/gs, '$1'), literal: true };
 }
 
-/** Finds the address that a text means, also with the escapes that messages print for invisible characters. */
+/** Finds the address for a text. Also accepts the escapes that messages print for invisible characters. */
 export function findAddress(text: string, isAddress: (text: string) => boolean): string | undefined {
   if (isAddress(text)) return text;
   if (!text.includes('\\')) return undefined;
@@ -33,23 +33,23 @@ export function findAddress(text: string, isAddress: (text: string) => boolean):
 
 const shownEscape = /\\x([0-9a-f]{2})|\\u([0-9a-f]{4})|\\u\{([0-9a-f]{1,6})\}/g;
 
-/** Writes a name that matches only this address, at any position of a selection. */
+/** Writes a name that matches only this address at any position of a selection. */
 export function writeName(address: string): string {
   const isPlain = /^[^\s"*+,:@]+(@[^\s"*@]*[^\s"*@+,])?$/.test(address) && !startsOther.test(address);
   return isPlain ? address : `"${address.replaceAll(/["\\]/g, '\\$&')}"`;
 }
 
-/** Matches a comma after which the text cannot be the rest of an address. */
+/** Matches a comma that ends an address because the following text cannot continue it. */
 const startsOther = /,\+?(?:(?:kind|tag|state|cost|selector):|")|,(?:,|$)/;
 
-/** Finds the item with exactly this address, or else all items whose address or task the name matches. */
+/** Finds the item with exactly this address. Without such an item, finds all items whose address or task matches. */
 export function findNamed<T extends Named>(name: Name, among: readonly T[]): T[] {
   const exact = among.filter(({ address }) => address === name.text);
   if (exact.length > 0) return exact; // I25
   return among.filter(({ address, task }) => fits(address, name) || fits(task, name));
 }
 
-/** Matches a pattern in which `*` stands for any characters. Never backtracks, so its time is bounded. */
+/** Matches a pattern in which `*` represents any characters. Does not backtrack, so its time is bounded. */
 export function fits(text: string, { text: pattern, literal }: Name): boolean {
   const parts = literal ? [pattern] : pattern.split('*');
   const [first = '', ...others] = parts;
@@ -65,7 +65,7 @@ export function fits(text: string, { text: pattern, literal }: Name): boolean {
   return true;
 }
 
-/** Returns the path of a step's file without extension. `index` is from 0, and numbers in paths are from 1. */
+/** Returns the path of an output without extension. `index` starts at 0; numbers in paths start at 1. */
 export function wantedPath(step: { kind: string; save: string }, index: number): string {
   return kinds[step.kind]?.parts === undefined ? step.save : `${step.save}-${index + 1}`;
 }

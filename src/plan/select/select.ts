@@ -31,7 +31,7 @@ interface SelectionProblem {
 
 export type Vocabulary = (text: string) => boolean;
 
-/** Parses a selection. A problem states the violated rule and its offset in the text. */
+/** Parses a selection. A problem contains the violated rule and the offset in the text. */
 export function parseSelection(text: string, isAddress: Vocabulary): Selection | SelectionProblem {
   const whole = findAddress(text.trim(), isAddress);
   if (whole !== undefined) return { terms: [[{ is: 'name', text: whole, literal: true, needs: false, users: false }]] };
@@ -54,7 +54,6 @@ export function parseSelection(text: string, isAddress: Vocabulary): Selection |
   return terms.length === 0 ? { problem: 'it is empty', at: 0 } : { terms };
 }
 
-/** A condition and the offset after it, or a problem and its offset. */
 type Read = { condition: Condition | string; end: number };
 
 const quotedForm = /(\+?)(?:([a-z]+):)?"((?:\\.|[^"\\])*)("?)(\+?)/sy;
@@ -89,7 +88,6 @@ function readCondition(text: string, at: number, isAddress: Vocabulary): Read {
   return { condition, end: typeof condition === 'string' ? at : at + end };
 }
 
-/** Returns the offsets at which the first condition of a word may end, nearest first. */
 function endsIn(word: string): number[] {
   const first = word.indexOf(',');
   if (first < 0) return [word.length];
@@ -99,7 +97,7 @@ function endsIn(word: string): number[] {
   return [...new Set([...(isAddress ? [] : [first]), ...others, word.length])];
 }
 
-/** Relies on row keys and matrix values, which never contain `@`. */
+/** Relies on row keys and matrix values without `@`. */
 const conditionAfterComma = /,(?=\+?(?:(?:kind|tag|state|cost|selector):|"|[^\s,@"]*@))/g;
 
 function readExact(text: string, isAddress: Vocabulary): Condition | undefined {
@@ -165,7 +163,7 @@ export function vocabularyOf({ steps }: Graph): Vocabulary {
   return (text) => addresses.has(text);
 }
 
-/** Returns the addresses that a name matches. If no step matches, the name of a gate matches the steps of the gate. */
+/** Returns the addresses that a name matches. If no step matches, matches gates and returns the steps of each gate. */
 export function findSteps(name: Name, { steps, gates = [] }: Graph): readonly string[] {
   const named = findNamed(name, steps).map(({ address }) => address);
   return named.length > 0 ? named : (gates.find((gate) => gate.name === name.text)?.members ?? []);
@@ -173,7 +171,7 @@ export function findSteps(name: Name, { steps, gates = [] }: Graph): readonly st
 
 type Found = Set<string> | { problem: string };
 
-/** Results of selectors by name. `undefined`: the selector is being matched. */
+/** Results by selector name. `undefined` while the selector is being evaluated. */
 type Selectors = Map<string, Found | undefined>;
 
 export function matchSelection(selection: Selection, facts: SelectionFacts, selectors: Selectors = new Map()): Found {
@@ -246,7 +244,6 @@ function findBySelector(name: string, facts: SelectionFacts, selectors: Selector
 
 type Links = ReadonlyMap<string, readonly string[]>;
 
-/** Returns what each step needs, and the steps of each gate that has no step's name. */
 function needsIn({ graph: { steps, gates = [] }, ownerOf }: SelectionFacts): Links {
   const needs = new Map<string, readonly string[]>(gates.map(({ name, members }) => [name, members]));
   for (const step of steps) {
@@ -284,8 +281,8 @@ function compareCost(cost: number | null, { operator, credits }: Extract<Conditi
 }
 
 /**
- * Selects the first `count` rows of each task that has several rows, the steps that these need, and each other step
- * whose needs are all selected. `chosen`: steps that may be selected. Returns `undefined` if no task has several rows.
+ * Selects the first `count` rows of each task with several rows, the steps that these rows need, and every step whose
+ * needs are then all selected. `chosen`: selectable steps. Returns `undefined` if no task has several rows.
  */
 export function firstRows(
   { steps, gates }: Pick<Graph, 'steps' | 'gates'>,
@@ -312,7 +309,6 @@ export function firstRows(
   return new Set(known.filter(({ address }) => kept.has(address)).map(({ address }) => address));
 }
 
-/** Returns the row key of a step, or its matrix values if it has no key. */
 function rowOf({ key, matrix }: Step): string {
   return key ?? JSON.stringify(matrix);
 }

@@ -8,7 +8,7 @@ import { currentPurchase } from '../purchases/next.ts';
 
 export interface Match {
   step: DecidedStep;
-  /** All purchases at this address and at `movedFrom`. Numbers of repeats and attempts continue from these. */
+  /** All purchases at this address and at `movedFrom`. Repeat and attempt numbers continue from these purchases. */
   record?: StepRecord;
   purchase?: Purchase;
   movedFrom?: string;
@@ -16,10 +16,10 @@ export interface Match {
 }
 
 /**
- * Finds each step's purchase: first at its own address. If there is none, or if it was refused or failed, a purchase of
- * the same fingerprint that no step has at its own address counts, so a rename costs nothing. Steps of equal
- * fingerprints share one job, which belongs to the first bought step of these, or else to the first step. Forgotten
- * purchases are ignored.
+ * Finds the purchase of each step, first at its own address. If that purchase is missing, refused or failed, a purchase
+ * of the same fingerprint counts whose address has no such step, so a rename costs nothing. Steps of equal fingerprints
+ * share one job. Its owner is the first of these steps with a purchase, or else the first step. Forgotten purchases are
+ * ignored.
  */
 export function findPurchases(steps: readonly DecidedStep[], lock: Lock): Match[] {
   const matches = steps.map((step): Match => {
@@ -63,7 +63,6 @@ function claimUnclaimed(matches: Match[], lock: Lock): void {
   }
 }
 
-/** Returns whether a purchase at another address counts instead of the step's own. */
 function isBetter({ state }: Purchase, own: Purchase | undefined): boolean {
   switch (own?.state) {
     case undefined:
@@ -79,16 +78,16 @@ function isBetter({ state }: Purchase, own: Purchase | undefined): boolean {
 }
 
 /**
- * Joins the old record of a renamed step into its new record, as the run will write it. Without that, a rename would
- * count the attempts of `retry:` from 0 and give the next purchase the number of a paid purchase.
+ * Merges the old record of a renamed step into its new record, as the run will write it. Without the old record,
+ * `retry:` would start from 0, and the next purchase would get the number of a paid purchase.
  */
 function takeAlong({ step, record }: Match, { kind, purchases }: StepRecord): StepRecord {
   return joinParts(step.address, [{ kind, purchases }, ...(record === undefined ? [] : [record])]);
 }
 
 /**
- * Ranks the steps that may own a shared job. 2: the step has a purchase. 1: its create request was refused. -1: the step
- * cannot buy, because another post was sent from its address, or an output that it uses was rejected.
+ * Ranks the candidates for owner of a shared job. 2: has a purchase. 1: its create request was refused. -1: cannot buy,
+ * because another post was sent from its address or its input was rejected.
  */
 function progress({ purchase, step, record }: Match): -1 | 0 | 1 | 2 {
   const isPosted = isPost(step.kind) && record !== undefined && sendsOf(record).length > 0;
@@ -128,20 +127,20 @@ export function boughtAtIn(lock: Lock): BoughtAt {
   };
 }
 
-/** A graph to which the decisions of a lock are applied. Only `situate` makes such a graph. */
+/** A graph after the decisions of a lock were applied. Only `situate` creates it. */
 export interface DecidedGraph extends Graph {
   steps: DecidedStep[];
   gates: readonly DecidedGate[];
-  /** Marks the graph, because decisions must not be applied twice. */
+  /** Marks the graph, because decisions must be applied only once. */
   decided: true;
 }
 
 export interface DecidedStep extends Step {
-  /** Names of gates that must be decided before anything is bought for this step. Never empty. */
+  /** Names of gates that must be decided before a purchase for this step. Never empty. */
   waits?: string[];
-  /** Name of the gate at which an input of this step was rejected, directly or not. Nothing more is bought for it. */
+  /** Name of the gate that rejected a direct or indirect input of this step. A run buys nothing more for the step. */
   rejected?: string;
-  /** Another output was picked, or this step's output was rejected, so its file may be deleted. */
+  /** Set if another output was picked or this output was rejected. Its file may be deleted. */
   unpicked?: true;
   decided?: Decided;
 }
@@ -149,11 +148,10 @@ export interface DecidedStep extends Step {
 /** State of a step at a gate. `none`: the step has no output to review. */
 export type Seen = 'picked' | 'rejected' | 'undecided' | 'none';
 
-/** A decision that fixes a step to a purchase. The step then has the request and the fingerprint of that purchase. */
+/** Decision that fixes a step to a purchase. The step then has the request and fingerprint of that purchase. */
 export interface Decided {
   pinned?: 'manifest' | 'lock';
   accepted?: true;
-  /** The manifest's present request, if it differs from the purchase. */
   wanted?: { paidRequest: OpenRequest; fingerprint: string };
 }
 
@@ -162,8 +160,9 @@ export interface DecidedGate extends Gate {
 }
 
 /**
- * State of a gate. `open`: fewer outputs are picked than `choose`. `contested`: more are picked, as after a merge.
- * `rejected`: fewer than `choose` steps are left. `toSee`: number of steps that are not rejected.
+ * State of a gate. `open`: fewer outputs are picked than `choose`. `contested`: more outputs are picked than `choose`,
+ * for example after a merge. `rejected`: fewer than `choose` outputs are not rejected. `toSee`: number of outputs that
+ * are not rejected.
  */
 export type GateState =
   | { is: 'decided' | 'contested'; picked: readonly string[] }

@@ -5,7 +5,7 @@ import { isOpenSend } from '../../lock/sends.ts';
 import { isPost, sendsOf } from '../posts/post-record.ts';
 import type { Match } from './find-purchases.ts';
 
-/** Condition for a step to be needed: the output of step `of` has a part of this index, from 0. */
+/** Condition under which a step is needed: the output of step `of` has a part with this index, from 0. */
 export interface PartCondition {
   of: string;
   fingerprint: string;
@@ -14,7 +14,6 @@ export interface PartCondition {
 
 export type CountParts = (address: string, fingerprint: string) => number | undefined;
 
-/** Finds the steps that may turn out not to be needed, with the parts that they use, directly or not. */
 export function findConditions(graph: Graph): ReadonlyMap<string, readonly PartCondition[]> {
   const found = new Map<string, readonly PartCondition[]>();
   if (!graph.steps.some(({ part }) => part !== undefined)) return found;
@@ -54,7 +53,6 @@ export function partCounter(matches: readonly Match[]): CountParts {
   };
 }
 
-/** Finds list members of a request that may turn out not to exist. The list is then shorter. */
 export function findOptional(
   request: OpenRequest,
   conditions: ReadonlyMap<string, readonly PartCondition[]>,
@@ -67,7 +65,6 @@ export function findOptional(
   return optional.length === 0 ? undefined : Object.fromEntries(optional);
 }
 
-/** Collects the steps to which a request refers; `listed`: only as members of lists. */
 function collectReferences(request: OpenRequest): { single: Set<string>; listed: Set<string> } {
   const single = new Set<string>();
   const listed = new Set<string>();
@@ -84,7 +81,7 @@ function collectReferences(request: OpenRequest): { single: Set<string>; listed:
   return { single, listed };
 }
 
-/** Finds steps without an output that are not needed: a part that they use does not exist, or an input was rejected. */
+/** Finds the unneeded steps without an output: a part that they use does not exist, or an input was rejected. */
 export function findUnneeded(graph: Graph, matches: readonly Match[]): ReadonlySet<string> {
   const conditions = findConditions(graph);
   const count = partCounter(matches);
@@ -94,7 +91,9 @@ export function findUnneeded(graph: Graph, matches: readonly Match[]): ReadonlyS
   return new Set(matches.filter(isUnneeded).map(({ step }) => step.address));
 }
 
-/** Returns whether an input was rejected. A running job, an unresolved request and a sent post are settled first. */
+/**
+ * Returns whether an input was rejected. False while a job, an unresolved request or a sent post must be settled first.
+ */
 function isDecidedAgainst({ step, purchase, record }: Match): boolean {
   if (step.rejected === undefined || record?.purchases.some(isOpenSend)) return false;
   if (record !== undefined && isPost(step.kind) && sendsOf(record).length > 0) return false;

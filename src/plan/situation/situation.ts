@@ -53,7 +53,7 @@ export function situate(
 export interface SeenFiles {
   fileState(output: Output): FileState;
   isKept?(output: Output): boolean;
-  /** Returns whether the file at the path of a changed output belongs to another purchase of the step. */
+  /** Returns whether the file at the path of a changed output comes from another purchase of the step. */
   isReplaced?(output: Output): boolean;
   mediaFacts?(output: Output): MediaFacts | undefined;
 }
@@ -78,14 +78,12 @@ export function limit(situation: SeenSituation, limits: Limits): SeenSituation {
 }
 
 /**
- * Applies users' decisions to the graph. A step that is pinned, or whose output was accepted for a new input, gets the
- * request and the fingerprint of its purchase, so a decision about a step never regenerates the steps that use it.
- * References to a gate are replaced by its picks. Earlier acceptances and verdicts about the steps in `redo` do not
- * count.
- *
- * Gates are decided in rounds, because picks determine the requests behind a gate, and these requests determine which
- * purchases were renamed. The rounds end when both agree. Each round settles at least one more gate, in the order of
- * their dependencies. If two exchanged purchases contradict each other forever, the last state counts.
+ * Applies users' decisions to the graph. A pinned step, or a step whose output was accepted for a new input, gets the
+ * request and fingerprint of its purchase. A decision about a step therefore never regenerates its dependents. Picks
+ * replace the references to their gate. Earlier decisions about the steps in `redo` do not count.  Gates are decided in
+ * rounds: picks determine the requests behind a gate, and these requests determine which purchases belong to renamed
+ * steps. The rounds end when nothing changes. Each round settles at least one more gate, in order of dependency. If two
+ * exchanged purchases never agree, the last state counts.
  */
 function decideGraph(written: Graph, lock: Lock, redo: ReadonlySet<string>): DecidedCampaign {
   const { gates = [] } = written;
@@ -155,7 +153,6 @@ function rerender<Any extends Step>(step: Any, fingerprintOf: (address: string) 
   };
 }
 
-/** Fixes the step to the purchase that its decisions name, if that purchase has an output or is running. */
 function decideStep(step: Step, record: StepRecord, isRedone: boolean): DecidedStep {
   const pinned = step.rules?.pin === true ? 'manifest' : pinnedFingerprint(record) === undefined ? undefined : 'lock';
   const acceptance = record.decisions?.accepted?.find(({ wanted }) => wanted === step.fingerprint);
@@ -181,7 +178,7 @@ export function findKept(purchases: readonly Purchase[], fingerprint?: string): 
   return meant.find(({ state }) => state === 'done') ?? meant.find(({ state }) => state === 'running');
 }
 
-/** Fixes a step to a purchase. `retry` is dropped, because it would send the manifest's request for that purchase. */
+/** Fixes a step to a purchase. Drops `retry`, because a retry would send the manifest's request for that purchase. */
 function hold(step: Step, { fingerprint, request }: Job, by: Omit<Decided, 'wanted'>): DecidedStep {
   if (fingerprint === step.fingerprint) return { ...step, decided: by };
   const { retry: _retry, ...rules } = step.rules ?? {};

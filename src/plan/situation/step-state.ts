@@ -6,9 +6,9 @@ import type { Match } from './find-purchases.ts';
 import type { Situation } from './situation.ts';
 
 /**
- * State of the purchase of a step's present request. `changed`: only another request was bought. `not-bought` includes
- * refusals. `unneeded`: a part that the step uses does not exist, or an input was rejected. `failed` includes outputs
- * that do not fit `expect`, if the files were examined.
+ * State of the purchase of a step's current request. `changed`: only an earlier request was bought. `not-bought`
+ * includes refusals. `unneeded`: a part that the step uses does not exist, or an input was rejected. `failed` includes
+ * outputs that do not fit `expect`, if the files were examined.
  */
 export type StepState = 'done' | 'running' | 'failed' | 'lost' | 'unresolved' | 'changed' | 'not-bought' | 'unneeded';
 
@@ -50,7 +50,6 @@ function stateOfPurchase({ state }: Purchase): StepState {
   }
 }
 
-/** Returns the state of a post that was sent from this address; `undefined`: the state of its purchase counts. */
 function stateOfPost({ step, record, purchase }: Match): 'done' | 'changed' | 'unresolved' | undefined {
   if (record === undefined || !isPost(step.kind)) return undefined;
   const sends = sendsOf(record);

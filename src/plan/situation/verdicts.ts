@@ -9,18 +9,16 @@ export type Said = { is: 'picked' | 'rejected' } & Pick<Verdict, 'note' | 'reaso
 type Bought = Pick<Match, 'step' | 'purchase'>;
 
 /**
- * Verdicts about the outputs of steps. A rename moves a purchase to another address, but its verdict stays at the
- * address where it was given. The verdict counts for the step that has the purchase now. Steps that share a job have
- * separate verdicts.
+ * Verdicts about outputs of steps. A verdict is stored at the address where it was given. After a rename, it applies to
+ * the step that now has the purchase. Steps that share a job have separate verdicts.
  */
 export class Verdicts {
   readonly #given: Map<string, { at: string; verdict: Verdict }[]>;
   readonly #matches: readonly Match[];
   readonly #redo: ReadonlySet<string>;
-  /** Addresses of the steps that have a purchase now, by the address of its record and the name of the purchase. */
   #holders: ReadonlyMap<string, string> | undefined;
 
-  /** Earlier verdicts about the steps in `redo` do not count. */
+  /** `redo`: steps whose earlier verdicts do not count. */
   constructor(lock: Lock, matches: readonly Match[], redo: ReadonlySet<string>) {
     this.#matches = matches;
     this.#redo = redo;
@@ -36,7 +34,6 @@ export class Verdicts {
     }
   }
 
-  /** Returns the newest verdict about the purchase of a step. A verdict without `is` was withdrawn. */
   newest(bought: Bought): Verdict | undefined {
     const name = nameOf(bought);
     const given = name === undefined ? undefined : this.#given.get(name);
@@ -75,7 +72,6 @@ function findHolders(matches: readonly Match[]): Map<string, string> {
   return holders;
 }
 
-/** Returns whether `redo` names the step, unless the step is pinned. */
 export function isRedone({ address, decided }: DecidedStep, redo: ReadonlySet<string>): boolean {
   return redo.has(address) && decided?.pinned === undefined;
 }
