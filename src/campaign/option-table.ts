@@ -174,7 +174,7 @@ export const applyOptions = {
     },
   ),
   /** Treatment of create requests whose answers were lost and cannot be recovered. Default: `ask`. */
-  onUnknown: run('--on-unknown <what>', 'a create whose answer was lost: ask the service, or hold it', {
+  onUnknown: run('--on-unknown <what>', 'a create request whose answer was lost: ask the service, or hold it', {
     takes: ['ask', 'hold'],
     standard: 'ask',
     printed: 'apply',
@@ -239,7 +239,7 @@ export function checkJob(jobId: string, charged: number | undefined): void {
   throw new CampaignError({
     code: 'MB3000',
     message: `credits is ${charged}`,
-    hint: `it must be a whole number from 0 to ${mostCredits}`,
+    hint: `give a whole number from 0 to ${mostCredits}`,
     value: String(charged),
   });
 }

@@ -160,7 +160,10 @@ function refuseElsewhere(
     ({ purchases, decisions }) => decisions === undefined && purchases.every(isRefused),
   );
   const [because, first] = isUnused
-    ? ['which refused every create', 'if that address was wrong, delete this lock: it has no purchases. Otherwise ']
+    ? [
+        'which refused every create request',
+        'if that address was wrong, delete this lock: it has no purchases. Otherwise ',
+      ]
     : ['so its job ids mean nothing here', ''];
   refuse(
     `was made against another service address, ${because}`,

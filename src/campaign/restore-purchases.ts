@@ -212,7 +212,7 @@ export function refuseRestored({ paths }: OpenCampaign, { lock, isEmpty, restore
   if (!isEmpty || restored === undefined) return;
   throw new CampaignError({
     code: 'MB3409',
-    message: `cannot record a decision in ${lossOf(paths.lock)}, and only this machine's purchase journal has its purchases`,
+    message: `cannot record a decision: ${lossOf(paths.lock)}, and only this machine's purchase journal has its purchases`,
     hint: [
       way('put the lock back from git or a copy, or restore it from the journal', call('apply')),
       'then run the command again',
@@ -257,7 +257,7 @@ export async function findLoss(
   const restore: Advice =
     inGit === undefined ? ['put the lock back from a copy'] : [way('restore the lock', inGit.restore)];
   return {
-    message: `nothing can be bought for ${lossOf(campaign.paths.lock)}, but ${found.join(', and ')}${unknown}. Nothing was sent`,
+    message: `nothing can be bought: ${lossOf(campaign.paths.lock)}, but ${found.join(', and ')}${unknown}. Nothing was sent`,
     hint: [
       ...restore,
       // After an adoption, the jobs that are still missing are in no list.
@@ -337,5 +337,5 @@ async function findInGit({ paths }: OpenCampaign, known: readonly Purchase[]) {
 }
 
 function lossOf(lock: string): string {
-  return `${shownPath(lock)}: it ${lstatOrAbsent(lock) === undefined ? 'does not exist' : 'has no purchases'}`;
+  return `the lock ${shownPath(lock)} ${lstatOrAbsent(lock) === undefined ? 'does not exist' : 'has no purchases'}`;
 }

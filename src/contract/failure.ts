@@ -228,7 +228,7 @@ const otherSpeaker = 'a proxy or the sign-in page of a network may answer at thi
 /** The service answers 404 for an API key whose user does not exist. */
 export const noUser = {
   text: 'the service does not know the user of this key',
-  hint: 'its account may be deleted, or not set up yet: sign in to the dashboard of the service, and create a new key',
+  hint: 'the account of this key may have been deleted, or may not be set up yet: sign in to the dashboard of the service, and create a new key',
 };
 
 function unreachableHint(status: number | undefined, message: string): string {

@@ -275,16 +275,16 @@ export function decideLookUp<Job extends ListedRecord>(
         : telling === undefined || !calibrated.has(telling)
           ? 'it is not known whether the list shows requests as they were sent: it shows no job on record with its own request'
           : near.length > 0
-            ? 'the list shows jobs that are like it, but not the same'
+            ? 'listed jobs match the request only in part'
             : exact.length > creates.length || isShared
-              ? 'the list shows more jobs that it could be than were sent'
+              ? 'more listed jobs match than requests were sent'
               : undefined;
     for (const [index, { id, resent }] of creates.entries()) {
       const job = exact[index];
       if (doubt !== undefined) verdicts.set(id, { do: 'hold', error: doubt, candidates });
       else if (job !== undefined) verdicts.set(id, { do: 'adopt', job });
       else if (!resent) verdicts.set(id, { do: 'resend' });
-      else verdicts.set(id, { do: 'hold', error: 'sent twice, and the list shows neither', candidates });
+      else verdicts.set(id, { do: 'hold', error: 'it was sent twice, and the list shows no job for it', candidates });
     }
   }
   return verdicts;

@@ -130,7 +130,7 @@ function decideDone(match: Match, purchase: Job, facts: DecisionFacts): Decision
   const outputs = purchase.outputs ?? [];
   const [first] = outputs;
   const isEmpty = purchase.outputs !== undefined && kinds[match.step.kind]?.parts !== undefined;
-  if (first === undefined && isEmpty) return { action: 'keep', reason: reasonOf('no-output', 'its job gave nothing') };
+  if (first === undefined && isEmpty) return { action: 'keep', reason: reasonOf('no-output', 'its job has no output') };
   if (first === undefined)
     return { action: 'download', reason: reasonOf('not-saved', `paid, and not saved yet${movedFrom(match)}`) };
   const output = outputs.find((one) => facts.files.fileState(one) !== 'intact') ?? first;
@@ -217,7 +217,7 @@ function decidePost(
       action: 'unresolved',
       reason: reasonOf(
         'answer-lost',
-        'the answer to its create was lost; only its accounts show whether it is published',
+        'the answer to its create request was lost; only its accounts show whether it is published',
       ),
     };
   }

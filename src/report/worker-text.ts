@@ -40,7 +40,7 @@ function wordsOf(news: WorkerEvent): [word: string, text: string] {
     case 'leader': {
       const { epoch, runs, waitMs } = news;
       const waits =
-        waitMs > 0 ? `; unanswered creates of the last leader are searched in ${spanText(waitMs + 999)}` : '';
+        waitMs > 0 ? `; unanswered create requests of the last leader are searched in ${spanText(waitMs + 999)}` : '';
       return ['leader', `of the account (epoch ${epoch}), ${countOf(runs, 'open run')}${waits}`];
     }
     case 'leader-left':

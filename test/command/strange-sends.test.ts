@@ -44,7 +44,7 @@ tasks:
     return { trial, apply, elsewhere };
   }
 
-  test('I43 retrying a create that only the lock records needs an approval of its cost', async () => {
+  test('I43 retrying a create request that only the lock records needs an approval of its cost', async () => {
     const { trial, apply, elsewhere } = await leftOpen();
     const asked = await expectExit(5, apply([], elsewhere(program)));
     expect(asked.err.replaceAll(/\s+/g, ' ')).toContain(

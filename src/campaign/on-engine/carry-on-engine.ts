@@ -66,7 +66,8 @@ export async function carryOnEngine(
   setMaxListeners(0, leaving.signal);
   const access = requireAccess(opened.environment);
   const engine = await openEngine(options.engine.url, access, {
-    onAway: (error) => tell({ is: 'notice', text: `the engine is away: ${error.message}; the run waits for it` }),
+    onAway: (error) =>
+      tell({ is: 'notice', text: `the engine does not answer: ${error.message}; the run waits for it` }),
     onBack: () => tell({ is: 'notice', text: 'the engine answers again' }),
     signal: leaving.signal,
   });

@@ -61,7 +61,7 @@ async function withRun<Answer>(
   const account = accountOf(requireAccess(environment));
   const database = await openDatabase(url, {
     ...{ name: 'mediabatch', most: 1 },
-    onAway: ({ message }) => tell({ is: 'notice', text: `the engine is away: ${message}` }),
+    onAway: ({ message }) => tell({ is: 'notice', text: `the engine does not answer: ${message}` }),
     onBack: () => tell({ is: 'notice', text: 'the engine answers again' }),
   });
   try {
@@ -143,7 +143,8 @@ async function askEngine(campaign: OpenCampaign, note: EngineNote, { force, env 
     database = await openDatabase(url, {
       name: 'mediabatch-unlock',
       most: 1,
-      onAway: ({ message }) => tell({ is: 'notice', text: `the engine is away: ${message}; unlock waits for it` }),
+      onAway: ({ message }) =>
+        tell({ is: 'notice', text: `the engine does not answer: ${message}; unlock waits for it` }),
     });
     return await endThere(database, note.run, { campaign, force });
   } catch (why) {

@@ -84,7 +84,7 @@ export async function giveBackLost(
     ];
     return tell({ is: 'notice', text, hint });
   }
-  const why = run.error === null ? 'did not have all purchases' : 'had put the run aside';
+  const why = run.error === null ? 'did not have all purchases' : 'had deferred the run';
   const text = `${shown} ${why}: it received the records of this lock, and its workers continue from there`;
   tell({ is: 'notice', text });
 }

@@ -132,7 +132,7 @@ async function workBeside(engine: Engine, campaign: OpenCampaign, options: Watch
       await serveOwnFiles(engine, campaign, { name: record.campaign, access, signal });
   } catch (error) {
     if (!signal.aborted)
-      campaign.tell({ is: 'notice', text: `files are no longer saved on this machine: ${messageOf(error)}` });
+      campaign.tell({ is: 'notice', text: `stopped saving files on this machine: ${messageOf(error)}` });
   }
   await telling;
 }
@@ -162,7 +162,7 @@ export async function tellOfNoWorker(
 
 function lackText(lacks: NonNullable<EngineRun['lacks']>, shown: string): string {
   if (lacks === 'worker') return `no worker of this account runs on ${shown}: the run waits until one is started`;
-  if (lacks === 'leader') return `no worker on ${shown} leads this account: creates wait until one does`;
+  if (lacks === 'leader') return `no worker on ${shown} leads this account: create requests wait until one does`;
   return `none of the workers of this account on ${shown} can carry out the run: their store or version differs; the run waits for a worker that has both`;
 }
 

@@ -132,7 +132,7 @@ const decisions: readonly Decision[] = [
     description:
       'Records what a person has found out about a create request whose answer was lost. The command itself spends nothing.',
     options: [
-      ['--job <id>', 'the create was charged, and this is its job'],
+      ['--job <id>', 'the create request was charged, and this is its job'],
       ['--credits <n>', 'with --job: charge of the job', { takes: 'whole', needs: '--job' }],
       ['--not-spent', 'it was not charged', { conflicts: ['job', 'spendAgain'] }],
       ['--spend-again', 'buy the step even if the lost request was charged', { conflicts: 'job' }],
@@ -141,7 +141,7 @@ const decisions: readonly Decision[] = [
     examples: [
       [
         'mediabatch resolve song@spring --job 68d1f0c2 --credits 5',
-        'the create was charged, and this is its job',
+        'the create request was charged, and this is its job',
         'not run',
       ],
       ['mediabatch resolve song@spring --not-spent', 'it was not charged', 'not run'],

@@ -266,7 +266,7 @@ async function refuseSharedSessions(
   throw new CampaignError({
     code: 'MB3702',
     message: `the engine ${showEngine(url)} is a pooler that shares the server's connections between transactions`,
-    hint: 'PgBouncer: pool_mode = session for this database (pool_mode=session in its line under [databases]); or name the server itself',
+    hint: 'set pool_mode=session in the line of this database under [databases] of PgBouncer, or connect to the PostgreSQL server directly',
   });
 }
 

@@ -167,7 +167,7 @@ function newer(version: number): CampaignError {
 function older(version: number): CampaignError {
   return new CampaignError({
     code: 'MB3703',
-    message: `an older mediabatch made the tables of this engine (version ${version}, this one supports ${migrations.length})`,
+    message: `an older mediabatch made the tables of this engine (their version is ${version}, this mediabatch needs ${migrations.length})`,
     hint: [
       'use the version of its workers. Nothing was changed',
       way('to upgrade the tables, once no older worker runs', call('engine migrate')),

@@ -101,7 +101,7 @@ export async function readHeader(sql: Sql, seal: Seal, run: BoundFacts): Promise
 export function changedPlan({ id, campaign }: Pick<RunRecord, 'id' | 'campaign'>): CampaignError {
   return new CampaignError({
     code: 'MB3704',
-    message: 'the plan of this run was changed in the database after it was submitted. Nothing is bought by it',
+    message: 'the plan of this run was changed in the database after it was submitted, so this run buys nothing',
     hint: way('to end the run, and continue here with its recorded purchases', call('unlock', '--id', id, '--force')),
     lock: campaign,
   });

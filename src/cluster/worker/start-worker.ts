@@ -286,7 +286,7 @@ function readinessAfter(news: WorkerEvent, before: string | undefined): string |
     case 'server-back':
       return undefined;
     case 'server-away':
-      return `the engine is away: ${news.error}`;
+      return `the engine does not answer: ${news.error}`;
     case 'leaving':
     case 'ending':
       return 'it ends';
@@ -312,7 +312,7 @@ function taken(port: number, host: string): CampaignError {
   return new CampaignError({
     code: 'MB3303',
     message: `port ${port} of ${host} is taken`,
-    hint: 'give another one to --port; 0 takes any free port',
+    hint: 'choose another port with --port; 0 chooses any free port',
     port,
   });
 }

@@ -67,7 +67,7 @@ export class SpendingLedger {
         };
       case 'lost':
         return {
-          over: `the charge of a create of unknown price is not known, because its run was killed or got no answer: a run for ${verdict.path} finds it out`,
+          over: `the charge of a create request of unknown price is not known, because its run was killed or got no answer: a run for ${verdict.path} finds it out`,
         };
       case 'later':
         await this.#await(verdict.other);

@@ -75,7 +75,7 @@ const wrongForeach: {
   }),
   'template with one brace': (written) => ({
     is: 'has single braces, so it is not a template',
-    hint: `write two of them, in quotes: "{${written}}"`,
+    hint: `use double braces and quotes: "{${written}}"`,
   }),
   'web address': () => ({
     is: 'is a web address, and rows are read from files only',

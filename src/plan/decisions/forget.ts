@@ -98,7 +98,7 @@ function whyNot(
   }
   const own = record === undefined ? undefined : countedPurchases(record).find(({ state }) => state !== 'refused');
   if (own !== undefined) {
-    const what = own.jobId === undefined ? 'a create whose answer was lost' : `job ${own.jobId} of its own`;
+    const what = own.jobId === undefined ? 'a create request whose answer was lost' : `job ${own.jobId} of its own`;
     return refuse(
       address,
       `has ${what}`,

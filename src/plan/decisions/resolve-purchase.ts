@@ -85,8 +85,8 @@ export function ruleOnSend(
     const list = all.map((one) => `--send ${one.send} (${describeSend(one)})`).join(', ');
     const text =
       open === undefined
-        ? `has no open create with the id ${JSON.stringify(send)}`
-        : `has ${all.length} creates whose outcome is unknown`;
+        ? `has no open create request with the id ${JSON.stringify(send)}`
+        : `has ${all.length} create requests whose outcome is unknown`;
     return refuse(address, text, `name one: ${list}`);
   }
   if (finding === undefined) return undefined;
@@ -154,7 +154,7 @@ function nothingOpen(address: string, records: StepRecord[]): Ruling {
   const open = records.filter((record) => openSendsOf(record).length > 0).map((record) => record.address);
   const others = open.slice(0, 10).join(', ');
   const hint = others === '' ? 'nothing in this lock waits for a decision' : `these steps wait for one: ${others}`;
-  return refuse(address, 'has no create whose outcome is unknown', hint);
+  return refuse(address, 'has no create request whose outcome is unknown', hint);
 }
 
 function describeSend({ since, key }: OpenSend): string {
@@ -198,7 +198,7 @@ export function importJob(
   const own = match.record;
   const [open, another] = openSendsOf(own).filter(({ fingerprint }) => fingerprint === step.fingerprint);
   if (open !== undefined && another !== undefined) {
-    return refuse(address, 'has several creates whose answer was lost, and the job answers one of them', [
+    return refuse(address, 'has several create requests whose answer was lost, and the job answers one of them', [
       way('name one, as in', call('resolve', address, '--job', job.jobId, '--send', open.send)),
       `or --send ${another.send}`,
     ]);

@@ -22,8 +22,8 @@ export function refuse(address: string, text: string, hint: Advice): Ruling {
 }
 
 export function refuseOpenSend(address: string, of = address): Ruling {
-  const text = of === address ? 'has a create' : `cannot take over ${of}: it has a create`;
-  const hint = way('run apply, which retries the create; if its answer stays lost', call('resolve', of));
+  const text = of === address ? 'has a create' : `cannot take over ${of}: it has a create request`;
+  const hint = way('run apply, which sends the create request again; if the answer stays lost', call('resolve', of));
   return refuse(address, `${text} whose answer was lost`, hint);
 }
 

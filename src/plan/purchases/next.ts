@@ -158,11 +158,11 @@ export type Settling =
 export function settlingOf(purchase: OpenSend, facts: SendFacts): Settling {
   const person = (reason: string) => ({ by: 'person' as const, reason });
   if (facts.onUnknown === 'hold') {
-    return person('the answer to its create was lost, and is not asked for (--on-unknown hold)');
+    return person('the answer to its create request was lost, and is not asked for (--on-unknown hold)');
   }
   if (!isOwnSend(purchase, facts.accountOf)) {
     return person(
-      'its create was sent with another API key, and this one cannot tell whether that account was charged',
+      'its create request was sent with another API key, and this key cannot tell whether that account was charged',
     );
   }
   const { state, keyKnown, error, fence, since } = purchase;
@@ -173,25 +173,26 @@ export function settlingOf(purchase: OpenSend, facts: SendFacts): Settling {
     case 'search':
       return {
         by: 'search',
-        reason: "the answer to its create was lost; the service's list is searched first, so it is charged once",
+        reason:
+          "the answer to its create request was lost; the service's list is searched first, so it is charged once",
       };
     case 'replay':
       return {
         by: 'replay',
-        reason: 'the answer to its create was lost; the same key is sent again, so it is charged once',
+        reason: 'the answer to its create request was lost; the same key is sent again, so it is charged once',
       };
     default:
   }
   if (state === 'unresolved') {
-    return person(`it is not known whether the create was charged${error === undefined ? '' : `: ${error}`}`);
+    return person(`it is not known whether the create request was charged${error === undefined ? '' : `: ${error}`}`);
   }
   if (!replays) {
     return person(
-      'the answer to its create was lost, and this credential cannot ask for it again (only an API key can)',
+      'the answer to its create request was lost, and this credential cannot ask for it again (only an API key can)',
     );
   }
   const when = ageMs < 0 ? 'at a time that is still to come by this clock' : 'more than 23 hours ago';
-  return person(`the answer to its create was lost ${when}, and the service no longer replays it`);
+  return person(`the answer to its create request was lost ${when}, and the service no longer replays it`);
 }
 
 const refusal =

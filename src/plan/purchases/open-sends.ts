@@ -17,7 +17,7 @@ import { currentPurchase, isReplayed, type SendFacts, type Settling, settlingOf 
 
 const unknownRequest: Settling = {
   by: 'person',
-  reason: 'the answer to its create was lost, and its request is not on record',
+  reason: 'the answer to its create request was lost, and its request is not on record',
 };
 
 /**
@@ -116,7 +116,7 @@ export function markStrangeSends(rows: PlanRow[], sentHere: ReadonlyMap<string, 
 function describeStep(purchase: OpenSend, match: Match | undefined, isPlanned: boolean): string {
   if (match === undefined) return 'in the lock, not in the manifest: ';
   if (!isPlanned) return '';
-  return match.step.fingerprint === purchase.fingerprint ? 'another create of it: ' : 'of an earlier input: ';
+  return match.step.fingerprint === purchase.fingerprint ? 'another create request of it: ' : 'of an earlier input: ';
 }
 
 export function openSendsOf(record: StepRecord | undefined): AwaitedSend[] {
@@ -124,7 +124,7 @@ export function openSendsOf(record: StepRecord | undefined): AwaitedSend[] {
 }
 
 function leftOpen(row: PlanRow, why: string): RestingRow {
-  const reason = reasonOf('answer-lost', `the answer to its create was lost, and it is not asked for: ${why}`);
+  const reason = reasonOf('answer-lost', `the answer to its create request was lost, and it is not asked for: ${why}`);
   return { ...lastingFacts(row), action: 'unresolved', reason, credits: 0 };
 }
 

@@ -63,7 +63,7 @@ function readQuotedCondition(text: string, at: number): Read | undefined {
   const found = quotedForm.exec(text);
   if (found === null) return undefined;
   const [all, needs, method, quoted = '', end, users] = found;
-  if (end === '') return { condition: 'a quote is opened and not closed', end: at + all.indexOf('"') };
+  if (end === '') return { condition: 'a quote is not closed', end: at + all.indexOf('"') };
   if (quoted === '') return { condition: 'there is nothing in the quotes', end: at };
   const name = { text: quoted.replaceAll(/\\(.)/gs, '$1'), literal: true };
   const condition = makeCondition(method, name, { needs: needs === '+', users: users === '+' });

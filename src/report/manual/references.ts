@@ -20,7 +20,7 @@ const exitWords: Readonly<Record<keyof typeof exitCodes, string>> = {
   outOfCredits:
     'the run stopped: the budget or the balance is too low, or a charge exceeded its price in the plan; running jobs are collected',
   waitsForPerson: 'a user must decide: credits or posts need consent, or a gate needs a pick',
-  needsDecision: 'the answer to a create request was lost: run again, or settle the create with `resolve`',
+  needsDecision: 'the answer to a create request was lost: run again, or settle the request with `resolve`',
   wrongUsage: 'wrong usage',
   wrongInput: 'the manifest, a data file or the lock is invalid, or git lacks the commit',
   unreachable: 'the service cannot be reached, or git cannot be run',

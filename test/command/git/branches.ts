@@ -74,7 +74,7 @@ export async function bringTogether(
   copy.merge(into === 'ours' ? 'theirs' : 'ours');
 }
 
-/** Rows that say of a create that nobody knows what became of it. Their words may change. */
+/** Rows that say of a create request that nobody knows what became of it. Their words may change. */
 export function openRows(rows: readonly PlanRow[]): PlanRow[] {
   return rows.filter(
     ({ action, reason }) =>

@@ -5,7 +5,7 @@
 export interface Manners {
   /** Form of the ids of jobs and records. */
   ids: (kind: string, nth: number) => string;
-  /** Where the answer to a create that is not documented holds the job; `undefined`: the answer is the job. */
+  /** Where the answer to a create request that is not documented holds the job; `undefined`: the answer is the job. */
   holder: string | undefined;
   /** The path of each create that is not documented. Any other path is answered by 404 in the service's own envelope. */
   paths: Readonly<Record<string, string>>;

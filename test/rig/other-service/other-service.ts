@@ -38,7 +38,7 @@ export class OtherService {
   readonly books: Books;
   /** Each request, as `POST /videos/create`. */
   readonly seen: string[] = [];
-  /** What becomes of a create that the service would accept. */
+  /** What becomes of a create request that the service would accept. */
   fate: (create: { kind: string; nth: number }) => Fate = () => 'book';
   /** Called when a create has been booked, before its answer leaves. */
   onBooked: (job: Booked) => Promise<void> | void = () => {};

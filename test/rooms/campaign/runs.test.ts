@@ -68,7 +68,7 @@ test('a notice is an event of the run from its first event to its last one, and 
   const pass = (event: string) => on({ at: '', event } as RunEvent);
   say('before');
   pass('run-started');
-  say('the engine is away');
+  say('the engine does not answer');
   tell({ is: 'notice', text: 'no worker runs', hint: way('to start one', call('worker', '--drain')) });
   pass('run-ended');
   say('after');
@@ -78,7 +78,7 @@ test('a notice is an event of the run from its first event to its last one, and 
   expect(told).toEqual(['before', 'after', 'left']);
   expect(heard).toEqual([
     'run-started',
-    'the engine is away',
+    'the engine does not answer',
     'no worker runs; to start one: mediabatch worker --drain',
     'run-ended',
     'run-started',

@@ -312,7 +312,7 @@ test('a worker lives at once, and is ready while it works and its server answers
   port.note(started);
   expect((await get('/readyz')).status).toBe(200);
   port.note({ event: 'server-away', error: 'refused' });
-  expect(await get('/readyz')).toEqual({ status: 503, text: 'the engine is away: refused\n' });
+  expect(await get('/readyz')).toEqual({ status: 503, text: 'the engine does not answer: refused\n' });
   port.note({ event: 'server-back' });
   expect((await get('/readyz')).status).toBe(200);
   port.note({ event: 'ending', because: 'SIGTERM' });

@@ -65,7 +65,7 @@ describe('whatever happens, in whatever order', () => {
           }
           const known = JSON.stringify([...campaign.file.read().steps.values()]);
           const lost = campaign.service.ledger.filter(({ jobId }) => !known.includes(`"${jobId}"`));
-          // What has no id on record is on record as a create that waits for its answer or for a person.
+          // What has no id on record is on record as a create request that waits for its answer or for a person.
           for (const { key } of lost) {
             expect(known).toMatch(
               new RegExp(

@@ -182,7 +182,7 @@ tasks:
   test.each([
     ['was refused', { answer: { is: 'refused', status: 400, why: 'invalid', message: 'HTTP 400: no' } }],
     ['stays unresolved', { ...reset, booked: true }],
-  ] as const)('finish: also after a create that %s', async (_, trouble) => {
+  ] as const)('finish: also after a create request that %s', async (_, trouble) => {
     const campaign = new TestCampaign(images(8));
     campaign.service.canReplay = false;
     campaign.service.trouble = (create) => (create === 2 ? trouble : undefined);

@@ -265,7 +265,7 @@ describe('a budget over all runs', () => {
       { knownPrices: 0, alreadyPaid: 99, held: 0, budgetLeft: 0, fit: { carries: 'part', missing: 99 } },
     ],
     [
-      'is not charged twice for a create that is sent again',
+      'is not charged twice for a create request that is sent again',
       lockOf({ b: [create(b, { since })] }),
       { knownPrices: 8, alreadyPaid: 0, held: 0, budgetLeft: 10, fit: carried },
     ],
@@ -288,7 +288,7 @@ describe('a budget over all runs', () => {
     expect(plan.totals).toMatchObject({ knownPrices: 0, held: 48, budgetLeft: 0 });
   });
 
-  test('holds the price of a create that is sent again no longer once it does not fit', () => {
+  test('holds the price of a create request that is sent again no longer once it does not fit', () => {
     const tight = { ...steps, budget: 3 };
     const plan = planOf(tight, lockOf({ b: [create(b, { since })] }));
     expect(plan.rows.map(({ action }) => action)).toEqual(['blocked', 'blocked']);
@@ -407,7 +407,7 @@ describe('orphans', () => {
         action: 'unresolved',
         reason: {
           code: 'answer-lost',
-          text: 'in the lock, not in the manifest: it is not known whether the create was charged',
+          text: 'in the lock, not in the manifest: it is not known whether the create request was charged',
         },
         send: sendIn(gone),
       },

@@ -331,7 +331,7 @@ describe('import job', () => {
       [{}, unknown],
       [{ credits: 3 }, '3 credits'],
       [{ credits: 3, recordId: 'rec-1' }, '3 credits'],
-    ])('is the answer to a create that was never answered (%j)', (charge, said) => {
+    ])('is the answer to a create request that was never answered (%j)', (charge, said) => {
       const open = create(a, { generation: 2, attempt: 3, since: '2030-01-01T00:00:00.000Z' });
       const lock = lockOf({ a: [open, job(earlier(a), { state: 'failed' })] });
       const answered: Purchase = { ...purchase, generation: 2, attempt: 3, key: open.key, ...charge };
@@ -349,12 +349,12 @@ describe('import job', () => {
       expect(imported(graph, lock, { jobId: 'job-7' })).toEqual({
         is: 'refused',
         address: 'a',
-        text: 'has several creates whose answer was lost, and the job answers one of them',
+        text: 'has several create requests whose answer was lost, and the job answers one of them',
         hint: [way('name one, as in', call('resolve', 'a', '--job', 'job-7', '--send', 's2')), 'or --send s1'],
       });
     });
 
-    test('is no answer to a create that was written off', () => {
+    test('is no answer to a create request that was written off', () => {
       const lock = lockOf({ a: [create(a, { writtenOff: true })] });
       const key = idempotencyKey({ campaign: 'spring', fingerprint: a.fingerprint, repeat: 2, attempt: 1 });
       expect(imported(graph, lock, { jobId: 'job-7' })).toStrictEqual(

@@ -143,10 +143,13 @@ describe('what is done with one step', () => {
       expect(decideA([purchase], { redo: true })).toEqual(expected);
     });
 
-    test.each(['intent', 'unresolved'] as const)('a create whose answer was lost (%s) is cleared up first', (state) => {
-      const purchase = create(a, { state, since: hoursAgo(1) });
-      expect(decideA([purchase], { redo: true })).toEqual(decideA([purchase]));
-    });
+    test.each(['intent', 'unresolved'] as const)(
+      'a create request whose answer was lost (%s) is cleared up first',
+      (state) => {
+        const purchase = create(a, { state, since: hoursAgo(1) });
+        expect(decideA([purchase], { redo: true })).toEqual(decideA([purchase]));
+      },
+    );
   });
 
   describe('whose create was never answered', () => {
@@ -154,20 +157,22 @@ describe('what is done with one step', () => {
     const asking =
       (reason: string) =>
       (open: OpenSend): ToldDecision => ({ action: 'create', reason, asks: open });
-    const sentAgain = asking('the answer to its create was lost; the same key is sent again, so it is charged once');
+    const sentAgain = asking(
+      'the answer to its create request was lost; the same key is sent again, so it is charged once',
+    );
     const waiting = (reason: string) => (): ToldDecision => ({ action: 'unresolved', reason });
     const tooLate = waiting(
-      'the answer to its create was lost more than 23 hours ago, and the service no longer replays it',
+      'the answer to its create request was lost more than 23 hours ago, and the service no longer replays it',
     );
     const tooEarly = waiting(
-      'the answer to its create was lost at a time that is still to come by this clock, and the service no longer replays it',
+      'the answer to its create request was lost at a time that is still to come by this clock, and the service no longer replays it',
     );
     const cannotAsk = waiting(
-      'the answer to its create was lost, and this credential cannot ask for it again (only an API key can)',
+      'the answer to its create request was lost, and this credential cannot ask for it again (only an API key can)',
     );
-    const held = waiting('the answer to its create was lost, and is not asked for (--on-unknown hold)');
+    const held = waiting('the answer to its create request was lost, and is not asked for (--on-unknown hold)');
     const foreign = waiting(
-      'its create was sent with another API key, and this one cannot tell whether that account was charged',
+      'its create request was sent with another API key, and this key cannot tell whether that account was charged',
     );
     const own = { accountOf: (send: string) => `${send} with the key at hand` };
     const ours = own.accountOf('send of a 2.3');
@@ -203,9 +208,9 @@ describe('what is done with one step', () => {
       expect(decideA([open], facts)).toEqual(expected(open));
     });
 
-    const unknown = 'it is not known whether the create was charged';
+    const unknown = 'it is not known whether the create request was charged';
     const searched = asking(
-      "the answer to its create was lost; the service's list is searched first, so it is charged once",
+      "the answer to its create request was lost; the service's list is searched first, so it is charged once",
     );
 
     test.each<[string, Partial<OpenSend>, GivenFacts, (open: OpenSend) => ToldDecision]>([
@@ -384,7 +389,7 @@ describe('what is done with one step', () => {
       });
 
       test('may be empty, and may not be known yet', () => {
-        expect(decideOn(talks, listed())).toEqual({ action: 'keep', reason: 'its job gave nothing' });
+        expect(decideOn(talks, listed())).toEqual({ action: 'keep', reason: 'its job has no output' });
         expect(decideOn(talks, lockOf({ talk: [job(talk, { state: 'done' })] }))).toEqual({
           action: 'download',
           reason: 'paid, and not saved yet',

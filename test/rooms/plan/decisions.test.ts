@@ -216,7 +216,7 @@ describe('unknown decisions', () => {
     expect(told(lock, { redo: new Set(['a']) })[0]).toBe('a blocked newer');
   });
 
-  test('I42 a create whose answer was lost is not sent again, and stays open', () => {
+  test('I42 a create request whose answer was lost is not sent again, and stays open', () => {
     for (const lock of [decided('a', create(a, { since })), decided('gone', create(earlier(a), { since }))]) {
       const open = planOf(graph, lock).rows.find(({ action }) => action === 'unresolved');
       expect(open?.order).toBeUndefined();

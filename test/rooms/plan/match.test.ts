@@ -273,7 +273,7 @@ describe('orphans', () => {
       ['goes when its purchases have two other addresses', lockOf({ old: [two, one], a: [one], b: [two] }), ['a', 'b']],
       ['goes with what was refused', lockOf({ old: [refused, one], a: [one] }), ['a']],
       [
-        'goes with a create whose answer was lost, when that has another address',
+        'goes with a create request whose answer was lost, when that has another address',
         lockOf({ old: [open], a: [open] }),
         ['a'],
       ],
@@ -320,7 +320,11 @@ describe('orphans', () => {
         ['old'],
       ],
       ['stays while one purchase has no other address', lockOf({ old: [two, one], a: [one] }), ['old', 'a']],
-      ['stays while a create whose answer was lost has none', lockOf({ old: [open, one], a: [one] }), ['old', 'a']],
+      [
+        'stays while a create request whose answer was lost has none',
+        lockOf({ old: [open, one], a: [one] }),
+        ['old', 'a'],
+      ],
       [
         'stays where the other address is no part of the manifest',
         lockOf({ old: [one], older: [one] }),

@@ -73,11 +73,11 @@ describe('what is not moved', () => {
       'a purchase moves to a step of its kind',
     ],
     [
-      'a create whose answer was lost',
+      'a create request whose answer was lost',
       old([saved(step), create(was)]),
       {},
-      'cannot take over old: it has a create whose answer was lost',
-      way('run apply, which retries the create; if its answer stays lost', call('resolve', 'old')),
+      'cannot take over old: it has a create request whose answer was lost',
+      way('run apply, which sends the create request again; if the answer stays lost', call('resolve', 'old')),
     ],
     [
       'what was never bought',
@@ -94,10 +94,10 @@ describe('what is not moved', () => {
       way('decide which job counts; to free this step, while the job id stays on record', call('forget', 'new')),
     ],
     [
-      'anything over a create whose answer was lost',
+      'anything over a create request whose answer was lost',
       paid,
       { record: recordOf('new', [create(was)]) },
-      'has a create whose answer was lost',
+      'has a create request whose answer was lost',
       way('decide which job counts; to free this step, while the job id stays on record', call('forget', 'new')),
     ],
     [

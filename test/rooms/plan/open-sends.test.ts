@@ -29,8 +29,9 @@ const old = earlier(a);
 const since = new Date(now - 3_600_000).toISOString();
 const open = create(old, { since });
 const listed: Partial<OpenSend> = { state: 'unresolved', since, fence: 'job-9' };
-const replayed = 'the answer to its create was lost; the same key is sent again, so it is charged once';
-const searched = "the answer to its create was lost; the service's list is searched first, so it is charged once";
+const replayed = 'the answer to its create request was lost; the same key is sent again, so it is charged once';
+const searched =
+  "the answer to its create request was lost; the service's list is searched first, so it is charged once";
 
 /** The rows that are about a send, and about no step. */
 function asksOf(lock: Lock, facts: GivenFacts = {}, given: Graph = graph): PlanRow[] {
@@ -59,17 +60,17 @@ describe('an open send is a row of every plan, whatever became of its step', () 
     [
       'its step has a job beside it',
       { a: [create(a, { generation: 2, since }), saved(a)] },
-      [of('a', create(a, { generation: 2 }), `another create of it: ${replayed}`)],
+      [of('a', create(a, { generation: 2 }), `another create request of it: ${replayed}`)],
     ],
     [
       'its step asks about another one of the same key, from another branch',
       { a: [create(a, { since, send: 'ours' }), create(a, { since, send: 'theirs' })] },
-      [of('a', create(a, { send: 'theirs' }), `another create of it: ${replayed}`)],
+      [of('a', create(a, { send: 'theirs' }), `another create request of it: ${replayed}`)],
     ],
     [
       'it is forgotten: nobody knows what it cost',
       { a: [forgotten(create(a, { since }))] },
-      [of('a', create(a), `another create of it: ${replayed}`)],
+      [of('a', create(a), `another create request of it: ${replayed}`)],
     ],
     ['it was written off', { a: [create(old, { writtenOff: true })], gone: [create(b, { writtenOff: true })] }, []],
     [
@@ -87,7 +88,7 @@ describe('an open send is a row of every plan, whatever became of its step', () 
         of(
           'a',
           open,
-          'of an earlier input: the answer to its create was lost more than 23 hours ago, and the service no longer replays it',
+          'of an earlier input: the answer to its create request was lost more than 23 hours ago, and the service no longer replays it',
           'unresolved',
         ),
       ],
@@ -239,13 +240,13 @@ describe('what is asked', () => {
       action: 'unresolved',
       reason: {
         code: 'answer-lost',
-        text: 'of an earlier input: the answer to its create was lost, and its request is not on record',
+        text: 'of an earlier input: the answer to its create request was lost, and its request is not on record',
       },
     });
     expect(row).not.toHaveProperty('order');
     const lost = { ...sent, state: 'unresolved' as const, error: 'cut off' };
     expect(asksOf(lockOf({ a: [lost] }))[0]?.reason.text).toBe(
-      'of an earlier input: it is not known whether the create was charged: cut off',
+      'of an earlier input: it is not known whether the create request was charged: cut off',
     );
   });
 });

@@ -135,8 +135,8 @@ describe('the purchase that can be decided about', () => {
       graph,
       lockOf({ a: [create(a, { generation: 2 }), saved(was)] }),
       {
-        text: 'has a create whose answer was lost',
-        hint: way('run apply, which retries the create; if its answer stays lost', call('resolve', 'a')),
+        text: 'has a create request whose answer was lost',
+        hint: way('run apply, which sends the create request again; if the answer stays lost', call('resolve', 'a')),
       },
     ],
     [
@@ -221,8 +221,8 @@ describe('forget', () => {
     const open: Ruling = {
       is: 'refused',
       address: 'a',
-      text: 'has a create whose answer was lost',
-      hint: way('run apply, which retries the create; if its answer stays lost', call('resolve', 'a')),
+      text: 'has a create request whose answer was lost',
+      hint: way('run apply, which sends the create request again; if the answer stays lost', call('resolve', 'a')),
     };
     const running: Ruling = {
       is: 'refused',
@@ -245,7 +245,7 @@ describe('forget', () => {
         { price: null, force: true },
         pinned,
       ],
-      ['a create whose answer was lost', recordOf([saved(a), create(a)]), { force: true }, open],
+      ['a create request whose answer was lost', recordOf([saved(a), create(a)]), { force: true }, open],
       ['a job that runs', recordOf([refused, job(a)]), {}, running],
     ])('%s', (_name, record, context, ruling) => {
       expect(forgetRecord(record, { force: false, ...context })).toEqual(ruling);

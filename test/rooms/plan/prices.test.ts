@@ -276,7 +276,7 @@ describe('where credits went', () => {
     ['to a step that is gone', lockOf({ old: [saved(earlier(a))] }), { 'a-1': 'delivered' }],
     ['to a step that has another name now', lockOf({ old: [saved(b)] }), { 'b-1': 'delivered' }],
     ['to what was forgotten', lockOf({ a: [forgotten(saved(a))] }), { 'a-1': 'superseded' }],
-    ['to a create that nobody has answered', lockOf({ a: [create(a)] }), { 'send of a 1.1': 'held' }],
+    ['to a create request that nobody has answered', lockOf({ a: [create(a)] }), { 'send of a 1.1': 'held' }],
     [
       'to a job whose charge nobody has said',
       (() => {

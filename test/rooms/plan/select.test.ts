@@ -232,7 +232,7 @@ describe('a selection', () => {
       0,
       '`ready` is not a state; states: done, running, failed, lost, unresolved, changed, not-bought, unneeded',
     ],
-    ['a "b', 2, 'a quote is opened and not closed'],
+    ['a "b', 2, 'a quote is not closed'],
     ['a ""', 2, 'there is nothing in the quotes'],
     ['"a"b', 3, 'after a quote comes a comma or white space'],
     ['cost:x5', 0, wrongCost],

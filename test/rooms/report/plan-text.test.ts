@@ -25,7 +25,7 @@ describe('planText', () => {
       @ teaser@de  image                  job j-8 is running
       v teaser@en  image                  paid; images/en.png is missing
       > poster     image                  was placard
-      ? voice      image                  it is not known whether the create was charged
+      ? voice      image                  it is not known whether the create request was charged
       ! clip       image                  job j-3 failed: moderated; --redo buys it again
       x post       image                  needs clip, which is failed
       - old@x      image                  in the lock, not in the manifest; kept

@@ -110,7 +110,7 @@ describe('makeStatus', () => {
     expect(text).not.toContain('running');
   });
 
-  it('needs a person only for a create that the next run cannot settle', () => {
+  it('needs a person only for a create request that the next run cannot settle', () => {
     const since = '2030-05-01T10:00:00.000Z';
     const asked = (hours: number) => {
       const open = lock({ logo: [purchase('logo', 'intent', { since })] });

@@ -333,10 +333,8 @@ test('a person hears why it cannot be told, and which jobs it may be', () => {
   const silent =
     'it is not known whether the list shows requests as they were sent: it shows no job on record with its own request';
   expect(decide(['n0'], [{}], { shown: { model: 'm1' } })).toEqual(held(silent, 'n0'));
-  expect(decide(['n0', 'n1'], [{}])).toEqual(
-    held('the list shows more jobs that it could be than were sent', 'n0', 'n1'),
-  );
-  expect(decide([], [{ resent: true }])).toEqual(held('sent twice, and the list shows neither'));
+  expect(decide(['n0', 'n1'], [{}])).toEqual(held('more listed jobs match than requests were sent', 'n0', 'n1'));
+  expect(decide([], [{ resent: true }])).toEqual(held('it was sent twice, and the list shows no job for it'));
 });
 
 test('the nearest like it is told apart from the same one', () => {
@@ -345,7 +343,7 @@ test('the nearest like it is told apart from the same one', () => {
   const lost = [{ id: 'k', request: asked, resent: false }];
   expect(decideLookUp(lost, [walk, walk], { fields, known }).get('k')).toEqual({
     do: 'hold',
-    error: 'the list shows jobs that are like it, but not the same',
+    error: 'listed jobs match the request only in part',
     candidates: [record('near', like)],
   });
 });

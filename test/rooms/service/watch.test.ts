@@ -156,7 +156,7 @@ describe('watching a job', () => {
     expect([...paths]).toEqual(['/clippings/status/j1', '/clippings/refresh/j1']);
   });
 
-  test('a clipping that is completed without clips is asked about again, and then gave nothing', async () => {
+  test('a clipping that is completed without clips is polled again, and then has no output', async () => {
     const { end, polls } = await watch([job('COMPLETED', { clips: [] })], { kind: 'clipping' });
     expect(end).toEqual({ is: 'completed', result: { values: {}, files: [], parts: 0 } });
     expect(polls.length).toBeGreaterThan(3);
