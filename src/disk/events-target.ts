@@ -10,19 +10,18 @@ import { lstatOrAbsent, noFollow, statPlainFile } from './fs/plain-file.ts';
 const beginning = /^\{"at":"\d{4}-[^"]{1,40}","event":"[a-z-]+"/;
 const beginningLength = 120;
 const newFile = 'give a new file, for example events.jsonl';
-/** Longest time in ms that the end of a run waits for a slow reader. */
+/** In ms. At the end of a run, a slow reader of the events has this time to read the rest. */
 const drainMs = 5000;
 
-/** Destination of events. `end` waits for pending writes. */
+/** Destination of events. `end` resolves when all pending writes are done. */
 export interface EventSink {
   write(text: string): void;
   end(): Promise<void>;
 }
 
-/** Thrown if events cannot be written to the target. The message completes a sentence after the file name. */
+/** Thrown if events cannot be written to the target. The message follows a file name in a sentence for users. */
 export class EventsTargetError extends Error {
   readonly hint: string;
-  /** Whether the target is a file of the campaign. */
   readonly isInput: boolean;
   constructor(message: string, hint: string, isInput = false) {
     super(message);
@@ -33,9 +32,9 @@ export class EventsTargetError extends Error {
 }
 
 /**
- * Checks the target of `--events`, without changing it: an open descriptor, a device, a new file, or a file that is
- * empty or contains events. Refuses a link, whose destination a branch may have chosen. `inputs`: files of the campaign,
- * as absolute paths. `own`: the streams of this process. Throws `EventsTargetError`.
+ * Checks the target of `--events` without changing it. Allowed are an open descriptor, a device, a new file, an empty
+ * file, and a file that contains events. A link is refused, because a branch may have set its destination. `inputs`:
+ * absolute paths of the campaign's files. `own`: the streams of this process. Throws `EventsTargetError`.
  */
 export function findEventsTarget(
   path: string,
@@ -52,7 +51,6 @@ export function findEventsTarget(
   return { open: () => orRefused(() => openTarget(path)) };
 }
 
-/** Returns the descriptor that a path names, as `/dev/fd/3` does; `undefined` for any other path. */
 function descriptorOf(path: string): number | undefined {
   const [, name] = /^\/(?:dev|proc\/self)\/(fd\/\d{1,6}|stdout|stderr)$/.exec(path) ?? [];
   if (name === undefined) return path === '-' ? 1 : undefined;
@@ -96,7 +94,6 @@ function lasting(write: (text: string) => void): EventSink {
   return { write, end: async () => {} };
 }
 
-/** Writes to a pipe. A slow or missing reader does not delay the run, whose work is paid for. */
 function streamTo(fd: number): EventSink {
   const stream = new Socket({ fd, readable: false, writable: true });
   stream.on('error', () => stream.destroy());

@@ -10,7 +10,7 @@ import { explainUnusable, sniffLength } from './outputs/sniff.ts';
 
 export { listFiles } from './fs/list-files.ts';
 
-/** Why a file cannot be used. `detail` completes a sentence for users. */
+/** Reason why a file cannot be used. `detail` follows the file name in a sentence for users. */
 export interface ReadProblem {
   problem: 'missing' | 'outside' | 'not-a-file' | 'too-large' | 'unreadable';
   detail?: string;
@@ -22,8 +22,8 @@ export type FileBytes = { bytes: Uint8Array } | ReadProblem;
 export const maxDataBytes = 64 * 1024 ** 2;
 
 /**
- * Reads a manifest, without a byte order mark. Refuses a link that leads out of its working tree or to a hidden file,
- * because error messages would quote that file.
+ * Reads a manifest and removes a byte order mark. Refuses a link to a hidden file or to a file outside the working
+ * tree, because error messages would quote that file.
  */
 export async function readManifestText(path: string): Promise<FileText> {
   const wayOut = findWayOut(path);
@@ -35,14 +35,13 @@ export async function readManifestText(path: string): Promise<FileText> {
 export const maxWorkbookBytes = 16 * 1024 ** 2;
 
 /**
- * Reads a data file that the manifest names, without a byte order mark. Refuses a file outside of the manifest's folder,
- * also as the destination of a link.
+ * Reads a data file that the manifest names, and removes a byte order mark. Refuses a file outside the manifest's
+ * folder, also if a link leads to it.
  */
 export async function readDataFile(folder: string, path: string): Promise<FileText> {
   return asText(await readBelow(folder, path, maxDataBytes));
 }
 
-/** Reads a workbook that the manifest names, with the checks of `readDataFile`. */
 export function readDataBytes(folder: string, path: string): Promise<FileBytes> {
   return readBelow(folder, path, maxWorkbookBytes);
 }
@@ -70,8 +69,8 @@ async function readBelow(folder: string, path: string, maxBytes: number): Promis
 const maxUploadBytes = 5 * 1024 ** 3;
 
 /**
- * Hashes a file for upload: a plain file below the manifest's folder, not hidden. Refuses symbolic links, with which a
- * branch could publish a private file.
+ * Hashes a file for upload. The file must be a plain file below the manifest's folder and not hidden. Refuses symbolic
+ * links, because a branch could use them to publish a private file.
  */
 export async function digestFile(folder: string, path: string): Promise<Digest | { problem: string; hint?: string }> {
   if (isOutside(resolve(folder), resolve(folder, path))) return { problem: 'it is outside the folder of the manifest' };
@@ -124,7 +123,6 @@ async function readBytes(path: string, maxBytes: number): Promise<FileBytes> {
   }
 }
 
-/** Decodes UTF-8, without a byte order mark. */
 export function asText(read: FileBytes): FileText {
   if ('problem' in read) return read;
   const text = decodeUtf8(read.bytes);
@@ -145,7 +143,6 @@ function isOutside(folder: string, path: string): boolean {
   return way === '' || way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way);
 }
 
-/** Returns the first line that is not UTF-8 text, counted from 1. */
 function firstBadLine(bytes: Uint8Array): number {
   let line = 1;
   let start = 0;

@@ -4,7 +4,6 @@ type CommandResult = { is: 'done'; out: string } | { is: 'failed'; why: string; 
 
 const mostBytes = 64 * 1024;
 
-/** Runs a user's command in a shell, without input. */
 export function runCommand(command: string, timeoutMs: number): CommandResult {
   const { error, status, signal, stdout, stderr } = spawnSync(command, {
     ...{ shell: true, timeout: timeoutMs, maxBuffer: mostBytes, windowsHide: true },

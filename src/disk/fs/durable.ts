@@ -6,7 +6,7 @@ import { hasNoLinks, isErrno } from './plain-file.ts';
 
 export const syncFile = promisify(fsync);
 
-/** Writes all bytes. Synchronous, because a call of another thread takes longer than the write. */
+/** Writes all bytes. Synchronous, because passing a write to another thread takes longer than the write. */
 export function writeAll(fd: number, bytes: Uint8Array): void {
   for (let written = 0; written < bytes.length; ) {
     const more = writeSync(fd, bytes, written);
@@ -17,7 +17,7 @@ export function writeAll(fd: number, bytes: Uint8Array): void {
 
 const folderSyncs = new Map<string, () => Promise<void>>();
 
-/** Makes changes to the names in a folder durable. Concurrent calls share a sync. */
+/** Syncs a folder, so that new and changed file names in it survive a power cut. Concurrent calls share a sync. */
 export function syncFolder(path: string): Promise<void> {
   const sync = folderSyncs.get(path) ?? coalesce(() => syncNow(path));
   folderSyncs.set(path, sync);
@@ -39,7 +39,7 @@ async function syncNow(path: string): Promise<void> {
   }
 }
 
-/** Waits in ms before each retry on Windows, where a virus scanner or an indexer may hold a file open. */
+/** In ms. Waiting time before each retry on Windows, where a virus scanner or an indexer may hold a file open. */
 const retriesMs = [20, 50, 100, 200, 400, 500, 500];
 
 export function renameFile(from: string, to: string, platform: string = process.platform): Promise<void> {
@@ -62,7 +62,6 @@ async function orLater(act: () => void, platform: string): Promise<void> {
   act();
 }
 
-/** Links a file to a new name; makes a durable copy if the file system has no hard links. */
 export async function linkOrCopy(source: string, target: string): Promise<void> {
   try {
     await link(source, target);
@@ -72,7 +71,7 @@ export async function linkOrCopy(source: string, target: string): Promise<void> 
   }
 }
 
-/** Copies a file to a new name. The content is durable, the name is not. */
+/** Copies a file to a new name. Syncs the content but not the folder. */
 export async function copyDurably(source: string, target: string): Promise<void> {
   await copyFile(source, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
   const handle = await open(target, constants.O_RDWR);
@@ -83,7 +82,10 @@ export async function copyDurably(source: string, target: string): Promise<void>
   }
 }
 
-/** Coalesces calls: all calls in one turn of the event loop, or while `act` runs, share the next run of `act`. */
+/**
+ * Returns a function that runs `act`. Calls in one turn of the event loop, and calls while `act` runs, share the next
+ * run of `act`.
+ */
 export function coalesce<Result>(act: () => Promise<Result>): () => Promise<Result> {
   let current: Promise<unknown> = Promise.resolve();
   let next: Promise<Result> | undefined;

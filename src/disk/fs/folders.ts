@@ -3,7 +3,6 @@ import { mkdir, readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isErrno, lstatOrAbsent } from './plain-file.ts';
 
-/** Lists a folder, sorted by name. Empty if the folder cannot be listed. */
 export async function listFolder(folder: string): Promise<Dirent[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });
@@ -13,7 +12,6 @@ export async function listFolder(folder: string): Promise<Dirent[]> {
   }
 }
 
-/** Returns the names in a folder; empty if the folder is missing. */
 export function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
@@ -23,12 +21,14 @@ export function namesIn(folder: string): string[] {
   }
 }
 
-/** Returns whether a folder may contain campaigns: neither hidden nor `node_modules`. */
 export function isOpenFolder(entry: Dirent): boolean {
   return entry.isDirectory() && !/^\.|^node_modules$/.test(entry.name);
 }
 
-/** Makes a folder and its parents. Node's option `recursive` retries forever in some folders, for example in /proc. */
+/**
+ * Makes a folder and its parents. Node's option `recursive` is not used, because in some folders, such as /proc, it
+ * retries forever.
+ */
 export async function makeFolders(path: string, mode?: number): Promise<void> {
   try {
     await makeFolder(path, mode);
@@ -49,7 +49,7 @@ async function makeFolder(path: string, mode: number | undefined): Promise<void>
   }
 }
 
-/** Describes the first entry below a folder that is neither a plain file nor a folder; `undefined` if there is none. */
+/** Describes the first entry below a folder that is neither a plain file nor a folder. */
 export async function findOddFile(folder: string): Promise<string | undefined> {
   const stats = lstatOrAbsent(folder);
   if (stats === undefined) return undefined;

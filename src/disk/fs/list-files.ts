@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { foldPath } from '../../graph/fold-path.ts';
 import { messageOf } from '../../ground/values.ts';
 
-/** Maximum number of files that a pattern may match. */
 const mostFiles = 100_000;
 
 export type ListedFiles = { files: string[] } | { problem: 'outside' | 'too-large' | 'unreadable'; detail?: string };
@@ -11,8 +10,8 @@ export type ListedFiles = { files: string[] } | { problem: 'outside' | 'too-larg
 const special = /[*?[\]{}()!+@\\]/;
 
 /**
- * Lists the files below a folder that match a pattern, ignoring case: relative paths, sorted by code unit. Skips hidden
- * files, `node_modules`, outputs of the sandbox, and symbolic links.
+ * Lists the files below a folder that match a pattern. Ignores case. Returns relative paths, sorted by code unit. Skips
+ * hidden files, `node_modules`, outputs of the sandbox, and symbolic links.
  */
 export function listFiles(folder: string, given: string): Promise<ListedFiles> {
   const names = given.replace(/^(?:\.\/)+/, '').split('/');
@@ -42,7 +41,6 @@ export function listFiles(folder: string, given: string): Promise<ListedFiles> {
   });
 }
 
-/** Returns the files that `find` returns, sorted. `matches`: whether a path matches the pattern, ignoring case. */
 export async function selectFiles(
   pattern: string,
   find: (matches: (path: string) => boolean) => string[] | Promise<string[]>,
@@ -60,8 +58,8 @@ export async function selectFiles(
 }
 
 /**
- * Compiles a pattern to a case-insensitive test of paths that takes linear time. Throws `PatternProblem` for unsupported
- * syntax.
+ * Compiles a pattern to a test of paths that ignores case and takes linear time. Throws `PatternProblem` for
+ * unsupported syntax.
  */
 async function compileFilePattern(given: string): Promise<(path: string) => boolean> {
   const pattern = given.replace(/^(?:\.\/)+/, '');

@@ -3,8 +3,9 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'nod
 import { isErrno, lstatOrAbsent } from './plain-file.ts';
 
 /**
- * Explains why a path in a working tree leaves it through a link; `undefined` if it does not, or is in no tree. Links
- * can be committed, so a path in the tree could lead to any file of the user who checks it out. The file may be missing.
+ * Explains how a path in a working tree leaves the tree through a link. Returns `undefined` for a path that stays in
+ * the tree, and for a path in no tree. The file need not exist. The check is needed because a committed link can point
+ * to any file of the user.
  */
 export function findWayOut(path: string): string | undefined {
   const wanted = resolve(path);
@@ -22,13 +23,13 @@ export function findWayOut(path: string): string | undefined {
   return undefined;
 }
 
-/** Returns the first hidden name of a path below its repository or the working folder. */
+/** Returns the first hidden name in a path, counted from the path's repository or the working folder. */
 export function findHiddenPart(path: string): string | undefined {
   const way = relative(repositoryOf(path) ?? process.cwd(), resolve(path)).split(sep);
   return way[0] === '..' ? undefined : way.find((name) => name.startsWith('.'));
 }
 
-/** Returns whether the repository of `path` contains `other`; true if `path` is in no repository. */
+/** Returns whether the repository of `path` contains `other`. Returns true if `path` is in no repository. */
 export function isInSameRepository(path: string, other: string): boolean {
   const repository = repositoryOf(path);
   if (repository === undefined) return true;
@@ -36,12 +37,13 @@ export function isInSameRepository(path: string, other: string): boolean {
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-/** Returns the folder of the innermost repository that contains a path. */
 export function repositoryOf(path: string): string | undefined {
   return treesAround(resolve(path)).find((folder) => isThere(join(folder, '.git')));
 }
 
-/** Returns the folders around a path whose content may come from other users: repositories, and the working folder. */
+/**
+ * Returns the folders around a path whose content other users may have written: repositories and the working folder.
+ */
 function treesAround(path: string): string[] {
   const here = process.cwd();
   const trees: string[] = [];
@@ -60,7 +62,6 @@ function isThere(path: string): boolean {
   }
 }
 
-/** Resolves every link of a path, as far as the path exists; `undefined` for a dangling link or a loop. */
 function realPathOf(path: string): string | undefined {
   const missing: string[] = [];
   for (let known = path; ; known = dirname(known)) {

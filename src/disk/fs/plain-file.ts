@@ -3,10 +3,13 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import { foldPath } from '../../graph/fold-path.ts';
 
-/** Flags for open(2): follow no link at the end of a path, and do not wait for a pipe. */
+/** Flags for open(2). A link at the end of the path is not followed, and opening a pipe does not block. */
 export const noFollow = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** Returns the stats of a plain file; `undefined` if it is missing. Throws `UnsafeFileError` for anything else. */
+/**
+ * Returns the stats of a plain file, or `undefined` if the path does not exist. Throws `UnsafeFileError` for a link,
+ * folder or device.
+ */
 export function statPlainFile(path: string): Stats | undefined {
   const stats = lstatOrAbsent(path);
   if (stats === undefined || stats.isFile()) return stats;
@@ -17,7 +20,10 @@ export function lstatOrAbsent(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false });
 }
 
-/** Opens a plain file like open(2); `undefined` if it is missing. Throws `UnsafeFileError` for anything else. */
+/**
+ * Opens a plain file with the flags of open(2). Returns `undefined` if the path does not exist. Throws
+ * `UnsafeFileError` for a link, folder or device.
+ */
 export async function openPlainFile(path: string, flags: number): Promise<FileHandle | undefined> {
   if (statPlainFile(path) === undefined) return undefined;
   const handle = await orAbsent(open(path, flags | noFollow));
@@ -29,8 +35,9 @@ export async function openPlainFile(path: string, flags: number): Promise<FileHa
 }
 
 /**
- * Reads a plain file; `undefined` if it is missing or larger than `mostBytes`. Throws `UnsafeFileError` for anything
- * else. Synchronous, because a call of another thread takes ten times as long for a small file.
+ * Reads a plain file. Returns `undefined` if the path does not exist or the file is larger than `mostBytes`. Throws
+ * `UnsafeFileError` for a link, folder or device. Synchronous, because passing the read of a small file to another
+ * thread takes ten times as long.
  */
 export function readPlainFile(path: string, mostBytes = Number.POSITIVE_INFINITY): Buffer | undefined {
   if (statPlainFile(path) === undefined) return undefined;
@@ -48,7 +55,10 @@ export function readPlainFile(path: string, mostBytes = Number.POSITIVE_INFINITY
   }
 }
 
-/** Reads a file, also through a link; `undefined` if missing, unreadable, larger than `mostBytes`, or not a file. */
+/**
+ * Reads a file and follows links. Returns `undefined` if the path is missing, unreadable, not a file, or larger than
+ * `mostBytes`.
+ */
 export function readSmallFile(path: string, mostBytes: number): Buffer | undefined {
   return readNamed(path, (fd, size) => (size <= mostBytes ? readFileSync(fd) : undefined));
 }
@@ -57,7 +67,10 @@ export function readStart(path: string, mostBytes: number): string | undefined {
   return readFirstBytes(path, mostBytes)?.toString('utf8');
 }
 
-/** Returns the first bytes of a file, also through a link; `undefined` if it is missing, unreadable or not a file. */
+/**
+ * Returns the first bytes of a file and follows links. Returns `undefined` if the path is missing, unreadable or not a
+ * file.
+ */
 export function readFirstBytes(path: string, mostBytes: number): Buffer | undefined {
   return readNamed(path, (fd) => {
     const bytes = Buffer.alloc(mostBytes);
@@ -91,7 +104,10 @@ export function isErrno(error: unknown, ...codes: string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
 
-/** Returns whether two paths are equal, on macOS and Windows without regard to case and the form of accents. */
+/**
+ * Returns whether two paths are equal. On macOS and Windows, differences in case and in the Unicode form of accents are
+ * ignored.
+ */
 export function isSameName(path: string | undefined, other: string, platform: string = process.platform): boolean {
   if (path === other) return true;
   if (path === undefined || (platform !== 'win32' && platform !== 'darwin')) return false;
@@ -99,8 +115,8 @@ export function isSameName(path: string | undefined, other: string, platform: st
 }
 
 /**
- * Returns whether an error of `link` means that the file cannot have another hard link. Union file systems report EXDEV,
- * systems that forbid links EACCES, exFAT on Windows EISDIR.
+ * Returns whether an error of `link` means that the file system allows no hard link here. Union file systems report
+ * EXDEV, systems that forbid links report EACCES, and exFAT on Windows reports EISDIR.
  */
 export function hasNoLinks(error: unknown): boolean {
   return isErrno(error, 'EPERM', 'EACCES', 'EXDEV', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EISDIR');

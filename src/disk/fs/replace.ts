@@ -8,8 +8,8 @@ import { hasNoLinks, isErrno, noFollow, orAbsent, statPlainFile } from './plain-
 const pieceLength = 1 << 18;
 
 /**
- * Replaces a file atomically: every reader, even after a power cut, finds the whole old or the whole new content. If it
- * throws, the old file is unchanged. Throws `UnsafeFileError` for anything but a plain file.
+ * Replaces a file atomically. Every reader finds either the whole old content or the whole new content, even after a
+ * power cut. If it throws, the old file is unchanged. Throws `UnsafeFileError` if the path is not a plain file.
  */
 export async function replaceFile(path: string, content: string | Uint8Array | Iterable<Uint8Array>): Promise<void> {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
@@ -26,7 +26,7 @@ export async function replaceFile(path: string, content: string | Uint8Array | I
   await syncFolder(folder);
 }
 
-/** Creates a file. Its content is durable, its name is not. Throws if the file exists. */
+/** Creates a file and syncs the content but not the folder. Throws if the file exists. */
 export async function writeNewFile(
   path: string,
   content: Uint8Array | Iterable<Uint8Array>,
@@ -48,8 +48,8 @@ export async function writeNewFile(
 }
 
 /**
- * Creates a durable file with all of its content at once: of many processes exactly one succeeds. Returns false if the
- * file exists. Without hard links, other processes may see the file empty for a moment.
+ * Creates a durable file with its full content. If several processes call this for one path, exactly one succeeds.
+ * Returns false if the file exists. On a file system without hard links, other processes may briefly see an empty file.
  */
 export async function createWhole(path: string, content: Uint8Array, mode: number): Promise<boolean> {
   const temporary = join(dirname(path), temporaryName('tmp'));
@@ -77,7 +77,6 @@ async function createDirectly(path: string, content: Uint8Array, mode: number): 
   }
 }
 
-/** Yields the bytes of many lines in pieces, so that they are never all in memory. */
 export function* piecesOf(lines: Iterable<string>): Generator<Uint8Array> {
   let waiting: string[] = [];
   let length = 0;
@@ -96,7 +95,6 @@ export function temporaryName(extension: 'tmp' | 'part'): string {
   return `.mediabatch-${randomId()}.${extension}`;
 }
 
-/** Returns sixteen hex digits, fifteen of them random. UUIDs do not need a system call each. */
 export function randomId(): string {
   return randomUUID().split('-', 3).join('');
 }

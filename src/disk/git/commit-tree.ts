@@ -8,13 +8,16 @@ import { type GitBlob, gitRefusal, readBlobs, runGit } from './git-command.ts';
 const mostPointerBytes = 1024;
 const mostLinkBytes = 4096;
 
-/** Maximum size in bytes of an uploaded file, because git prints it as a whole. */
+/** Maximum size in bytes of an uploaded file. Git prints the whole file at once, so the whole file is in memory. */
 const mostHashedBytes = 512 * 1024 ** 2;
-/** Size in bytes up to which starting git takes longer than hashing, and number of such files that are hashed at once. */
+/**
+ * In bytes. Hashing a file up to this size is faster than starting git. At most this many such files are hashed at
+ * once.
+ */
 const smallBytes = 256 * 1024;
 const mostAtOnce = 200;
 
-/** A folder of a commit, with the rules of a working tree: no file outside of the folder, no hidden file. */
+/** A folder of a commit. As in a working tree, files outside the folder and hidden files are refused. */
 export class CommitTree {
   readonly #folder: string;
   readonly #files: ReadonlyMap<string, GitBlob>;
@@ -27,11 +30,10 @@ export class CommitTree {
     this.#links = links;
   }
 
-  /** `prefix`: path of `folder` within its repository: empty, or ending with `/`. */
   static async open(folder: string, commit: string, prefix: string): Promise<CommitTree> {
     const words = ['ls-tree', '-r', '-z', '-l', '--full-tree', `${commit}:${prefix}`.replace(/\/$/, '')];
     const { code, out, err } = await runGit(folder, words, { mostBytes: 256 * 1024 ** 2 });
-    // A partial clone does not know the sizes of missing objects.
+    // In a partial clone, the sizes of missing objects are unknown.
     if (code !== 0) throw gitRefusal(words, err);
     return new CommitTree(folder, readFiles(out.toString('utf8')));
   }
@@ -78,7 +80,7 @@ export class CommitTree {
     );
   }
 
-  /** Returns the digest of a plain file; of a file in Git LFS, from its pointer. */
+  /** Returns the digest of a plain file. For a file in Git LFS, the digest comes from the LFS pointer. */
   async digest(path: string): Promise<Digest | { problem: string }> {
     if (isHidden(path)) return { problem: 'it is a hidden file' };
     const file = this.#files.get(path);
@@ -89,7 +91,6 @@ export class CommitTree {
     return (await this.#hash(path, file)) ?? { problem: 'git does not have its content' };
   }
 
-  /** Hashes a file and the small files of its folder in one git process, because uploads often share a folder. */
   async #hash(path: string, file: GitBlob): Promise<Digest | undefined> {
     if (!this.#digests.has(file.id)) {
       const isAhead = ([other, { id, bytes }]: [string, GitBlob]) =>
@@ -131,7 +132,6 @@ function isHidden(path: string): boolean {
   return path.split('/').some((name) => name.startsWith('.'));
 }
 
-/** Reads digest and size from a Git LFS pointer; `undefined` for any other content. */
 function readLfsPointer(bytes: Uint8Array): Digest | undefined {
   if (bytes.length >= mostPointerBytes) return undefined;
   const text = Buffer.from(bytes).toString('latin1');

@@ -7,7 +7,7 @@ import { shell, way } from '../../ground/advice.ts';
 interface GitAnswer {
   code: number;
   out: Buffer;
-  /** In English. */
+  /** Stderr. Git's messages are in English. */
   err: string;
 }
 
@@ -15,7 +15,6 @@ interface GitOptions {
   input?: string;
   /** Maximum number of bytes on stdout. Defaults to 64 MiB. */
   mostBytes?: number;
-  /** Defaults to `gitTimeoutMs`. */
   timeoutMs?: number;
 }
 
@@ -23,8 +22,8 @@ const gitTimeoutMs = 60_000;
 const defaultMostBytes = 64 * 1024 ** 2;
 
 /**
- * Overrides of configuration that could run a program, prompt, write files, or change what git prints. Filters and text
- * conversions have no effect on the commands that are called, which read objects.
+ * Overrides of git configuration that could run a program, prompt, write files, or change git's output. Filters and
+ * text conversions need no override, because the called commands read objects only.
  */
 const harmless = [
   'core.fsmonitor=false',
@@ -42,7 +41,7 @@ const harmless = [
   'log.follow=false',
   'log.showSignature=false',
   'maintenance.auto=false',
-  // A branch may contain the files of a bare repository, with its own configuration.
+  // A branch may contain a bare repository with a configuration file.
   'safe.bareRepository=explicit',
 ];
 
@@ -71,10 +70,9 @@ export interface GitBlob {
   bytes: number;
 }
 
-/** Maximum length in bytes of the header before a blob. */
 const blobHeaderBytes = 200;
 
-/** Reads blobs with one git process, in the given order; `undefined` for a missing blob. */
+/** Reads blobs in the given order with one git process. A missing blob is `undefined`. */
 export async function readBlobs(folder: string, blobs: readonly GitBlob[]): Promise<(Buffer | undefined)[]> {
   const input = blobs.map(({ id }) => `${id}\n`).join('');
   const mostBytes = blobs.reduce((sum, { bytes }) => sum + bytes + blobHeaderBytes, 0);
@@ -100,7 +98,10 @@ function gitWords(folder: string, words: readonly string[]): string[] {
   return ['--no-pager', '--no-optional-locks', ...config, '-C', folder, ...words];
 }
 
-/** Returns options of the git process. Windows searches `cwd` for the program, so `cwd` is never a campaign's folder. */
+/**
+ * Returns options of the git process. `cwd` is never a campaign's folder, because Windows searches `cwd` for the
+ * program.
+ */
 function gitProcess(): { cwd: string; env: NodeJS.ProcessEnv; windowsHide: true } {
   const env: NodeJS.ProcessEnv = {};
   for (const [name, value] of Object.entries(process.env)) if (isKept(name)) env[name] = value;
@@ -114,7 +115,10 @@ function gitProcess(): { cwd: string; env: NodeJS.ProcessEnv; windowsHide: true 
   return { cwd: dirname(process.execPath), env, windowsHide: true };
 }
 
-/** Returns whether git gets an environment variable: of its own, only those that a user sets to trust repositories. */
+/**
+ * Returns whether the git process gets an environment variable. Of git's own variables, only those with which a user
+ * trusts repositories are passed on.
+ */
 function isKept(name: string): boolean {
   if (/^(LC_|LANG)/.test(name)) return false;
   return !/^GIT_/i.test(name) || /^GIT_(CONFIG|CEILING_DIRECTORIES$|DISCOVERY_ACROSS_FILESYSTEM$)/.test(name);
@@ -148,21 +152,21 @@ export function gitRefusal(words: readonly string[], err: string): CampaignError
   });
 }
 
-/** Returns the hash of the checked-out commit; `undefined` outside of a repository and before the first commit. */
 export async function findCheckedOutCommit(folder: string): Promise<string | undefined> {
   const out = await orNothing(folder, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}']);
   return out?.toString('latin1').trim();
 }
 
-/** Content of a file in git. `source`: `index`, `HEAD`, or a short commit id. */
+/** Content of a file in git. `source` is `index`, `HEAD`, or a short commit id. */
 interface GitVersion {
   bytes: Buffer;
   source: string;
 }
 
 /**
- * Returns the content of a file in the index, and in the last commit if it differs. If neither has the file, returns its
- * content in the last commit that has it. Empty if no commit has it, or git takes too long.
+ * Returns the versions of a file: in the index, and in the last commit if that version differs. If both lack the file,
+ * returns the version of the last commit that had it. Returns an empty list if no commit has the file, or if git takes
+ * too long.
  */
 export async function readVersions(folder: string, name: string): Promise<GitVersion[]> {
   const read = (object: string) => orNothing(folder, ['cat-file', 'blob', `${object}:./${name}`]);
@@ -184,7 +188,7 @@ export async function readVersions(folder: string, name: string): Promise<GitVer
   return [];
 }
 
-/** Timeout in ms of a walk through the history. */
+/** In ms. Timeout of a search through the history. */
 const mostWalkMs = 2000;
 
 async function orNothing(
@@ -201,7 +205,6 @@ async function orNothing(
   }
 }
 
-/** Returns whether this folder or a parent has a `.git`. */
 function mayHaveRepository(folder: string): boolean {
   if (existsSync(join(folder, '.git'))) return true;
   const above = dirname(folder);

@@ -4,18 +4,20 @@ import { CampaignError } from '../../contract/failure.ts';
 import { shell, way } from '../../ground/advice.ts';
 import { askGit, gitRefusal, runGit } from './git-command.ts';
 
-/** The repository around a folder, which is only read. */
+/** The git repository around a folder. It is only read. */
 export interface Repository {
   folder: string;
-  /** Path of `folder` in the repository: empty, or ending with `/`. */
+  /** Path of `folder` in the repository. It is empty or ends with `/`. */
   prefix: string;
-  /** Absolute path of the working tree, which identifies the repository. */
+  /** Absolute path of the working tree. It identifies the repository. */
   top: string;
-  /** Whether the clone is shallow, so that its history is incomplete. */
   isShallow: boolean;
 }
 
-/** Finds the repository that contains a folder. Throws MB3601 if there is none, MB3605 if git is missing. */
+/**
+ * Finds the repository that contains a folder. Throws MB3601 if the folder is in no repository, and MB3605 if git is
+ * missing.
+ */
 export async function openRepository(given: string): Promise<Repository> {
   const folder = resolve(given);
   const words = ['rev-parse', '--is-inside-work-tree', '--is-shallow-repository', '--show-prefix'];
@@ -31,7 +33,6 @@ export async function openRepository(given: string): Promise<Repository> {
   return { folder, prefix: rest.slice(0, -1).join('\n'), top, isShallow: shallow === 'true' };
 }
 
-/** Returns the path of a file in this repository; `undefined` if the file is not in it. */
 export async function pathInRepository(path: string, { top }: Repository): Promise<string | undefined> {
   try {
     const around = await openRepository(realpathSync(dirname(resolve(path))));
@@ -86,14 +87,16 @@ function refusal(words: readonly string[], err: string, folder: string): Campaig
   });
 }
 
-/** Returns the path of a checked-out file at another commit, also before a rename; `undefined` if it did not exist. */
+/**
+ * Returns the path that a checked-out file had in another commit, also if the file was renamed since. Returns
+ * `undefined` if that commit lacks the file.
+ */
 export async function findPathAt(repository: Repository, commit: string, path: string): Promise<string | undefined> {
   if (await isAt(repository, commit, path)) return path;
   for (const name of await listNames(repository, path)) if (await isAt(repository, commit, name)) return name;
   return undefined;
 }
 
-/** Lists the current and all earlier paths of a checked-out file. */
 async function listNames({ folder }: Repository, path: string): Promise<string[]> {
   const words = ['log', '--follow', '--name-only', '-z', '--format=', '--no-ext-diff', '--no-textconv'];
   const { code, out } = await runGit(folder, [...words, 'HEAD', '--', literal(path)]);

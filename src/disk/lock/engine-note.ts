@@ -8,7 +8,7 @@ import { prepareStateFolder } from '../state/state-folder.ts';
 
 const longestNote = 64 * 1024;
 
-/** A run of this campaign on an engine, until all of its lines are in this lock. */
+/** Note of a run that was submitted to an engine. It is removed when this lock contains all lines of the run. */
 export interface EngineNote {
   run: string;
   /** Address of the engine, without credentials. */
@@ -16,18 +16,21 @@ export interface EngineNote {
   account: string;
   /** Time of submission, in ISO 8601. */
   since: string;
-  /** Whether the submission has succeeded. If not, it is unknown whether the engine has the run. */
+  /** Whether the engine confirmed the submission. If false, the engine may or may not have the run. */
   submitted: boolean;
 }
 
 /**
- * Progress of a run's record that an attached client has seen. It detects that the engine's database was replaced by an
- * older copy, also after the note was removed and git has reset the lock.
+ * Progress that an attached client has seen in a run's record on the engine. If the engine later has less, its database
+ * was replaced by an older copy. This works even after the note was removed or git has reset the lock.
  */
 interface SeenOnEngine {
   run: string;
   server: string;
-  /** Last known epoch of the record. `lines`: number of lines up to its end. `jobs`: number of jobs in these lines. */
+  /**
+   * `epoch`: last seen epoch of the record. `lines`: number of lines at the end of that epoch. `jobs`: number of jobs
+   * in these lines.
+   */
   epoch: string;
   lines: number;
   jobs: number;
@@ -50,7 +53,6 @@ export function readSeenOnEngine(lockPath: string): SeenOnEngine | undefined {
   return readFacts<SeenOnEngine>(lockPath, seen);
 }
 
-/** Writes the note. Durable when it resolves. */
 export function writeEngineNote(lockPath: string, facts: EngineNote): Promise<void> {
   return writeFacts(pathOf(lockPath, note), facts);
 }

@@ -12,7 +12,6 @@ import { createWhole, replaceFile } from '../fs/replace.ts';
 import { ignoreItself } from '../state/state-folder.ts';
 import { endedWithItsMachine, identifyThisProcess, isCertainlyDead, type ProcessIdentity } from './process-identity.ts';
 
-/** Content of a guard file: the process that holds it. */
 interface HolderNote extends ProcessIdentity {
   since: string;
   id: string;
@@ -20,12 +19,14 @@ interface HolderNote extends ProcessIdentity {
 
 export type GuardAnswer =
   | { is: 'taken'; guard: Guard; tookOver?: Holder }
-  /** `note`: advice for the user, if the guard cannot be read. */
+  /** `note`: advice for the user if the guard file cannot be read. */
   | { is: 'held'; by: Holder; note?: string };
 
 export interface Guard {
   readonly id: string;
-  /** Returns whether this run still holds the guard, which a user may remove. Checked before each purchase. */
+  /**
+   * Returns whether this run still holds the guard. Checked before each purchase, because a user may remove the guard.
+   */
   stillOurs(): Promise<boolean>;
   release(): Promise<void>;
 }
@@ -33,9 +34,9 @@ export interface Guard {
 const lookEveryMs = 200;
 
 /**
- * Takes the guard of a lock: a file that is created with its content (by `link`), so that exactly one of many contenders
- * gets it. Takes over the guard of a process that has certainly ended, but never that of a live, stopped or unknown
- * process. `waitMs`: how long to wait for a live holder, as a sum of waits, not by the clock.
+ * Takes the guard of a lock. The guard is a file that `link` creates with its content, so exactly one of many processes
+ * gets it. A guard whose process has certainly ended is taken over. A guard of a live, stopped or unknown process is
+ * not. `waitMs`: time to wait for a live holder, counted in sleeps, not by the clock.
  */
 export async function takeGuard(
   lockPath: string,
@@ -57,13 +58,12 @@ export async function takeGuard(
   }
 }
 
-/** Returns the holder; `undefined` if there is none, or the guard is unreadable. */
 export async function readGuardHolder(lockPath: string): Promise<Holder | undefined> {
   const state = readState(guardPath(lockPath));
   return state.is === 'held' ? holderOf(state.note) : undefined;
 }
 
-/** Like `readGuardHolder`, but `undefined` also for a holder that has certainly ended. */
+/** Returns the process that holds the guard, unless that process has certainly ended. */
 export async function readLiveHolder(lockPath: string): Promise<Holder | undefined> {
   const state = readState(guardPath(lockPath));
   if (state.is !== 'held') return undefined;
@@ -71,7 +71,7 @@ export async function readLiveHolder(lockPath: string): Promise<Holder | undefin
   return (await isCertainlyDead(state.note, self)) ? undefined : holderOf(state.note);
 }
 
-/** Removes a guard at a user's request. `other`: the guard does not have this id. */
+/** Removes a guard at a user's request. Returns `other`, and removes nothing, if the guard has another id. */
 export async function removeGuard(lockPath: string, id: string): Promise<'removed' | 'absent' | 'other'> {
   const path = guardPath(lockPath);
   const state = readState(path);
@@ -85,9 +85,9 @@ export async function removeGuard(lockPath: string, id: string): Promise<'remove
 type Attempt = { is: 'taken'; tookOver?: HolderNote } | Extract<GuardAnswer, { is: 'held' }>;
 
 /**
- * Tries once to take the guard. To replace a dead holder's guard, a contender first takes a second guard, named after
- * that holder, so that only one contender at a time replaces the first. If the contender dies, its second guard is taken
- * over in the same way.
+ * Tries once to take the guard. To replace the guard of a dead process, a process first takes a second guard that is
+ * named after the dead process. Only one process at a time can thus replace a guard. If that process dies too, its
+ * second guard is replaced in the same way.
  */
 async function tryToTake(path: string, note: HolderNote): Promise<Attempt> {
   if (await createWhole(path, writeNote(note), 0o600)) return { is: 'taken' };
@@ -102,7 +102,7 @@ async function tryToTake(path: string, note: HolderNote): Promise<Attempt> {
   if (turn.is === 'held') return turn;
   try {
     const now = readState(path);
-    // Another contender was faster.
+    // Another process created the file first.
     if (now.is !== 'held' || now.note.id !== holder.id) return tryToTake(path, note);
     await replaceFile(path, writeNote(note));
     return { is: 'taken', tookOver: holder };
@@ -118,7 +118,7 @@ function makeGuard(path: string, id: string): Guard {
   };
   return {
     id,
-    // Called before each create request: concurrent callers share a check.
+    // Called before each create request. Concurrent callers share a check.
     stillOurs: coalesce(stillOurs),
     async release() {
       if (await stillOurs()) await orAbsent(unlinkFile(path));
@@ -153,12 +153,10 @@ function guardPath(lockPath: string): string {
   return join(dirname(lockPath), '.mediabatch', `${basename(lockPath)}.guard`);
 }
 
-/** Returns the path of the second guard. It contains only one id, so paths do not grow if contenders die, too. */
 function takeoverPath(path: string, deadId: string): string {
   return `${path.replace(/\.stale\.[0-9a-f]+$/, '')}.stale.${deadId}`;
 }
 
-/** Makes the folder of the guard, which is never committed. Refuses a symbolic link in its place. */
 async function prepareGuardPath(lockPath: string): Promise<string> {
   const path = guardPath(lockPath);
   const folder = dirname(path);
@@ -177,7 +175,6 @@ function writeNote(note: HolderNote): Uint8Array {
   return Buffer.from(`${JSON.stringify(fields)}\n`);
 }
 
-/** Parses a guard; `undefined` if this program cannot have written it. */
 function parseNote(text: string): HolderNote | undefined {
   const fields = parseJson(text);
   if (!isMap(fields) || fields.mediabatch !== 'guard' || fields.version !== 1) return undefined;

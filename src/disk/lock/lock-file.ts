@@ -19,15 +19,19 @@ import { noFollow, openPlainFile, readPlainFile } from '../fs/plain-file.ts';
 import { piecesOf, replaceFile } from '../fs/replace.ts';
 import { type Digest, readPieces } from '../outputs/hash-file.ts';
 
-/** Returns `undefined` if the lock is missing or exceeds `mostBytes`. Throws `UnsafeFileError` for a link. */
+/**
+ * Returns the lock's content, or `undefined` if the file is missing or larger than `mostBytes`. Throws
+ * `UnsafeFileError` for a link.
+ */
 export async function readLockBytes(path: string, mostBytes = Number.POSITIVE_INFINITY): Promise<Buffer | undefined> {
   return readPlainFile(path, mostBytes);
 }
 
 /**
- * Opens the lock for appending. Cuts off a torn tail at `cutAt` (a byte offset). The first append to a missing file
- * creates it, with `header` as its first line. `read`: digest of the content that the caller has read (`null`: no file).
- * Rejects with `LockChangedError`, without a change, if the file has another content.
+ * Opens the lock for appending. Cuts an incomplete last line off at the byte offset `cutAt`. If the file is missing,
+ * the first append creates it, with `header` as first line. `read`: digest of the content that the caller has read, or
+ * `null` if the caller found no file. Rejects with `LockChangedError`, and changes nothing, if the file now has other
+ * content.
  */
 export async function openLockFile(
   path: string,
@@ -61,16 +65,17 @@ class AppendedFile implements LockFile {
   readonly path: string;
   readonly #header: string;
   readonly #platform: NodeJS.Platform;
-  /** `undefined` if there is no file, and after `close`. */
+  /** Undefined while the file does not exist, and after `close`. */
   #handle: FileHandle | undefined;
   #own: { dev: number; ino: number } | undefined;
-  /** Digest of the bytes that are known to be in the file. */
   #known = new RunningDigest();
-  /** Bytes after the known bytes, during a write. After a failure, a part of them may be in the file. */
+  /** Bytes of the write in progress. After a failed write, the file may contain a part of these bytes. */
   #unsure: Uint8Array = new Uint8Array();
-  /** Lines added in the same turn of the event loop share one write. */
   readonly #lines = new Batches<string>({ write: (lines) => this.#writeLines(lines) });
-  /** First failure. Nothing is appended after it: the last line may be partial, and a second fsync proves nothing. */
+  /**
+   * The first failed write. All later appends fail with this error, because the last line may be incomplete and a
+   * second fsync proves nothing.
+   */
   #failure: { error: unknown } | undefined;
 
   constructor(path: string, header: string, platform: NodeJS.Platform) {
@@ -101,7 +106,6 @@ class AppendedFile implements LockFile {
     }
   }
 
-  /** Hashes the existing file up to `end`. Returns the digest of the whole file and the last byte before `end`. */
   async #takeUp(handle: FileHandle, end: number): Promise<{ whole: Digest; last: number | undefined }> {
     let rest: Hash | undefined;
     let last: number | undefined;
@@ -147,7 +151,7 @@ class AppendedFile implements LockFile {
     if (this.#handle === undefined) return this.#create(text);
     this.#write(this.#size === 0 ? this.#header + text : text);
     await this.#handle.datasync(); // I2
-    // If the path names another file, the next run does not find the line.
+    // If the path now leads to another file, the next run would not find the line.
     const named = statSync(this.path, { throwIfNoEntry: false });
     this.#own ??= fstatSync(this.#handle.fd);
     const isNamed = named?.ino === this.#own.ino && named.dev === this.#own.dev;
@@ -181,7 +185,7 @@ class AppendedFile implements LockFile {
         yield piece;
       }
     };
-    // Windows does not replace an open file.
+    // Windows cannot replace an open file.
     if (this.#platform === 'win32') await this.#closeHandle();
     try {
       await replaceFile(this.path, noted());
@@ -194,7 +198,6 @@ class AppendedFile implements LockFile {
     }
   }
 
-  /** Returns whether another program has changed the file. */
   async #isChanged(): Promise<boolean> {
     const handle = await openPlainFile(this.path, constants.O_RDONLY);
     if (handle === undefined) return this.#size > 0;

@@ -5,17 +5,17 @@ import { promisify } from 'node:util';
 import { defined } from '../../ground/values.ts';
 import { isErrno } from '../fs/plain-file.ts';
 
-/** Identity of a process across machines. Fields that the system does not provide are omitted. */
+/** Identity of a process, comparable across machines. A field is omitted if the system does not provide it. */
 export interface ProcessIdentity {
   host: string;
   pid: number;
-  /** Changes with every boot. */
+  /** Id of the current boot of the machine. */
   boot?: string;
-  /** Same after a reboot, and on copies of a virtual machine. */
+  /** Id of the machine. Equal after a reboot and on copies of a virtual machine. */
   machine?: string;
-  /** Namespaces in which PIDs and start times are comparable. */
+  /** Id of the namespaces. PIDs and start times are comparable only within the same namespaces. */
   namespace?: string;
-  /** Start time in the system's units. Distinguishes the process from a later process with the same PID. */
+  /** Start time in the system's units. A later process with the same PID has another start time. */
   started?: string;
 }
 
@@ -41,8 +41,8 @@ export async function identifyThisProcess(): Promise<ProcessIdentity> {
 }
 
 /**
- * Returns whether a process has certainly ended. This is certain only for a process of the same machine, boot and PID
- * namespace. Clocks and file times are not used.
+ * Returns whether a process has certainly ended. The answer can be true only for a process of the same machine, boot
+ * and PID namespace. Clocks and file times are not used.
  */
 export async function isCertainlyDead(holder: ProcessIdentity, self: ProcessIdentity): Promise<boolean> {
   if (holder.boot !== self.boot || holder.namespace !== self.namespace) return false;
@@ -60,15 +60,15 @@ export async function isCertainlyDead(holder: ProcessIdentity, self: ProcessIden
   return started !== undefined && started !== '' && started !== holder.started;
 }
 
-/** PID namespace of processes outside of containers, on every Linux machine. */
+/** PID namespace outside of containers. It has this name on every Linux machine. */
 const firstNamespace = 'pid:[4026531836]';
 
 /** Magic numbers of file systems that only one machine at a time can mount: ext2 to ext4, XFS, Btrfs, F2FS, ZFS. */
 const localFileSystems: readonly number[] = [0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x2fc12fc1];
 
 /**
- * Returns whether the holder ended with its machine, as in a power cut: it ran on this machine before the last boot,
- * outside of containers, and `folder` is on a disk that only one machine at a time can mount.
+ * Returns whether the holder ended in a reboot or power cut of this machine. The holder must have run on this machine,
+ * before the last boot and outside of containers. `folder` must be on a disk that only one machine at a time can mount.
  */
 export async function endedWithItsMachine(
   holder: ProcessIdentity,
@@ -83,7 +83,7 @@ export async function endedWithItsMachine(
   return fileSystem !== undefined && localFileSystems.includes(fileSystem.type);
 }
 
-/** Returns whether a process exists, by `kill`, because /proc may hide processes of other users. */
+/** Returns whether a process exists. Uses `kill`, because /proc may hide processes of other users. */
 function exists(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -93,7 +93,6 @@ function exists(pid: number): boolean {
   }
 }
 
-/** Returns whether /proc shows this PID namespace: a new namespace may show the processes of its parent. */
 async function isProcOfOurNamespace(): Promise<boolean> {
   return (await tryTo(readlink('/proc/self'))) === String(process.pid);
 }

@@ -17,8 +17,8 @@ interface PlacedFile {
 }
 
 /**
- * Finds outputs at their recorded paths, without reading them. A line of the lock can name any file, so only plain files
- * are found, and none behind a link. Folders are resolved once: use a new object for each pass.
+ * Finds output files at their recorded paths without reading them. Finds only plain files, and none behind a link,
+ * because a lock line can contain any path. Create a new object for each pass: results for folders are cached.
  */
 export class PlacedFiles {
   readonly #root: string;
@@ -28,13 +28,12 @@ export class PlacedFiles {
     this.#root = root;
   }
 
-  /** Finds a media file. `damaged`: the path names something else, or a file of another size. */
+  /** Finds a media file. Returns `damaged` if the path is not a plain file or the size differs. */
   look(output: Pick<Output, 'path' | 'bytes'>): PlacedFile | 'missing' | 'damaged' {
     if (!knownExtensions.includes(extname(output.path))) return 'damaged'; // I23
     return this.find(output);
   }
 
-  /** Finds a file like `look`, but of any type. */
   find({ path, bytes }: Pick<Output, 'path' | 'bytes'>): PlacedFile | 'missing' | 'damaged' {
     if (!isOutputPath(path)) return 'damaged';
     try {
@@ -66,18 +65,18 @@ function stateAfter(error: unknown): 'missing' | 'damaged' {
   throw error;
 }
 
-/** `changed`: the path has other content, or names a symbolic link or an unreadable file. */
+/** `changed`: the file has other content or is unreadable, or the path is a symbolic link. */
 export type OutputState = 'intact' | 'missing' | 'changed';
 
 type Recorded = Pick<Output, 'path' | 'bytes' | 'sha256'>;
 
-/** Longest time in ms without yielding to the event loop, which handles keys and signals. */
+/** In ms. The check yields to the event loop after this time, so that keys and signals are handled. */
 const turnMs = 10;
 const filesAtATime = 8;
 
 /**
- * Compares recorded outputs with the files on disk, by size and then by SHA-256. A path in two records is intact only if
- * its file matches both. `seen`: digests of unchanged files, which are not read again.
+ * Compares recorded outputs with the files on disk, by size and then by SHA-256. A path in two records is intact only
+ * if the file matches both records. `seen`: cached digests, so that unchanged files are not read again.
  */
 export async function checkOutputs(
   root: string,
@@ -108,7 +107,7 @@ export async function checkOutputs(
       const readAt = seen?.now() ?? 0;
       try {
         const digest = (await hashFile(found.path))?.sha256;
-        // The recorded text of an equal digest, because the cache would keep a second text for each file.
+        // Uses the recorded string of the equal digest. Otherwise the cache would store a second string for each file.
         const kept = digest === sha256 ? sha256 : digest;
         if (kept !== undefined) seen?.note(path, found.stats, { sha256: kept, readAt });
         note(output, digest === sha256 ? 'intact' : 'changed');
@@ -130,7 +129,7 @@ export async function checkOutputs(
   return states;
 }
 
-/** Examines a saved file. Changed content is reported with its own digest, size and media type. */
+/** Inspects a saved file. If the content has changed, returns the digest, size and media type of the new content. */
 export async function lookAtOutput(root: string, output: Output): Promise<SeenOutput> {
   if (!isOutputPath(output.path)) return { is: 'unusable', why: 'is not a plain path' };
   try {

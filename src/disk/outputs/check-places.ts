@@ -14,10 +14,10 @@ export interface BadPlace {
   why: 'symlink' | 'not-a-folder' | 'not-a-file' | 'not-writable' | 'too-long';
 }
 
-/** Longest path in bytes: the system's limit minus an extension and the name of a temporary file. */
+/** In bytes. Limit of the system minus room for an extension and the name of a temporary file. */
 const longestPath = (process.platform === 'darwin' ? 1024 : 4096) - 64;
 
-/** Checks destinations before anything is paid for. Reports one problem per folder or file. */
+/** Checks destination paths before the run pays for anything. Returns at most one problem per folder or file. */
 export async function findBadPlaces(
   root: string,
   saves: Iterable<{ address: string; save: string }>,
@@ -47,7 +47,7 @@ interface Stranger {
   path: string;
 }
 
-/** Finds files at the save paths of steps, with every media extension, that no step made. */
+/** Finds existing files at the save paths of steps, with every media extension, that were not made by a step. */
 export async function findStrangers(
   root: string,
   saves: Iterable<{ address: string; save: string }>,
@@ -66,7 +66,6 @@ export async function findStrangers(
   return strangers;
 }
 
-/** Returns whether bytes and extension of a file fit an output of these media. */
 export function mayBeOutput(root: string, path: string, media: Media): boolean {
   try {
     const file = join(root, path);

@@ -4,11 +4,10 @@ import type { FileHandle } from 'node:fs/promises';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import { isErrno, lstatOrAbsent, openPlainFile, readPlainFile, statPlainFile } from '../fs/plain-file.ts';
 
-/** Size in bytes up to which a cached file is read and hashed in a fraction of a millisecond. */
+/** In bytes. Reading and hashing a cached file up to this size takes a fraction of a millisecond. */
 export const smallBytes = 1 << 17;
 
 export interface Digest {
-  /** SHA-256, hex. */
   sha256: string;
   bytes: number;
 }
@@ -17,7 +16,6 @@ export function digestOf(bytes: Uint8Array): Digest {
   return { sha256: hash('sha256', bytes), bytes: bytes.length };
 }
 
-/** Hashes a plain file; `undefined` if it is missing. Throws `UnsafeFileError` for anything else. */
 export async function hashFile(path: string): Promise<Digest | undefined> {
   const stats = statPlainFile(path);
   if (stats === undefined) return undefined;
@@ -34,7 +32,6 @@ export async function hashFile(path: string): Promise<Digest | undefined> {
   }
 }
 
-/** Returns whether a path names a plain, readable file with these bytes. */
 export async function hasBytes(path: string, { sha256, bytes }: Digest): Promise<boolean> {
   try {
     return lstatOrAbsent(path)?.size === bytes && (await hashFile(path))?.sha256 === sha256;
@@ -44,7 +41,7 @@ export async function hasBytes(path: string, { sha256, bytes }: Digest): Promise
   }
 }
 
-/** Yields the first `most` bytes of a file. Each piece is valid until the next piece is requested. */
+/** Yields the first `most` bytes of a file. Each piece is valid until the caller requests the next piece. */
 export async function* readPieces(
   handle: FileHandle,
   most: number = Number.POSITIVE_INFINITY,
@@ -58,7 +55,7 @@ export async function* readPieces(
   }
 }
 
-/** Hashes a file without bytes that are appended during the call. */
+/** Hashes an open file. Bytes that are appended during the call are ignored. */
 export async function hashHandle(handle: FileHandle): Promise<Digest> {
   const hash = createHash('sha256');
   let bytes = 0;

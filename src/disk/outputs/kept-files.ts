@@ -11,11 +11,10 @@ import { hasRealFolders, prepareStateFolder } from '../state/state-folder.ts';
 import { hasBytes } from './hash-file.ts';
 import { knownExtensions } from './sniff.ts';
 
-/** Entry of the folder. `partial`: temporary file of a killed process. `other`: not a kept file. */
+/** Entry of the folder. `partial`: temporary file of a killed process. `other`: not a retained file. */
 interface KeptEntry {
   name: string;
   is: 'kept' | 'partial' | 'other';
-  /** Digest in the name of the entry, in hex. */
   sha256?: string;
   bytes: number;
   /** In ms since 1970. */
@@ -28,15 +27,14 @@ const temporary = /^\.mediabatch-[0-9a-f]{16}\.tmp$/;
 type Wanted = Pick<Output, 'path' | 'sha256' | 'bytes'>;
 
 /**
- * Paid files that newer files have replaced, as `SHA-256.EXTENSION` in a folder that is never committed. The digest of a
- * kept file is checked at each use: it may be a hard link to a file that a user edits in place.
+ * Folder of paid files that newer files have replaced, named `SHA-256.EXTENSION`. It is never committed. Each use
+ * checks the digest, because a file may be a hard link to a file that a user edits.
  */
 export class KeptFiles {
   readonly folder: string;
   readonly #state: string;
   readonly #name: string;
 
-  /** `state`: folder that is never committed. `name`: folder in `state`, made when the first file is kept. */
   constructor(state: string, name: string) {
     this.folder = join(state, name);
     this.#state = state;
@@ -44,8 +42,8 @@ export class KeptFiles {
   }
 
   /**
-   * Links or copies the file at `path`, which has these bytes, into the folder; durable when this resolves. Rejects with
-   * the system's error or `UnsafeFileError`.
+   * Links or copies the file at `path`, which has this digest, into the folder. The file is durable when this resolves.
+   * Rejects with the system's error or `UnsafeFileError`.
    */
   async keep(path: string, digest: { sha256: string; bytes: number }): Promise<void> {
     const kept = this.#pathOf({ path, ...digest });
@@ -63,13 +61,12 @@ export class KeptFiles {
     await syncFolder(this.folder);
   }
 
-  /** Returns the path of an intact kept file with an output's bytes. */
   async find(output: Wanted): Promise<string | undefined> {
     const path = this.glance(output);
     return path !== undefined && (await hasBytes(path, output)) ? path : undefined;
   }
 
-  /** Like `find`, but checks only name and size. */
+  /** Returns the path of a retained file with the output's digest. Checks only the name and size. */
   glance(output: Wanted): string | undefined {
     const path = this.#pathOf(output);
     if (path === undefined || !this.isThere()) return undefined;
@@ -77,7 +74,6 @@ export class KeptFiles {
     return stats?.isFile() === true && stats.size === output.bytes ? path : undefined;
   }
 
-  /** Lists the folder by name. Empty if it cannot be read. */
   async list(): Promise<KeptEntry[]> {
     const entries = this.isThere() ? await listFolder(this.folder) : [];
     return entries.flatMap(({ name }): KeptEntry[] => {
@@ -91,7 +87,6 @@ export class KeptFiles {
     });
   }
 
-  /** Returns whether the folder exists, and is no link. */
   isThere(): boolean {
     try {
       return hasRealFolders(this.#state, this.#name);

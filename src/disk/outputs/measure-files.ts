@@ -11,7 +11,6 @@ import { findOutputFile } from './output-path.ts';
 
 interface MeasuredFolder {
   root: string;
-  /** Omitted if no measurements are stored. */
   kept?: KeptMeasures | undefined;
 }
 
@@ -20,7 +19,7 @@ interface ToMeasure {
   aspects: readonly Aspect[];
 }
 
-/** Measures outputs that have no stored measurements. Does not write to disk, because a plan writes nothing. */
+/** Measures outputs that have no stored measurements. Writes nothing to disk, because it runs as part of a plan. */
 export async function measureFiles(
   folder: MeasuredFolder,
   outputs: readonly ToMeasure[],
@@ -30,7 +29,6 @@ export async function measureFiles(
   return measured;
 }
 
-/** Measures an output like `measureFiles`. No facts if it cannot be measured. */
 export async function measureFile({ root, kept }: MeasuredFolder, { output, aspects }: ToMeasure): Promise<MediaFacts> {
   const known = await kept?.get(output.sha256);
   const facts: MediaFacts = {};
@@ -47,7 +45,7 @@ export async function measureFile({ root, kept }: MeasuredFolder, { output, aspe
   return facts;
 }
 
-/** Measurements; empty if the file has none. `undefined` after a temporary failure, which is not stored. */
+/** Measurements of a file, possibly none. Undefined after a temporary failure, which is not stored. */
 type Found = MediaFacts | undefined;
 
 const measures: { readonly [aspect in Aspect]: (root: string, output: Output) => Promise<Found> } = {
@@ -79,8 +77,8 @@ async function measurePicture(root: string, output: Output): Promise<Found> {
 }
 
 /**
- * Standard deviation of color channels (0 to 255) below which a picture counts as blank. A compressed picture of one
- * color has less than 0.5; a dot of four pixels on white, at a width of 384 pixels, more than 2.
+ * A picture is blank if every color channel (0 to 255) has a standard deviation below this. A compressed picture of one
+ * color has less than 0.5. Four dark pixels on white, at a width of 384 pixels, have more than 2.
  */
 const leastSeen = 1;
 
@@ -93,7 +91,7 @@ async function measureLooks(root: string, output: Output): Promise<Found> {
   return { isBlank: channels.every(({ stdev }) => stdev < leastSeen) };
 }
 
-/** Size in bytes of ten hours of speech; no output of a job is larger. */
+/** Size in bytes of ten hours of speech. No output of a job is larger. */
 const mostBytes = 512 * 1024 * 1024;
 
 const sounds: {
@@ -161,17 +159,14 @@ function readTracks(tracks: readonly Track[]): MediaFacts {
   return measured;
 }
 
-/** Types of files that can contain content credentials (C2PA). */
 const signed: ReadonlySet<string> = new Set([
   ...['image/png', 'image/jpeg', 'image/webp', 'image/avif', 'audio/wav', 'audio/mpeg', 'audio/mp4'],
   ...['video/mp4', 'video/quicktime'],
 ]);
-/** Type of the first box of every C2PA manifest store. */
 const manifestStore = 'jumdc2pa';
-/** Number of bytes at each end of a file that are searched: the store precedes or follows the media data. */
+/** Number of bytes searched at each end of a file. The manifest store is before or after the media data. */
 const mostAtEnds = 1 << 20;
 
-/** Finds content credentials, without validating them. */
 async function findCredentials(root: string, output: Output): Promise<Found> {
   if (!signed.has(output.type)) return {};
   return withFile(root, output, async (handle) => {

@@ -5,10 +5,13 @@ import { isOutputPath } from '../../lock/check-line.ts';
 import { makeFolders } from '../fs/folders.ts';
 import { isErrno, isSameName, lstatOrAbsent } from '../fs/plain-file.ts';
 
-/** Folders of tools, which may execute a file in them. */
+/** Folders in which tools may execute files. */
 const toolFolders: readonly string[] = ['.git', '.mediabatch', 'node_modules', '.github', '.ssh'];
 
-/** Splits a path into names. Throws `OutputError` (`path`) unless it is plain, relative, and in no tool's folder. */
+/**
+ * Splits a path into names. Throws `OutputError` (`path`) if the path is absolute, not in plain form, or in the folder
+ * of a tool.
+ */
 export function checkOutputPath(path: string): string[] {
   if (!isOutputPath(path))
     throw new OutputError('path', `${JSON.stringify(path)} is not a plain path below the output folder`);
@@ -19,7 +22,7 @@ export function checkOutputPath(path: string): string[] {
 }
 
 /**
- * Makes the folders of an output one by one. Refuses symbolic links, which can lead out of the output folder. Throws
+ * Makes the folders of an output one by one. Refuses symbolic links, which can point out of the output folder. Throws
  * `OutputError` (`path`), or the system's error.
  */
 export async function prepareOutputFolder(root: string, path: string): Promise<{ folder: string; target: string }> {
@@ -43,12 +46,10 @@ export async function prepareOutputFolder(root: string, path: string): Promise<{
   return { folder, target: join(folder, basename(path)) };
 }
 
-/** Returns whether a folder is still at its path, and was not replaced by a link. */
 export function isSameFolder(folder: string): boolean {
   return isSameName(realPath(folder), folder);
 }
 
-/** Returns the path of a folder below `root`; `undefined` if it is missing or behind a symbolic link. */
 export function findOutputFolder(root: string, names: readonly string[]): string | undefined {
   try {
     const expected = [realpathSync.native(root), ...names].join(sep).replace(`${sep}${sep}`, sep);
@@ -59,7 +60,7 @@ export function findOutputFolder(root: string, names: readonly string[]): string
   }
 }
 
-/** Returns the absolute path of an output; `undefined` if its folder is missing or behind a symbolic link. */
+/** Returns the absolute path of an output, or `undefined` if the folder is missing or behind a symbolic link. */
 export function findOutputFile(root: string, path: string): string | undefined {
   const names = path.split('/');
   const name = names.pop() ?? '';
@@ -88,7 +89,10 @@ const ways: Readonly<Record<string, string>> = {
   EFBIG: 'the file is too large for this file system or for the limit of this user',
 };
 
-/** Converts a system error to an `OutputError`: `path` if the name of the file is the cause, else `disk`. */
+/**
+ * Runs `work` and converts a system error to an `OutputError`. The kind is `path` if the file name caused the error,
+ * else `disk`.
+ */
 export async function diskErrors<T>(path: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();

@@ -20,13 +20,14 @@ import type { StatCache } from './stat-cache.ts';
 
 export { checkOutputs, type OutputState } from './check-outputs.ts';
 
-/** Maximum number of bytes of a file, so that an endless body does not fill the disk. */
+/** Maximum size of a file in bytes, so that an endless response does not fill the disk. */
 const defaultMaxBytes = 4 * 1024 ** 3;
 
 /**
- * Creates the store of a campaign's outputs below `root`. All methods throw `OutputError`, and leave no partial file.
- * `saved`: files that may be moved and replaced; defaults to the files that this object saves. `kept`: folder for paid
- * files that newer files replace; `beside` renames such a file in place; if omitted, it is deleted.
+ * Creates the store of a campaign's outputs below `root`. All methods throw `OutputError` and leave no partial file.
+ * `saved`: record of files that may be moved and replaced. Defaults to the files that this object saves. `kept`: folder
+ * for paid files that newer files replace. With `beside`, such a file is renamed in place. If omitted, the file is
+ * deleted.
  */
 export function createOutputs(
   root: string,
@@ -63,7 +64,6 @@ interface SaveOrder {
   maxBytes: number;
   saved: SavedFiles;
   kept?: Kept | undefined;
-  /** Cache for later checks, so that a file saved by this run is not read again. */
   seen?: StatCache | undefined;
 }
 
@@ -96,7 +96,6 @@ async function saveChunks(
   }
 }
 
-/** Creates a temporary file next to an output. Throws if a link has just replaced the folder. */
 async function createTemporary(root: string, save: string): Promise<{ fd: number; folder: string; temporary: string }> {
   const { folder } = await diskErrors(save, () => prepareOutputFolder(root, save));
   const temporary = join(folder, temporaryName('part')); // I11
@@ -168,7 +167,7 @@ async function checkReceived(
   if (found.media !== target.media) {
     throw new OutputError('bad-bytes', `the download is ${found.type}, not ${articled(target.media)} file`);
   }
-  // The announced length proves nothing, because it may itself be too short.
+  // The length in the response header is not trusted, because it may be too short.
   // I10
   if (isCutShort(found.type, { head, tail, bytes }) && !(await hasEndWithin(found.type, received))) {
     throw new OutputError(
@@ -179,10 +178,9 @@ async function checkReceived(
   return found;
 }
 
-/** Largest picture in bytes that is read again to find its end. */
 const mostPictureBytes = 256 * 1024 ** 2;
 
-/** Returns whether a picture is complete and other bytes follow its end, as cameras and phones write them. */
+/** Returns whether other bytes follow a complete picture, as in files of cameras and phones. */
 async function hasEndWithin(
   type: string,
   { temporary, bytes }: { temporary: string; bytes: number },
@@ -199,7 +197,7 @@ function articled(word: string): string {
   return `${/^[aeiou]/.test(word) ? 'an' : 'a'} ${word}`;
 }
 
-/** Returns whether a picture has its end marker. End markers of previews do not count. */
+/** Returns whether a picture has an end marker. End markers of embedded previews are ignored. */
 export function hasPictureEnd(type: string, bytes: Buffer): boolean {
   try {
     if (type === 'image/png') return hasPngEnd(bytes);
@@ -232,7 +230,6 @@ function hasJpegEnd(bytes: Buffer): boolean {
   }
 }
 
-/** Returns the offset of the next marker after compressed data, where 0 or a restart marker follows each 0xff. */
 function endOfScan(bytes: Buffer, start: number): number {
   for (let at = bytes.indexOf(0xff, start); at !== -1; at = bytes.indexOf(0xff, at + 2)) {
     const next = bytes.readUInt8(at + 1);

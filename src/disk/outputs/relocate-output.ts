@@ -16,13 +16,12 @@ import { knownExtensions } from './sniff.ts';
 interface Relocation {
   target: OutputTarget;
   from: Output;
-  /** Whether to remove the old name after the new name is durable, if this machine saved the file. */
+  /** Whether to remove the old file once the new path is durable. Only a file that this machine saved is removed. */
   remove: boolean;
   saved: SavedFiles;
   kept?: Kept | undefined;
 }
 
-/** Links or copies an output to the target's path; `undefined` if the file is missing or changed. */
 export async function relocateOutput(
   root: string,
   { target, from, remove: isUnwanted, saved, kept }: Relocation,
@@ -71,7 +70,7 @@ interface Found {
   source: string;
   inode: number;
   device: number;
-  /** `aside`: next to its own path, where `putInPlace` renamed it. */
+  /** `aside`: `putInPlace` has renamed the file in its folder. `kept`: the file is in the folder of retained files. */
   where: 'in-place' | 'aside' | 'kept';
 }
 
@@ -106,9 +105,10 @@ function isStill(source: string, { inode, device }: Found): boolean {
 }
 
 /**
- * Renames a finished temporary file into place. Replaces an existing file with the same bytes. Replaces and keeps
- * another file if the target may replace it and this machine saved it. Renames any other file to a name with its digest,
- * with a notice. If several machines save (`kept: 'beside'`), a replaceable file is also renamed, without a notice.
+ * Renames a finished temporary file to its final path. An existing file with the same bytes is replaced. Another
+ * existing file is replaced and retained if the target allows it and this machine saved the file. Otherwise the
+ * existing file is renamed with its digest in the name, and a notice is reported. If several machines save (`kept:
+ * 'beside'`), a replaceable file is renamed too, without a notice.
  */
 export async function putInPlace(temporary: string, path: string, file: Finished): Promise<void> {
   const { name, sha256, target, saved, kept } = file;
@@ -136,11 +136,11 @@ export async function putInPlace(temporary: string, path: string, file: Finished
   await syncFolder(dirname(path));
 }
 
-/** Where a paid file is kept that a newer file replaces. */
+/** Folder for paid files that newer files replace. `beside`: such a file is renamed in its own folder. */
 export type Kept = KeptFiles | 'beside';
 
 interface Finished {
-  /** Name relative to the output folder, with its extension. */
+  /** Path relative to the output folder, with extension. */
   name: string;
   sha256: string;
   target: OutputTarget;
@@ -149,8 +149,8 @@ interface Finished {
 }
 
 /**
- * Keeps a paid file before a new file replaces it: next to the new file if the folder of kept files cannot be used. If
- * the disk is full, the paid file is lost, and reported.
+ * Retains a paid file before a new file replaces it. If the folder of retained files cannot be used, the paid file is
+ * renamed in place. If the disk is full, the paid file is lost, and the loss is reported.
  */
 async function keepReplaced(
   path: string,
@@ -173,7 +173,7 @@ function isDisk(error: unknown): boolean {
   return error instanceof UnsafeFileError || (error as NodeJS.ErrnoException).code !== undefined;
 }
 
-/** Renames a file to a free name. Never overwrites a file: unlike `rename`, `link` fails if the name exists. */
+/** Renames a file to a free name. Uses `link`, which fails if the name exists, so no file is overwritten. */
 async function putAside(path: string, sha256: string): Promise<string> {
   const extension = extname(path);
   const stem = join(dirname(path), basename(path, extension));
@@ -190,7 +190,7 @@ async function moveToFreeName(path: string, aside: string): Promise<boolean> {
   } catch (error) {
     if (isErrno(error, 'EEXIST')) return false;
     if (!hasNoLinks(error)) throw error;
-    // Without hard links, only a check prevents that the rename replaces a file.
+    // Without hard links, only this check keeps `rename` from replacing a file.
     if (lstatOrAbsent(aside) !== undefined) return false;
     await renameFile(path, aside);
     return true;
@@ -199,7 +199,10 @@ async function moveToFreeName(path: string, aside: string): Promise<boolean> {
   return true;
 }
 
-/** Returns the digest of a delivered file; `undefined` if it is missing. Throws `OutputError` for a link in its path. */
+/**
+ * Returns the digest of a delivered file, or `undefined` if the file is missing. Throws `OutputError` for a link in the
+ * path.
+ */
 export async function lookAtDelivery(root: string, name: string): Promise<Digest | undefined> {
   let folder = root;
   for (const part of checkOutputPath(name).slice(0, -1)) {
@@ -213,8 +216,8 @@ export async function lookAtDelivery(root: string, name: string): Promise<Digest
 }
 
 /**
- * Copies a file to `name` below `root`, replacing a file there. Returns false, without the copy, if its bytes have
- * another digest. The next copy to `name` replaces the temporary file of an interrupted copy.
+ * Copies a file to `name` below `root` and replaces an existing file. Returns false, and copies nothing, if the content
+ * does not match the digest. A temporary file of an interrupted copy is replaced by the next copy to `name`.
  */
 export async function deliverFile(
   source: string,

@@ -7,31 +7,28 @@ import { isRealFolder, prepareStateFolder } from '../state/state-folder.ts';
 
 const fileName = 'saved-files';
 const sealLength = 32;
-/** Maximum size of the record in bytes: about a million files. */
+/** In bytes. Enough for about a million files. */
 const mostBytes = 256 * 1024 ** 2;
 
 /**
- * Record of the files that this user's runs have saved on this machine, by path and digest. A lock line can name any
- * file of the working tree, so only files in this record are deleted, moved or replaced.
+ * Record of the files that this user's runs have saved on this machine, by path and digest. Only files in this record
+ * are deleted, moved or replaced, because a lock line can contain any path of the working tree.
  */
 export class SavedFiles {
   readonly #state: string | undefined;
   readonly #prefix: string;
-  /** Entries without a file. */
   readonly #saved = new Set<string>();
-  /** Lines of the file, read when they are first needed. */
   #lines: Set<string> | undefined;
-  /** Open until the process ends, because opening takes longer than writing a line. */
+  /** Stays open until the process ends, because opening takes longer than writing a line. */
   #file: Promise<{ file: SharedLines; secret: Buffer } | undefined> | undefined;
 
-  /** `state`: folder that is never committed; if omitted, the record is only in memory. `root`: output folder. */
+  /** `state`: folder that is never committed. If omitted, the record is only in memory. `root`: output folder. */
   constructor(state?: string, root?: string) {
     this.#state = state;
     const way = state === undefined || root === undefined ? '' : relative(dirname(state), root).split(sep).join('/');
     this.#prefix = way === '' ? '' : `${way}/`;
   }
 
-  /** Returns whether a file with this SHA-256 (hex) was saved at this path. Writes nothing. */
   has(path: string, sha256: string): boolean {
     const entry = this.#entry(path, sha256);
     if (this.#state === undefined) return this.#saved.has(entry);
@@ -63,7 +60,7 @@ export class SavedFiles {
   }
 }
 
-/** Returns the line `SEAL SHA-256 PATH`. A line without a valid seal of this user is ignored. */
+/** Returns the line `SEAL SHA-256 PATH`. Lines without a valid seal of this user are ignored. */
 function lineOf(secret: Buffer, entry: string): string {
   return `${sealOf(secret, fileName, entry).slice(0, sealLength)} ${entry}`;
 }

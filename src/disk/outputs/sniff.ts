@@ -3,7 +3,6 @@ import type { Media } from '../../kinds/kind.ts';
 
 export interface SniffedMedia {
   media: Media;
-  /** Media type, for example `image/png`. */
   type: string;
   extension: string;
 }
@@ -14,7 +13,7 @@ interface Format extends SniffedMedia {
 
 const heicBrands = ['heic', 'heix', 'mif1', 'msf1'];
 
-/** Number of leading bytes in which every format is recognized. */
+/** Every format is recognized from this number of first bytes. */
 export const sniffLength = 512;
 
 const formats: readonly Format[] = [
@@ -31,13 +30,13 @@ const formats: readonly Format[] = [
   format('video/webm', '.webm', (head) => isEbml(head, 'webm')),
   format('video/x-matroska', '.mkv', (head) => isEbml(head, 'matroska')),
   format('video/quicktime', '.mov', (head) => hasText(head, 4, 'ftypqt')),
-  // Last of the ISO media files: sounds and pictures have their own brands, and match before.
+  // The last format of ISO media files. Sounds and pictures match earlier by their own brands.
   format('video/mp4', '.mp4', (head) => hasText(head, 4, 'ftyp') && !hasBrand(head, heicBrands)),
 ];
 
 export const knownExtensions: readonly string[] = formats.map(({ extension }) => extension);
 
-/** Recognizes formats that a job may produce. `head`: the first `sniffLength` bytes, or the whole file. */
+/** Recognizes the formats that a job may produce. `head`: the first `sniffLength` bytes, or the whole file. */
 export function sniffMedia(head: Uint8Array): SniffedMedia | undefined {
   const format = formats.find(({ matches }) => matches(head));
   return format && { media: format.media, type: format.type, extension: format.extension };
@@ -62,8 +61,9 @@ const typeByExtension: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Explains why a file is not what its extension states: it is empty, a text such as an error page, or another kind of
- * media. Another format of the same kind is usable, except HEIC. `undefined` if the file is usable.
+ * Explains why a file does not match the extension. Reasons: the file is empty, contains a text such as an error page,
+ * or is another kind of media. Returns `undefined` if the file is usable. Another format of the same kind is usable,
+ * except HEIC.
  */
 export function explainUnusable(name: string, head: Uint8Array): string | undefined {
   if (head.length === 0) return 'it is empty';
@@ -80,7 +80,6 @@ export function explainUnusable(name: string, head: Uint8Array): string | undefi
   return isText ? `it is ${describeBytes(head)}, and its name ends in ${extension}` : undefined;
 }
 
-/** Decodes the beginning of a text; `undefined` for other bytes. */
 function decodeText(head: Uint8Array): string | undefined {
   const isBinary = head.some((byte) => byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d);
   if (isBinary) return undefined;
@@ -93,12 +92,12 @@ function decodeText(head: Uint8Array): string | undefined {
 
 interface FileEnds {
   head: Uint8Array;
-  /** At least the last 16 bytes of the file, or all. */
+  /** The last bytes of the file: at least 16, or the whole file. */
   tail: Uint8Array;
   bytes: number;
 }
 
-/** Returns whether the end that a format defines is missing. Needed for bodies without an announced length. */
+/** Returns whether the end that the format requires is missing. Needed when the response did not state a length. */
 export function isCutShort(type: string, { head, tail, bytes }: FileEnds): boolean {
   switch (type) {
     case 'image/png':
@@ -125,10 +124,9 @@ export function isCutShort(type: string, { head, tail, bytes }: FileEnds): boole
   }
 }
 
-/** Length in bytes from which a length is a placeholder of a writer that did not know it. */
+/** In bytes. A writer that does not know the length of a file states at least this value. */
 const placeholder = 2 ** 30;
 
-/** Returns whether a file ends with a marker, and then only with zero bytes. */
 function includesAtEnd(tail: Uint8Array, marker: readonly number[]): boolean {
   let end = tail.length;
   while (end > 0 && tail[end - 1] === 0) end--;
@@ -149,7 +147,6 @@ function isRiff(head: Uint8Array, form: string): boolean {
   return (isLarge || hasText(head, 0, 'RIFF')) && hasText(head, 8, form);
 }
 
-/** Returns whether the first box of an ISO media file begins with one of these brands. */
 function hasBrand(head: Uint8Array, brands: readonly string[]): boolean {
   return hasText(head, 4, 'ftyp') && brands.some((brand) => hasText(head, 8, brand));
 }
@@ -163,7 +160,6 @@ function ebmlText(text: string): Buffer {
   return Buffer.concat([Buffer.from([0x80 | text.length]), Buffer.from(text)]);
 }
 
-/** Returns whether the segment after the header states a length beyond the end of the file. */
 function isEbmlCut(head: Uint8Array, bytes: number): boolean {
   const header = readEbmlSize(head, 4);
   if (header === undefined || header.size === undefined) return false;
@@ -173,7 +169,6 @@ function isEbmlCut(head: Uint8Array, bytes: number): boolean {
   return body?.size !== undefined && segment + 4 + body.length + body.size > bytes;
 }
 
-/** Reads a size of one to eight bytes; all ones mean unknown. */
 function readEbmlSize(head: Uint8Array, at: number): { length: number; size: number | undefined } | undefined {
   const first = head[at];
   if (first === undefined || first === 0) return undefined;
@@ -188,7 +183,6 @@ function readEbmlSize(head: Uint8Array, at: number): { length: number; size: num
   return { length, size: isUnknown ? undefined : size };
 }
 
-/** Returns whether one of the first boxes states a length beyond the end of the file. */
 function isBoxCut(head: Uint8Array, bytes: number): boolean {
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
   for (let at = 0; at + 16 <= head.length; ) {
@@ -203,7 +197,6 @@ function isBoxCut(head: Uint8Array, bytes: number): boolean {
   return false;
 }
 
-/** Returns whether a frame of MPEG audio, layer III, begins at an offset. */
 export function isMp3Frame(bytes: Uint8Array, at = 0): boolean {
   const version = bytes[at + 1] ?? 0;
   const rates = bytes[at + 2] ?? 0xff;

@@ -7,27 +7,28 @@ import type { Output } from '../../lock/record.ts';
 import { lstatOrAbsent } from '../fs/plain-file.ts';
 import { readCache, writeCache } from '../state/caches.ts';
 
-/** Stats that change with a file's content (times in ms since 1970), and its SHA-256 in hex. */
+/** Stats that change when the content of a file changes, and the SHA-256 in hex. Times are in ms since 1970. */
 type Seen = readonly [bytes: number, mtimeMs: number, ctimeMs: number, ino: number, sha256: string];
 
-/** Coarsest resolution of times in any file system, in ms: two changes within it may have the same time. */
+/**
+ * In ms. Two changes within this time may have the same file time, because this is the coarsest resolution of any file
+ * system.
+ */
 const coarsestStepMs = 2000;
-/** Largest expected difference between the file system's clock and the local clock, in ms. */
+/** Largest expected difference between the file system's clock and the local clock. */
 const clockDifferenceMs = 500;
 
 /**
- * Cache of output digests with the stats of the files. A file with the same stats is not read again. Only the system
- * sets the time of the last change (ctime), so no program can hide a change. A file that changed just before it was read
- * is read again.
+ * Cache of output digests with the stats of the files. A file with unchanged stats is not read again, unless it changed
+ * just before it was read. The stats include ctime, which only the system sets, so a program cannot hide a change.
  */
 export class StatCache {
   readonly now: () => number;
-  /** Result that an earlier process derived from exactly these files, in its own format. */
+  /** Result that an earlier process computed from exactly these files, in a format of the caller. */
   readonly finding: Json | undefined;
   readonly #state: string;
   readonly #name: string;
   readonly #before: ReadonlyMap<string, Seen>;
-  /** Entries to keep: requested earlier entries, and new ones. */
   readonly #after = new Map<string, Seen>();
 
   private constructor(
@@ -42,7 +43,6 @@ export class StatCache {
     this.now = now;
   }
 
-  /** `state`: folder that is never committed. `lock`: path of the lock with these outputs. Writes nothing. */
   static async open(state: string, lock: string, now: () => number = Date.now): Promise<StatCache> {
     const name = `${basename(lock)}.seen`;
     const { files, finding } = await readCache(state, name, 1);
@@ -50,7 +50,6 @@ export class StatCache {
     return new StatCache(state, name, { files: seen, finding, now });
   }
 
-  /** Returns the SHA-256 (hex) of the file at `path`; `undefined` if the file has changed since. */
   recall(path: string, stats: Stats): string | undefined {
     const seen = this.#after.get(path) ?? this.#before.get(path);
     if (seen === undefined || !isSame(seen, stats)) return undefined;
@@ -58,7 +57,7 @@ export class StatCache {
     return seen[4];
   }
 
-  /** Records a digest. `stats`: from before the file was read. `readAt`: start of reading, by `now`. */
+  /** Records a digest. `stats`: read before the content was read. `readAt`: time when reading began, by `now`. */
   note(path: string, stats: Stats, { sha256, readAt }: { sha256: string; readAt: number }): void {
     if (stats.ctimeMs + coarsestStepMs + clockDifferenceMs < readAt) this.noteOwn(path, stats, sha256);
     else this.#after.delete(path);
@@ -66,7 +65,7 @@ export class StatCache {
 
   /** Records a file that this process has just created under a new name. */
   noteOwn(path: string, stats: Stats, sha256: string): void {
-    // If ctime is missing, or the modification time was set to a later time, the times prove little.
+    // If ctime is missing or earlier than the modification time, the times are not reliable.
     if (stats.ctimeMs < stats.mtimeMs) return;
     this.#after.set(path, [stats.size, stats.mtimeMs, stats.ctimeMs, stats.ino, sha256]);
   }
@@ -75,12 +74,10 @@ export class StatCache {
     return [...this.#before].map(([path, [bytes, , , , sha256]]) => ({ path, bytes, sha256 }));
   }
 
-  /** Returns whether this many files have been requested or recorded. */
   knowsAll(count: number): boolean {
     return this.#after.size === count;
   }
 
-  /** Saves requested and recorded entries, with a result of this process. */
   async keep(finding?: Json): Promise<void> {
     const isAsBefore =
       this.#after.size === this.#before.size &&

@@ -6,21 +6,20 @@ import { digestOf } from '../outputs/hash-file.ts';
 import { sniffMedia } from '../outputs/sniff.ts';
 
 export interface PictureOrder {
-  /** Absolute. */
   path: string;
   bytes: number;
-  /** Digest in hex. A file with other bytes is not shown. */
+  /** In hex. A file with another digest is not shown. */
   sha256: string;
 }
 
-/** A small picture, upright and without transparency. `width` and `height`: size of the original. */
+/** A small picture, upright and without transparency. `width` and `height` are those of the original. */
 interface SmallPicture {
   picture: Sharp;
   width: number;
   height: number;
 }
 
-/** Length of the longer side, in pixels. */
+/** In pixels, of the longer side. */
 export const smallSide = 384;
 /** Maximum number of pixels of the original, because a small file can decode to gigabytes. */
 const mostPixels = 48_000_000;
@@ -33,7 +32,10 @@ const formats: ReadonlyMap<string | undefined, string> = new Map([
   ['image/webp', 'WEBP'],
 ]);
 
-/** Loads sharp on first use, because loading is slow. Throws MB3701 if its binary for this machine is missing. */
+/**
+ * Loads the library sharp on first use, because loading is slow. Throws MB3701 if the binary for this machine is
+ * missing.
+ */
 export async function loadSharp(load: () => Promise<{ default: typeof SharpOf }> = () => import('sharp')) {
   try {
     return (await load()).default;
@@ -44,7 +46,7 @@ export async function loadSharp(load: () => Promise<{ default: typeof SharpOf }>
   }
 }
 
-/** Decodes and shrinks a picture. `problem`: completes a sentence after `the picture`. */
+/** Decodes and shrinks a picture. `problem` follows the words `the picture` in a message. */
 export async function shrinkPicture(
   order: PictureOrder,
   side = smallSide,
@@ -67,7 +69,7 @@ export async function shrinkPicture(
   }
 }
 
-/** Returns the size after rotation by the EXIF data; `undefined` if the picture cannot be read. */
+/** Returns the size after the rotation that the EXIF data states. Returns `undefined` if the picture cannot be read. */
 export async function pictureSize(
   order: Pick<PictureOrder, 'path' | 'bytes'>,
 ): Promise<{ width: number; height: number } | undefined> {
@@ -102,7 +104,6 @@ async function shrink(
   return { picture: sharp(data, { raw: info }), width: autoOrient.width, height: autoOrient.height };
 }
 
-/** Returns the content; `undefined` if it is missing, not a plain file, or of another size. */
 function readPicture({ path, bytes }: Pick<PictureOrder, 'path' | 'bytes'>): Buffer | undefined {
   try {
     const content = readPlainFile(path, bytes);

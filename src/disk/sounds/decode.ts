@@ -12,7 +12,7 @@ interface Form {
   isFloat: boolean;
   channels: number;
   rate: number;
-  /** Bytes of one sample. */
+  /** Bytes per sample. */
   bytes: number;
 }
 
@@ -22,19 +22,17 @@ interface Samples {
   bytes: number;
 }
 
-/** Decodes a WAV of integers or floats. Ignores other formats. */
 export async function decodeWav(handle: FileHandle, listener: Listener): Promise<void> {
   const samples = await findSamples(handle);
   if (samples !== undefined) await hearSamples(handle, samples, listener);
 }
 
-/** Computes the duration of a WAV in seconds from its size; `undefined` for an unsupported format. */
+/** Computes the duration in seconds of a WAV from the file size. Returns `undefined` for an unsupported format. */
 export async function wavSeconds(handle: FileHandle): Promise<number | undefined> {
   const { form, bytes } = (await findSamples(handle)) ?? {};
   return form && bytes ? Math.floor(bytes / (form.channels * form.bytes)) / form.rate : undefined;
 }
 
-/** Finds the samples. If their size is missing or exceeds the file, they end where the file ends. */
 async function findSamples(handle: FileHandle): Promise<Samples | undefined> {
   const { size: fileBytes } = await handle.stat();
   let form: Form | undefined;
@@ -103,7 +101,6 @@ async function readAt(handle: FileHandle, at: number, length: number): Promise<D
 
 const sliceBytes = 64 * 1024;
 
-/** Decodes an MP3. Skips broken frames. */
 export async function decodeMp3(handle: FileHandle, listener: Listener): Promise<void> {
   // Imported on demand, because it is large, and only needed if a manifest has an expectation about sound.
   const { MPEGDecoder } = await import('mpg123-decoder');
@@ -125,7 +122,7 @@ export async function decodeMp3(handle: FileHandle, listener: Listener): Promise
   }
 }
 
-/** Decodes bytes with a silent console, because the decoder prints errors. */
+/** Decodes bytes while console output is suppressed, because the decoder prints its errors there. */
 function decode(decoder: MPEGDecoder, bytes: Uint8Array): MPEGDecodedAudio {
   const { error } = console;
   console.error = () => {};
@@ -136,7 +133,10 @@ function decode(decoder: MPEGDecoder, bytes: Uint8Array): MPEGDecodedAudio {
   }
 }
 
-/** Sums up the frames of an MP3 in seconds: the header of joined parts counts only the first part. */
+/**
+ * Returns the duration of an MP3 in seconds, as the sum of all frames. The header is not used: in a file of joined
+ * parts, it counts only the first part.
+ */
 export async function mp3Seconds(handle: FileHandle): Promise<number | undefined> {
   const { size } = await handle.stat();
   const bytes = Buffer.alloc(size);
@@ -146,7 +146,7 @@ export async function mp3Seconds(handle: FileHandle): Promise<number | undefined
   for (let at = 0; at + 4 <= size; ) {
     const tag = tagLength(bytes, at);
     const frame = readFrame(bytes, at);
-    // After broken bytes, a single header may be an accident.
+    // After broken bytes, a single header may be a coincidence.
     if (frame !== undefined && (isInSync || readFrame(bytes, at + frame.length) !== undefined)) {
       seconds += frame.seconds;
       at += frame.length;
@@ -166,7 +166,6 @@ const bitRates = {
   half: [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
 } as const;
 
-/** Reads the header of a frame. A Xing or VBRI frame has no duration. */
 function readFrame(bytes: Buffer, at: number): { length: number; seconds: number } | undefined {
   if (at + 4 > bytes.length || !isMp3Frame(bytes, at)) return undefined;
   const [version = 0, coding = 0] = bytes.subarray(at + 1, at + 3);
@@ -193,7 +192,6 @@ async function readIsMono(handle: FileHandle): Promise<boolean> {
 
 const tagHeadBytes = 10;
 
-/** Returns the length in bytes of the ID3 tag at an offset, with its header; 0 without a tag. */
 function tagLength(bytes: Uint8Array, at: number): number {
   const isTag = bytes[at] === 0x49 && bytes[at + 1] === 0x44 && bytes[at + 2] === 0x33;
   if (!isTag || bytes.length < at + tagHeadBytes) return 0;
@@ -206,11 +204,11 @@ export interface Listener {
   tell(): MediaFacts;
 }
 
-/** Amplitude of -50 dBFS, below which samples count as silence. */
+/** Amplitude of -50 dBFS. Samples below it count as silence. */
 const silent = 10 ** (-50 / 20);
-/** Lowest loudness and peak that are reported. */
+/** Lowest loudness (LUFS) and lowest peak (dBFS) that are reported. */
 const least = { lufs: -70, dB: -120 } as const;
-/** Shortest sound with a defined loudness, in seconds. */
+/** A shorter sound has no defined loudness. */
 const blockSeconds = 0.4;
 
 export class Ear implements Listener {
@@ -252,7 +250,7 @@ function rounded(value: number): number {
 }
 
 const barCount = 120;
-/** Number of samples of a piece. Pieces are joined to bars at the end, when the duration is known. */
+/** Number of samples of a piece. When the duration is known, pieces are joined to the bars of the drawing. */
 const pieceSamples = 128;
 
 export class WavePen implements Listener {
@@ -271,7 +269,6 @@ export class WavePen implements Listener {
     }
   }
 
-  /** Empty for a sound that is too short. */
   tell(): MediaFacts {
     if (this.#pieces.length < barCount) return {};
     return { wave: writeWave(findPeaks([Float32Array.from(this.#pieces)], barCount)) };

@@ -8,7 +8,7 @@ import { readSealedFile, writeSealedFile } from './sealed-file.ts';
 
 const mostBytes = 64 * 1024 ** 2;
 
-/** Returns `undefined` if the disk refuses, or if the content is not JSON: a cache may be lost. */
+/** Runs `work` on a cache. Returns `undefined` after an error of the disk, or if the content is not JSON. */
 export async function orForgotten<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
@@ -20,13 +20,16 @@ export async function orForgotten<T>(work: () => Promise<T>): Promise<T | undefi
   }
 }
 
-/** `undefined` if the file is missing or exceeds `mostBytes`. */
+/** Returns `undefined` if the file is missing or larger than `mostBytes`. Throws `SyntaxError` for invalid JSON. */
 export async function readJsonFile(path: string, mostBytes: number): Promise<Json | undefined> {
   const text = readPlainFile(path, mostBytes)?.toString('utf8');
   return text === undefined ? undefined : (JSON.parse(text.replace(/^\ufeff/, '')) as Json);
 }
 
-/** Empty if the object is missing or has another version. The seal proves that this user wrote the fields. */
+/**
+ * Returns the fields of a cache file, or no fields if the file is missing or has another version. The seal proves that
+ * this user wrote the fields.
+ */
 export async function readCache(state: string, name: string, version: number): Promise<{ [field: string]: Json }> {
   const kept = await orForgotten(async () => {
     const bytes = await readSealedFile(state, name, { mostBytes });
@@ -35,7 +38,7 @@ export async function readCache(state: string, name: string, version: number): P
   return isMap(kept) && kept.version === version ? kept : {};
 }
 
-/** Returns false if the object cannot be stored: a later run fills the cache. */
+/** Returns false if the file cannot be written. A later run then fills the cache. */
 export async function writeCache(
   state: string,
   name: string,
@@ -44,7 +47,6 @@ export async function writeCache(
   return (await orForgotten(() => writeSealedFile(state, name, `${JSON.stringify(content)}\n`))) === true;
 }
 
-/** OpenAPI document, models, accounts for posts. */
 type Answer = 'document' | 'catalog' | 'accounts';
 
 export async function readAnswer(state: string, service: string | undefined, what: Answer): Promise<Json | undefined> {
@@ -65,13 +67,13 @@ function nameOf(service: string, what: Answer): string {
   return `service/${service.replace(/[^A-Za-z0-9]/g, '_')}${part}.json`;
 }
 
-/** `durations`: file name for this service. Durations of the sandbox depend on its `--speed`. */
+/** `durations`: file name for this service. The sandbox has a file for each `--speed`. */
 interface Place {
   state: string;
   durations: string;
 }
 
-/** Durations of earlier runs improve polling and time estimates. */
+/** Reads how long jobs took in earlier runs. Polling and time estimates use these durations. */
 export async function readKeptDurations({ state, durations: fileName }: Place): Promise<KeptDurations> {
   const { durations } = await readCache(state, fileName, 1);
   return isMap(durations) ? (durations as KeptDurations) : {};
@@ -81,13 +83,11 @@ export async function keepDurations({ state, durations: fileName }: Place, durat
   if (Object.keys(durations).length > 0) await writeCache(state, fileName, { version: 1, durations });
 }
 
-/** By aspect; empty for an aspect that the file does not state. */
 type Measured = { readonly [aspect in Aspect]?: MediaFacts };
 
 const measuresFile = 'measures.json';
 const measuresVersion = 3;
 
-/** Cache of slow measurements by SHA-256. */
 export class KeptMeasures {
   readonly #state: string;
   #known: Promise<Map<string, Measured>> | undefined;

@@ -7,7 +7,7 @@ import { orAbsent } from '../fs/plain-file.ts';
 import { digestOf } from '../outputs/hash-file.ts';
 import { findOwn, makeOwn, readSealedFile, writeSealedFile } from './sealed-file.ts';
 
-/** Canonical path of a lock: equal for all paths to one file. */
+/** Returns the canonical path of a lock. Two paths to the same file have the same canonical path. */
 export function lockName(path: string): string {
   const whole = resolve(path);
   try {
@@ -21,12 +21,12 @@ const approvalsFolder = 'approvals';
 const mostApprovalBytes = 1 << 16;
 const approvalFile = /^[0-9a-f]{32}\.json$/;
 
-/** `undefined` if this machine sealed no approval of exactly this plan and lock. */
+/** Returns `undefined` if this machine sealed no approval of exactly this plan and lock. */
 export function readApproval(of: Pick<Approval, 'digest' | 'lock'>): Promise<Approval | undefined> {
   return readNamed(approvalName(of));
 }
 
-/** Newest first. */
+/** Returns the newest approval first. */
 export async function listApprovals(): Promise<Approval[]> {
   const own = findOwn()?.folder;
   if (own === undefined) return [];
@@ -35,7 +35,7 @@ export async function listApprovals(): Promise<Approval[]> {
   return found.flatMap((one) => one ?? []).sort((a, b) => b.at.localeCompare(a.at));
 }
 
-/** Returns false if this user has no writable state folder. */
+/** Stores an approval. Returns false if this user has no writable state folder. */
 export async function keepApproval(approval: Approval): Promise<boolean> {
   const own = (await makeOwn())?.folder;
   return own !== undefined && writeSealedFile(own, approvalName(approval), JSON.stringify(approval));
@@ -46,7 +46,7 @@ export async function dropApproval(approval: Approval): Promise<void> {
   if (own !== undefined) await orAbsent(unlink(join(own, approvalName(approval))));
 }
 
-/** The seal covers this name, so a copy under another name is invalid. */
+/** Returns the file name of an approval. The seal covers this name, so a copy under another name is invalid. */
 function approvalName({ digest, lock }: Pick<Approval, 'digest' | 'lock'>): string {
   return `${approvalsFolder}/${digestOf(Buffer.from(`${digest}\0${lock}`)).sha256.slice(0, 32)}.json`;
 }

@@ -22,13 +22,15 @@ import { type LinePlace, type LineReader, readSharedLines, SharedLines } from '.
 import { SpendingFiles } from './spending-files.ts';
 import { isUnsent, type SpendingClock, SpendingLedger } from './spending-ledger.ts';
 
-/** Folder below the user's state folder, with a file for each account and campaign name. */
 const folderName = 'purchases';
 const waitMs = 200;
-/** Lifetime in ms of a reservation whose process cannot be checked from here, such as one in a container. */
+/**
+ * In ms. After this time, a reservation of a process in another container expires, because such a process cannot be
+ * checked.
+ */
 const foreignMs = 24 * 3_600_000;
 
-/** Beginning of a line; the rest of most lines is not parsed. */
+/** Beginning of a line. Most lines are not parsed beyond it. */
 const lineForm = /^\{"key":"([^"\\]+)","is":"(send|job|end|hold|free)","id":"([^"\\]*)"/;
 
 interface Reserved {
@@ -41,14 +43,12 @@ interface Run {
   by: ProcessIdentity;
 }
 
-/** Purchases under one idempotency key. */
 class Entry {
-  /** Their texts stay in the file, because those of a long run take much memory. */
+  /** Positions of the lines in the file. The texts are not stored, because those of a long run take much memory. */
   readonly #places: LinePlace[] = [];
   holds: Reserved[] = [];
   #sends = 0;
   #endsWithJob = false;
-  /** Whether the lock lacks one of its jobs. */
   #hasUnknownJob = false;
 
   hold(hold: Reserved): void {
@@ -68,7 +68,6 @@ class Entry {
     if (is === 'send') this.#sends += 1;
   }
 
-  /** Whether the lock contains everything under this key. */
   get isKnown(): boolean {
     return this.#endsWithJob && this.#sends <= 1 && !this.#hasUnknownJob;
   }
@@ -89,7 +88,7 @@ class Entries {
   readonly #runs = new Map<string, Run>();
   readonly #isKnown: ((key: string, jobId: string) => boolean) | undefined;
 
-  /** `isKnown`: whether the lock has this job. With it, reservations are ignored. */
+  /** `isKnown`: returns whether the lock contains the job. If set, reservations are ignored. */
   constructor(isKnown?: (key: string, jobId: string) => boolean) {
     this.#isKnown = isKnown;
   }
@@ -105,7 +104,6 @@ class Entries {
     else entry.add(is, place, is === 'job' && this.#isKnown?.(key, id) === true);
   }
 
-  /** The lines of the key share this string. */
   expect(key: string): Entry {
     const entry = this.byKey.get(key) ?? new Entry();
     this.byKey.set(key, entry);
@@ -121,14 +119,14 @@ class Entries {
   }
 }
 
-/** V8 would keep the whole line in memory with a part of it. */
+/** Copies a part of a line. Without the copy, V8 would store the whole line as long as the part is used. */
 function copyOf(part: string): string {
   return Buffer.from(part).toString();
 }
 
 /**
- * Reads the purchases and open create requests of the journal `name`. Omits keys for which `isKnown` returns true for
- * every job.
+ * Reads the purchases and unresolved creates of the journal `name`. `isKnown`: returns whether the lock contains the
+ * job. A key is omitted if the lock contains all its jobs.
  */
 export async function readPurchases(
   name: string,
@@ -149,7 +147,7 @@ export function journalName(text: string, account: string): string {
   return `${hash('sha256', text).slice(0, 16)}-${account}`;
 }
 
-/** Whether another account of this user has a journal of this service and campaign. */
+/** Returns whether another account of this user has a journal of the same service and campaign. */
 export function hasOtherAccount(name: string): boolean {
   const own = findOwn()?.folder;
   if (own === undefined) return false;
@@ -161,11 +159,11 @@ export function hasOtherAccount(name: string): boolean {
 
 interface OpenOptions {
   clock: SpendingClock;
-  /** Limits over all campaigns, and the lock of the run. Omitted if the journal holds no credits. */
+  /** Limits over all campaigns, and the path of the run's lock. If omitted, the journal reserves no credits. */
   spending?: { limits: SpendingLimits; lock: string };
 }
 
-/** Opens the journal; `undefined` if this user has no writable state folder. */
+/** Opens the journal. Returns `undefined` if this user has no writable state folder. */
 export async function openPurchases(
   name: string,
   { clock, spending }: OpenOptions,
@@ -187,7 +185,7 @@ export async function openPurchases(
   }
 }
 
-/** Returns `undefined` if the spending files cannot be written; with a limit, throws. */
+/** Returns `undefined` if the spending files cannot be written. Throws in that case if a limit is set. */
 async function openHome(
   own: string,
   options: Parameters<typeof SpendingFiles.open>[1],
@@ -212,13 +210,12 @@ interface PurchaseFileParts {
 
 /**
  * Journal file of one account and campaign name. Each batch of lines is appended with one write, so that all processes
- * see one order. Of two reservations of an idempotency key, the first counts.
+ * read the same order. If two runs reserve the same idempotency key, the first reservation counts.
  */
 class PurchaseFile implements PurchaseJournal {
   readonly #of: PurchaseFileParts;
   readonly #run = randomBytes(8).toString('hex');
   readonly #entries = new Entries();
-  /** Reservation times of this run, by idempotency key. */
   readonly #held = new Map<string, number>();
   readonly #readOn = coalesce(async () => this.#of.lines.readOn((text, place) => this.#entries.add(text, place)));
 
@@ -287,7 +284,10 @@ class PurchaseFile implements PurchaseJournal {
     return this.#put({ key, is: 'hold', id: this.#run, at, by: this.#of.self });
   }
 
-  /** Renews a reservation before it expires. Throws if another run took the key while this process was suspended. */
+  /**
+   * Renews a reservation before it expires. Throws if another run has reserved the key while this process was
+   * suspended.
+   */
   async #confirm(key: string): Promise<void> {
     const at = this.#held.get(key);
     if (at === undefined || Math.abs(this.#of.clock.now() - at) < foreignMs / 2) return;
@@ -312,8 +312,9 @@ function fileOf(folder: string, name: string): string {
 }
 
 /**
- * Whether an idempotency key must not be sent: it has a job, or an open create request of a run that has ended
- * (`isOurs`). A step that `asks` needs the end of its own create request.
+ * Returns whether a run must not send this idempotency key. This is so if the key has a job, or if a run that has ended
+ * left an unresolved create (`isOurs`). For a step that `asks` about a create request, only the end of that request
+ * counts.
  */
 export function isAnswered(
   records: readonly StepRecord[],

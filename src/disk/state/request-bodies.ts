@@ -5,10 +5,10 @@ import type { RequestBodies } from '../../contract/ports.ts';
 import { readSealedFile, writeSealedFile } from './sealed-file.ts';
 import { isRealFolder } from './state-folder.ts';
 
-/** The service accepts requests of at most 10 MB. */
+/** In bytes. The service accepts requests of at most 10 MB. */
 const longestBody = 10 * 1024 * 1024;
 
-/** No service remembers an idempotency key for so long. */
+/** In ms. No service stores an idempotency key for this long. */
 const keptForMs = 48 * 3_600_000;
 
 export function createRequestBodies(state: string): RequestBodies {
@@ -37,7 +37,6 @@ export function createRequestBodies(state: string): RequestBodies {
 
 const tidied = new Set<string>();
 
-/** Once per process. */
 async function forgetOld(state: string): Promise<void> {
   const folder = join(state, 'bodies');
   if (tidied.has(folder) || !isRealFolder(state) || !isRealFolder(folder)) return;

@@ -14,9 +14,9 @@ interface HistoryLimits {
 
 const historyLimits: HistoryLimits = { runs: 100, bytes: 64 * 1024 ** 2 };
 
-/** Example: `2026-11-22-0435-k3f9`, start in UTC and random characters. */
+/** Example: `2026-11-22-0435-k3f9.jsonl`. The name contains the start time in UTC and random characters. */
 const runName = /^(\d{4}-\d{2}-\d{2}-\d{4}-[0-9a-hjkmnp-tv-z]{4})\.jsonl$/;
-/** Bytes read at each end of a file; the first and the last line are shorter. */
+/** Number of bytes read at each end of a file. The first and the last line are shorter than this. */
 const endBytes = 1 << 18;
 const letters = '0123456789abcdefghjkmnpqrstvwxyz';
 
@@ -34,7 +34,7 @@ interface Lines {
   size: number;
 }
 
-/** Histories of earlier runs. They are only shown, so damaged content does no harm. */
+/** Histories of earlier runs. They are only displayed, so damaged content does no harm. */
 export class RunHistory {
   readonly #state: string;
   readonly #folder: string;
@@ -44,7 +44,7 @@ export class RunHistory {
     this.#folder = folder;
   }
 
-  /** Newest first. Empty if there is no readable history. */
+  /** Returns the newest run first. Returns an empty list if no history is readable. */
   async list(): Promise<{ id: string; bytes: number }[]> {
     const runs = await orForgotten(async () => {
       if (!hasRealFolders(this.#state, this.#folder)) return [];
@@ -61,12 +61,11 @@ export class RunHistory {
     return runs ?? [];
   }
 
-  /** `undefined` if the file cannot be read. Omits lines that are not JSON. */
+  /** Returns the lines of a run, without lines that are not JSON. Returns `undefined` if the file cannot be read. */
   async read(id: string): Promise<Json[] | undefined> {
     return (await this.readFrom(id, 0, 2 * historyLimits.bytes))?.values;
   }
 
-  /** Reads only the first and the last lines of a run. */
   async readEnds(id: string): Promise<Json[] | undefined> {
     const first = await this.readFrom(id, 0, endBytes);
     if (first === undefined || first.size <= endBytes) return first?.values;
@@ -74,7 +73,10 @@ export class RunHistory {
     return [...first.values, ...(last?.values ?? [])];
   }
 
-  /** `next`: end of the last complete line. `undefined` if the file is unreadable. */
+  /**
+   * Reads complete lines from a byte position. `next`: end of the last complete line. Returns `undefined` if the file
+   * is unreadable.
+   */
   async readFrom(id: string, position: number, most = endBytes): Promise<Lines | undefined> {
     return orForgotten(async () => {
       if (!runName.test(`${id}.jsonl`) || !hasRealFolders(this.#state, this.#folder)) return undefined;
@@ -94,7 +96,7 @@ export class RunHistory {
     });
   }
 
-  /** Removes the oldest files to make room for one more run. Ignores errors of the disk. */
+  /** Removes the oldest files until one more run fits. Ignores errors of the disk. */
   async prune({ runs, bytes }: HistoryLimits = historyLimits): Promise<void> {
     let count = 1;
     let size = 0;
@@ -116,12 +118,15 @@ function valuesOfLines(text: string): Json[] {
   return lines.flatMap((line) => parseJson(line) ?? []);
 }
 
-/** Written in the background, never synced: a killed process loses unwritten lines. */
+/**
+ * History of the current run. Lines are written in the background and not synced, so a killed process loses unwritten
+ * lines.
+ */
 export class RunJournal {
   readonly #stream: WriteStream;
   readonly #mostCharacters: number;
   #length = 0;
-  /** Lines dropped because the file is full. */
+  /** Number of lines dropped because the file is full. */
   dropped = 0;
 
   private constructor(stream: WriteStream, mostCharacters: number) {
@@ -130,8 +135,8 @@ export class RunJournal {
   }
 
   /**
-   * `onLost`: called at the first line that cannot be written; later lines are dropped. Rejects if the file cannot be
-   * created.
+   * `onLost`: called when a line cannot be written for the first time. Later lines are dropped. Rejects if the file
+   * cannot be created.
    */
   static async create(
     state: string,
@@ -144,7 +149,6 @@ export class RunJournal {
     return new RunJournal(handle.createWriteStream().on('error', onLost), mostCharacters);
   }
 
-  /** `line`: without line feed. */
   add(line: string): void {
     if (this.#length + line.length > this.#mostCharacters) {
       this.dropped += 1;
@@ -155,7 +159,7 @@ export class RunJournal {
     if (this.#stream.writable) this.#stream.write(`${line}\n`);
   }
 
-  /** Writes `last` even if the file is full, and closes it. Never rejects. */
+  /** Writes `last`, even if the file is full, and closes the file. Never rejects. */
   async close(last: string): Promise<void> {
     if (this.#stream.writable) this.#stream.end(`${last}\n`);
     await finished(this.#stream).catch(() => undefined);

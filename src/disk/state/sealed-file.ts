@@ -8,15 +8,15 @@ import { createWhole, replaceFile } from '../fs/replace.ts';
 import { hasRealFolders, prepareStateFolder } from './state-folder.ts';
 
 /**
- * A merged branch could add files to `.mediabatch/`, so each file has a seal (HMAC) made with a secret of this user. A
- * file without a valid seal is ignored.
+ * Each file in `.mediabatch/` begins with a seal: an HMAC with a secret of this user. A file without a valid seal is
+ * ignored, because a merged branch could add files to this folder.
  */
 const beginning = 'mediabatch-sealed 1 ';
 const headLength = beginning.length + 64 + 1;
 
 /**
- * Reads the content stored under a name (`durations.json`, `bodies/KEY.json`); `undefined` if this user wrote none.
- * Throws `UnsafeFileError` for a link or a device.
+ * Reads the content of a file such as `durations.json` or `bodies/KEY.json`. Returns `undefined` if this user wrote no
+ * such file. Throws `UnsafeFileError` for a link or a device.
  */
 export async function readSealedFile(
   state: string,
@@ -38,7 +38,7 @@ export async function writeSealedFile(state: string, name: string, content: stri
   return true;
 }
 
-/** Returns the seal in hex: only this user can make it for `content` under this name. */
+/** Returns the seal in hex. Only this user can make this seal for the content and name. */
 export function sealOf(secret: Buffer, name: string, content: string | Uint8Array): string {
   return createHmac('sha256', secret).update(`${name}\0`).update(content).digest('hex');
 }
@@ -62,19 +62,22 @@ const fileName = 'key';
 const form = /^[0-9a-f]{64}\n$/;
 
 interface Own {
-  /** Outside every working tree. */
+  /** Folder outside every working tree. */
   folder: string;
   secret: Buffer;
 }
 
-/** Finds the state folder and secret of this user; `undefined` if they were not created. Writes nothing. */
+/** Finds this user's state folder and secret. Returns `undefined` if they do not exist. Writes nothing. */
 export function findOwn(): Own | undefined {
   const folder = stateFolder();
   const secret = folder === undefined ? undefined : readSecret(join(folder, fileName));
   return folder === undefined || secret === undefined ? undefined : { folder, secret };
 }
 
-/** Creates missing parts; `undefined` if this user cannot store files. */
+/**
+ * Finds this user's state folder and secret, and creates what is missing. Returns `undefined` if this user cannot store
+ * files.
+ */
 export async function makeOwn(): Promise<Own | undefined> {
   const known = findOwn();
   const folder = stateFolder();
@@ -90,7 +93,10 @@ export async function makeOwn(): Promise<Own | undefined> {
   return findOwn();
 }
 
-/** Returns the folder for state of programs, never a temporary one; `undefined` without a home folder. */
+/**
+ * Returns the folder for state of this program. It is never a temporary folder. Returns `undefined` if the user has no
+ * home folder.
+ */
 export function stateFolder(): string | undefined {
   const name = 'mediabatch';
   const { XDG_STATE_HOME: given, LOCALAPPDATA: local } = process.env;
@@ -117,8 +123,8 @@ function findHome(): string | undefined {
 }
 
 /**
- * A home folder may be a working tree, so the modification time of the file, in ns, is part of the secret: a checkout
- * sets another time.
+ * Reads the secret. It includes the modification time of the file, in ns. If the home folder is a working tree, a
+ * checkout sets another time, so a committed secret is useless.
  */
 function readSecret(path: string): Buffer | undefined {
   let fd: number;

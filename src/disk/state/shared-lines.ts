@@ -7,13 +7,13 @@ const pieceBytes = 1 << 18;
 const lineFeed = 0x0a;
 const datasync = promisify(fdatasync);
 
-/** In bytes. */
+/** Place of a line in a file, in bytes. */
 export interface LinePlace {
   at: number;
   size: number;
 }
 
-/** Reads a growing file in pieces, because it may be larger than a string can be. */
+/** Reads a growing file in pieces, because the file may be longer than the longest possible string. */
 export class LineReader {
   readonly #fd: number;
   #buffer = Buffer.allocUnsafe(pieceBytes);
@@ -24,8 +24,8 @@ export class LineReader {
   }
 
   /**
-   * Reads the lines that were added since the last call. Omits an unterminated line: another process is writing it, or
-   * it was cut off. Synchronous, because that is faster than a thread for data in memory.
+   * Reads the lines that were added since the last call. Omits a last line without a line feed, because another process
+   * may still be writing it. Synchronous, because the data is in memory and a thread would be slower.
    */
   readOn(each: (line: string, place: LinePlace) => void): void {
     for (;;) {
@@ -42,7 +42,7 @@ export class LineReader {
     }
   }
 
-  /** Reads a line again. Throws if it is gone: without the line a purchase would count as not made. */
+  /** Reads a line again. Throws if the line no longer exists, because without it a purchase would be repeated. */
   lineAt({ at, size }: LinePlace): string {
     const bytes = Buffer.allocUnsafe(size + 1);
     const isWhole = readSync(this.#fd, bytes, 0, size + 1, at) === size + 1 && bytes[size] === lineFeed;
@@ -53,22 +53,21 @@ export class LineReader {
   }
 }
 
-/** A file to which several processes append. Each batch is one write, so that all read one order. */
+/** File to which several processes append. Each batch is one write, so that all processes read the same order. */
 export class SharedLines {
-  /** -1 after the file is closed: another file may get the descriptor. */
+  /** -1 once the file is closed, because the system may give the descriptor to another file. */
   #fd: number;
   readonly #reader: LineReader;
   readonly #flush = coalesce(() => this.#write());
   #waiting: string[] = [];
 
-  /** Opens or creates the file. Throws `UnsafeFileError` for anything but a plain file. */
   constructor(path: string) {
     statPlainFile(path);
     this.#fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | noFollow, 0o600);
     this.#reader = new LineReader(this.#fd);
   }
 
-  /** Resolves when other processes can read the line. */
+  /** Appends a line. Resolves when other processes can read the line. */
   append(line: string): Promise<void> {
     // The leading line feed ends a line that a crash has cut off.
     this.#waiting.push(`\n${line}\n`);
@@ -104,7 +103,6 @@ export class SharedLines {
   }
 }
 
-/** `undefined` if the file does not exist. */
 export async function readSharedLines<Result>(
   path: string,
   read: (lines: LineReader) => Result,

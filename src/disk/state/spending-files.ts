@@ -11,7 +11,6 @@ import { readSharedLines, SharedLines } from './shared-lines.ts';
 import type { SpendingClock, SpendingHome } from './spending-ledger.ts';
 import { type Finder, type SpendingLine, SpendingSums, type Verdict } from './spending-ledger.ts';
 
-/** Folder below the user's state folder, with a file for each month. */
 const folderName = 'spending';
 const fileName = /^\d{4}-\d{2}\.jsonl$/;
 
@@ -44,7 +43,7 @@ export class SpendingFiles implements SpendingHome {
 
   async add(line: SpendingLine): Promise<Verdict> {
     const month = this.#monthNow();
-    // Without a limit, nothing depends on these lines that is not in the lock, too.
+    // Without a limit, no decision depends on these lines.
     const isJudged = 'hold' in line && (this.limits.day ?? this.limits.month) !== undefined;
     if (isJudged) month.verdicts.set(line.line, undefined);
     await month.lines.append(JSON.stringify(line));
@@ -64,7 +63,7 @@ export class SpendingFiles implements SpendingHome {
     for (const { lines } of this.#months.values()) await lines.close();
   }
 
-  /** Opens the current month. Setting the clock back reopens no earlier month. */
+  /** Opens the current month. If the clock was set back, the latest month stays open. */
   #monthNow(): OpenMonth {
     const name = monthOf(this.#of.clock.now());
     if (name > this.#name) this.#name = name;
@@ -75,12 +74,10 @@ export class SpendingFiles implements SpendingHome {
   }
 }
 
-/** The file of a month: read once as a whole, then only new lines. */
 class OpenMonth {
   readonly lines: SharedLines;
   readonly sums = new SpendingSums();
   readonly verdicts = new Map<string, Verdict | undefined>();
-  /** Makes the written lines durable and evaluates all new lines. */
   readonly judge = coalesce(async () => {
     await this.lines.datasync();
     this.lines.readOn((text) => {
@@ -94,7 +91,7 @@ class OpenMonth {
   }
 }
 
-/** Credits spent and held on this day and in this month, over all campaigns. */
+/** Returns the credits spent and reserved on this day and in this month, over all campaigns. */
 export async function readSpent(now: number): Promise<{ day: number; month: number }> {
   const own = findOwn()?.folder;
   if (own === undefined) return { day: 0, month: 0 };

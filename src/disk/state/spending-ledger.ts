@@ -8,16 +8,19 @@ import type { ProcessIdentity } from '../lock/process-identity.ts';
 
 export type SpendingClock = Pick<Clock, 'now' | 'sleep'>;
 
-/** Interval in ms between checks of another price probe. */
+/** In ms. Interval between checks of another purchase's price probe. */
 const waitMs = 200;
 
-/** Storage of spending lines, in one order for all runs. */
+/** Storage of spending lines. All runs read the lines in the same order. */
 export interface SpendingHome {
   readonly limits: SpendingLimits;
   readonly named: string;
-  /** Resolves with the verdict when the line is durable. A hold over a limit need not be written. */
+  /**
+   * Appends a line. Resolves with the result when the line is durable. A reservation over a limit may be left
+   * unwritten.
+   */
   add(line: SpendingLine): Promise<Verdict>;
-  /** Whether the owner of a price probe ended without reporting its price. */
+  /** Returns whether the process or run that started a price probe has ended without reporting the price. */
   isGone(finder: Finder): Promise<boolean>;
 }
 
@@ -27,17 +30,16 @@ interface Held {
 }
 
 /**
- * Records the spending of a run in storage that all runs share: a line before each create request, and a line when its
- * charge is known. Without an answer, the credits stay held.
+ * Records the spending of a run in storage that all runs share. Adds a line before each create request, and another
+ * line when the charge is reported. Credits of a create request without an answer stay reserved.
  */
 export class SpendingLedger {
   readonly #home: SpendingHome;
   readonly #of: { campaign: string; path: string; by: Finder; clock: SpendingClock };
   readonly #held = new Map<string, Held>();
-  /** Idempotency keys of jobs whose holds this run has ended. */
   readonly #charged = new Set<string>();
 
-  /** `path`: names the campaign for users. `by`: owner of price probes. */
+  /** `path`: names the campaign in messages. `by`: process or run that starts price probes. */
   constructor(home: SpendingHome, of: { campaign: string; path: string; by: Finder; clock: SpendingClock }) {
     this.#home = home;
     this.#of = of;
@@ -77,7 +79,7 @@ export class SpendingLedger {
     }
   }
 
-  /** Reads the result of a create request from a line of the lock. A run that was killed may have left its hold open. */
+  /** Reads the result of a create request from a lock line. Also ends a reservation that a killed run left open. */
   note(line: LockLine): void {
     const { key, jobId } = line;
     const held = this.#held.get(key);
@@ -95,7 +97,10 @@ export class SpendingLedger {
     }
   }
 
-  /** Ends a hold whose create request was not sent, or whose result is not recorded here. */
+  /**
+   * Ends the reservation of a create request that was not sent. If the request was sent at an unknown price, marks its
+   * price probe as lost.
+   */
   release(key: string): void {
     const held = this.#held.get(key);
     if (held === undefined) return;
@@ -107,7 +112,7 @@ export class SpendingLedger {
     }
   }
 
-  /** Waits for another price probe. Ends its hold if its process is gone. */
+  /** Waits for another purchase's price probe. If the owner of the probe has ended, marks the probe as lost. */
   async #await(other: UnknownHold): Promise<void> {
     if (await this.#home.isGone(other.unknown.by)) this.#settle(other, { isLost: true });
     else await this.#of.clock.sleep(waitMs);
@@ -118,7 +123,7 @@ export class SpendingLedger {
   }
 
   #end(charged: string, held: number, became: HoldEnd, campaign = this.#of.campaign): void {
-    // Until this line is written, the credits count as held.
+    // Until this line is written, the credits count as reserved.
     this.#home.add({ at: this.#now(), charged, campaign, held, ...became }).catch(() => undefined);
   }
 
@@ -139,37 +144,37 @@ export type SpendingLine = HoldLine | ChargeLine;
 interface HoldLine {
   at: string;
   hold: string;
-  /** Distinguishes equal idempotency keys of different campaigns. */
+  /** Different campaigns may have equal idempotency keys. */
   campaign: string;
   line: string;
-  /** Reserved credits. For an unknown price: its estimate, or 0. */
+  /** Reserved credits. For an unknown price: the estimate, or 0. */
   credits: number;
-  /** Set for an unknown price: owner of the probe, and the lock or campaign. */
+  /** Set for an unknown price. `by`: owner of the price probe. `path`: the lock or campaign. */
   unknown?: { by: Finder; path: string };
-  /** Set if the create request was sent before. */
+  /** Set if the create request was sent before this reservation. */
   isSent?: true;
   limits?: Pick<SpendingLimits, 'day' | 'month'>;
 }
 
-/** `isLost`: the price probe ended without a result. */
+/** End of a reservation. `isLost`: the price probe ended without a price. */
 interface ChargeLine {
   at: string;
   charged: string;
   campaign: string;
-  /** Omitted if no charge was reported: what the hold counts stays counted. */
+  /** Omitted if no charge was reported. The reserved credits then stay counted. */
   credits?: number | undefined;
-  /** Credits of its hold, which an earlier month may have counted. */
+  /** Credits of the reservation. An earlier month may have counted them. */
   held?: number;
   isUnsent?: true;
   isLost?: true;
 }
 
-/** Result of a hold, given all lines before it. */
+/** Result of a reservation, computed from all earlier lines. */
 export type Verdict =
   | { is: 'held' }
-  /** Another purchase probes its price. */
+  /** Another purchase is probing the price. The caller tries again. */
   | { is: 'later'; other: UnknownHold }
-  /** Another purchase has an unknown charge, which only a run of its campaign can determine. */
+  /** The charge of another purchase is unknown. Only a run of that campaign can find it. */
   | { is: 'lost'; path: string }
   | { is: 'over'; per: 'day' | 'month'; most: number; left: number };
 
@@ -184,8 +189,8 @@ interface Entry {
 }
 
 /**
- * Sums of a month, computed from its lines in order, so that all processes evaluate each hold alike. A hold over the
- * limit is not counted.
+ * Sums of a month, computed from the lines in order, so that all processes get the same result for each reservation. A
+ * reservation over the limit is not counted.
  */
 export class SpendingSums {
   #at = '';
@@ -205,12 +210,11 @@ export class SpendingSums {
     return { line: line.line, verdict: this.#hold(line) };
   }
 
-  /** Credits spent and held on the day and in the month of `at` (ISO 8601). */
+  /** Returns the credits spent and reserved on the day and in the month of `at` (ISO 8601). */
   spentAt(at: string): { day: number; month: number } {
     return { day: dayOf(at) > dayOf(this.#at) ? 0 : this.#today, month: this.#month };
   }
 
-  /** Holds of a campaign whose outcome is not recorded. */
   openOf(campaign: string): HoldLine[] {
     const entries = [...this.#entries.values()];
     return entries.flatMap(({ line, isOpen }) => (isOpen && line.campaign === campaign ? [line] : []));
@@ -225,7 +229,7 @@ export class SpendingSums {
   #hold(line: HoldLine): Verdict {
     const name = `${line.campaign} ${line.hold}`;
     const known = this.#entries.get(name);
-    // A create request under this key was about to leave, or has left: nothing is added.
+    // This key already has an open reservation, so nothing is added.
     if (known?.isOpen === true) return { is: 'held' };
     if (known !== undefined && line.isSent === true) {
       known.isOpen = true;
@@ -264,12 +268,15 @@ export class SpendingSums {
     return { is: 'held' };
   }
 
-  /** Prefers a purchase whose probe was lost: no run will report its price soon. */
+  /**
+   * Returns an unknown price that blocks new reservations. Prefers one with a lost price probe, because no run will
+   * report that price soon.
+   */
   #findUnknown(): Entry | undefined {
     return [...this.#unknown].find(({ isLost }) => isLost === true) ?? [...this.#unknown][0];
   }
 
-  /** The last charge counts: a resumed run learns the charge of a killed run. */
+  /** Records a charge. The last charge of a key counts, because a resumed run finds the charge of a killed run. */
   #charge({ charged, campaign, credits, held = 0, isLost }: ChargeLine): void {
     const entry = this.#entries.get(`${campaign} ${charged}`);
     if (entry === undefined) {
@@ -288,7 +295,10 @@ export class SpendingSums {
     this.#count(entry, credits ?? this.#unreported(entry));
   }
 
-  /** Returns what a job without a reported charge counts: its hold, or all that is left if there is no estimate. */
+  /**
+   * Returns the credits to count for a job without a reported charge: the reserved credits. Without an estimate,
+   * returns all credits that the limits leave.
+   */
   #unreported({ line, counts }: Entry): number {
     if (line.unknown === undefined || line.credits > 0) return counts;
     const left = this.#leftOf(line).map((one) => one.left);
@@ -303,7 +313,7 @@ export class SpendingSums {
   }
 }
 
-/** Credits that a hold counts at first. A create of unknown price costs at least 1. */
+/** Returns the credits that a reservation counts at first. A create of unknown price counts at least 1. */
 function leastOf({ credits, unknown }: HoldLine): number {
   return unknown === undefined ? credits : Math.max(1, credits);
 }
@@ -323,7 +333,7 @@ function readLine(value: Json | undefined): SpendingLine | undefined {
   return value as unknown as SpendingLine;
 }
 
-/** Whether a line ends a create request that was refused, not sent, or made no job. */
+/** Returns whether a line reports that a create request was refused, was not sent, or made no job. */
 export function isUnsent(line: LockLine): boolean {
   if (line.jobId !== undefined) return false;
   return line.state === 'refused' || ('send' in line && line.closes?.includes(line.send ?? '') === true);

@@ -5,8 +5,8 @@ import { makeFolders } from '../fs/folders.ts';
 import { isErrno, lstatOrAbsent } from '../fs/plain-file.ts';
 
 /**
- * Makes a folder for files that are never committed, and `name` below it. Throws `UnsafeFileError` at a link, because a
- * branch may contain one.
+ * Makes a folder for files that are never committed, and the folder `name` in it. Throws `UnsafeFileError` at a link,
+ * because a branch may contain one.
  */
 export async function prepareStateFolder(state: string, name = ''): Promise<void> {
   for (const folder of [state, ...foldersOn(state, name)]) {
@@ -17,7 +17,7 @@ export async function prepareStateFolder(state: string, name = ''): Promise<void
   await ignoreItself(state);
 }
 
-/** Whether all folders in the path to `name` exist. Throws `UnsafeFileError` for a link. */
+/** Returns whether all folders in the path to `name` exist. Throws `UnsafeFileError` for a link. */
 export function hasRealFolders(state: string, name: string): boolean {
   return [state, ...foldersOn(state, name)].every(isRealFolder);
 }
@@ -27,7 +27,6 @@ function foldersOn(state: string, name: string): string[] {
   return names.map((_, index) => join(state, ...names.slice(0, index + 1)));
 }
 
-/** Throws `UnsafeFileError` for a link or a file. */
 export function isRealFolder(path: string): boolean {
   const stats = lstatOrAbsent(path);
   if (stats === undefined) return false;

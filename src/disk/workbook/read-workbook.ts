@@ -10,9 +10,8 @@ interface Part {
 }
 
 /**
- * Reads sheets of a workbook: the requested sheets, or the only sheet. Refuses files that would exhaust the memory,
- * because they unpack without end or have a cell in the billionth row. `problem`: completes a sentence after the file
- * name.
+ * Reads the requested sheets of a workbook, or the only sheet. Refuses a file that would exhaust the memory, such as
+ * one with a cell in the billionth row. `problem` follows the file name in a message.
  */
 export async function readWorkbook(
   bytes: Uint8Array,
@@ -55,7 +54,6 @@ function listSheets(parts: ReadonlyMap<string, Buffer>): Part[] {
   });
 }
 
-/** Returns the attributes of each tag with this name, without namespace prefixes. */
 function tagsOf(xml: Buffer | undefined, name: string): Map<string, string>[] {
   const tags = (xml?.toString('utf8') ?? '').matchAll(new RegExp(`<(?:\\w{1,20}:)?${name}\\s([^<>]*)>`, 'g'));
   return [...tags].map(([, written = '']) => {
@@ -99,7 +97,10 @@ async function readSheet(
   }
 }
 
-/** Rewrites XML that `read-excel-file` misreads: references beyond U+FFFF, and `true` for the date system. */
+/**
+ * Rewrites XML that `read-excel-file` reads incorrectly: character references beyond U+FFFF, and `true` for the date
+ * system.
+ */
 function plainXml(xml: Buffer): Buffer {
   const text = xml.toString('utf8');
   const plain = text
@@ -108,7 +109,6 @@ function plainXml(xml: Buffer): Buffer {
   return plain === text ? xml : Buffer.from(plain);
 }
 
-/** Applies cell formats as a CSV export does: durations, which may exceed 24 hours, and leading zeros (`00000`). */
 function applyFormats(cells: string[][], { numbers }: SheetNotes, styles: Buffer | undefined): void {
   const xml = styles?.toString('utf8') ?? '';
   const codes = new Map(tagsOf(styles, 'numFmt').map((one) => [one.get('numFmtId'), one.get('formatCode') ?? '']));
@@ -134,7 +134,6 @@ function durationText(days: number): string {
   return `${sign}${two(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
 }
 
-/** Converts a value to text: numbers with 15 digits, dates in ISO 8601. */
 function textOf(value: unknown): string {
   if (value === null) return '';
   if (typeof value === 'number') return String(Number(value.toPrecision(15)));
@@ -149,7 +148,6 @@ function textOf(value: unknown): string {
   return time === '00:00:00' ? date : `${date}T${time}`;
 }
 
-/** Fills vertical merged ranges with their first values. Reports a range across columns, which is ambiguous. */
 function fillMerged(cells: string[][], { faults, merged }: SheetNotes): { problem: string } | undefined {
   let filled = 0;
   for (const { top, bottom, left, right } of merged) {
@@ -167,19 +165,17 @@ function fillMerged(cells: string[][], { faults, merged }: SheetNotes): { proble
   return undefined;
 }
 
-/** Limits of a spreadsheet program. */
+/** Maximum number of rows in a spreadsheet program. */
 const maxRows = 2 ** 20;
 const maxColumns = 2 ** 14;
 
 /** Maximum number of cells from A1 to the last cell with a value. */
 const maxArea = 2_000_000;
 
-/** Facts that `read-excel-file` does not report. */
 interface SheetNotes {
   faults: CellFault[];
-  /** Merged ranges: rows and columns count from 1. */
+  /** Merged ranges. Rows and columns count from 1. */
   merged: { top: number; bottom: number; left: number; right: number }[];
-  /** Styled cells without a type: numbers, dates and durations. */
   numbers: { row: number; column: number; style: number; value: string }[];
   hiddenRows: number[];
 }
@@ -189,13 +185,11 @@ interface OpenCell {
   column: number;
   isError: boolean;
   isNumber: boolean;
-  /** Style. Omitted for strings and booleans. */
   style?: number;
   hasFormula: boolean;
   hasValue: boolean;
 }
 
-/** Scans the XML of a sheet. `problem`: completes a sentence after the name of the sheet. */
 function scanSheet(xml: string): SheetNotes | { problem: string } {
   const notes: SheetNotes = { faults: [], merged: [], numbers: [], hiddenRows: [] };
   let [bottom, right] = [0, 0];

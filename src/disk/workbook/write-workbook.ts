@@ -1,11 +1,14 @@
 import { nameCell } from '../../ground/diagnostic.ts';
 import { zip } from './zip.ts';
 
-/** Limits of a spreadsheet program: UTF-16 units in a cell, rows in a sheet. */
+/** Maximum number of UTF-16 units in a cell of a spreadsheet program. */
 const longestCell = 32_767;
 const mostRows = 2 ** 20;
 
-/** Mark of a workbook that `isOwnList` may replace. A spreadsheet program removes it when a user saves the file. */
+/**
+ * Application name in the workbook. `isOwnList` lets this program replace a workbook with this name. A spreadsheet
+ * program removes the name when a user saves the file.
+ */
 const application = 'mediabatch';
 
 const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
@@ -16,7 +19,7 @@ const head = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
 
 /**
  * Makes a workbook with one sheet. Texts have the type text, so that no program reads them as numbers, dates or
- * formulas. `undefined` if there are too many rows for a sheet.
+ * formulas. Returns `undefined` if the rows do not fit in a sheet.
  */
 export function writeWorkbook(rows: readonly (readonly (string | number)[])[], sheet: string): Uint8Array | undefined {
   if (rows.length > mostRows) return undefined;
@@ -57,7 +60,10 @@ function cellXml(cell: string | number, address: string): string {
   return `<c r="${address}" t="inlineStr"><is><t xml:space="preserve">${escapeXml(text)}</t></is></c>`;
 }
 
-/** Escapes a text. Characters that XML cannot contain become U+FFFD; `_x0041_` would be read as `A`. */
+/**
+ * Escapes a text for XML. Replaces characters that XML cannot contain with U+FFFD. Escapes texts such as `_x0041_`,
+ * which a program would read as `A`.
+ */
 function escapeXml(text: string): string {
   return text
     .replaceAll(/\r\n?/g, '\n')

@@ -3,7 +3,6 @@ import { crc32, inflateRawSync } from 'node:zlib';
 const maxUnpackedBytes = 12 * 1024 ** 2;
 const maxParts = 5000;
 
-/** Why an archive cannot be read; completes a sentence after the file name. */
 interface ZipProblem {
   problem: string;
 }
@@ -15,7 +14,7 @@ interface Entry {
   packedBytes: number;
 }
 
-/** Unpacks the wanted files of an archive, up to a limit, whatever sizes the archive states. */
+/** Unpacks the wanted files of an archive. Stops at a limit of unpacked bytes, whatever sizes the archive states. */
 export function unzip(bytes: Buffer, isWanted: (name: string) => boolean): Map<string, Buffer> | ZipProblem {
   const entries = readEntries(bytes);
   if ('problem' in entries) return entries;
@@ -67,16 +66,14 @@ function readEntries(bytes: Buffer): Entry[] | ZipProblem {
   return entries;
 }
 
-/** Returns the offset of the end record, which a comment may follow. */
 function findEnd(bytes: Buffer): number | undefined {
   const at = bytes.lastIndexOf('PK\u0005\u0006', undefined, 'latin1');
   return at === -1 || at + 22 > bytes.length ? undefined : at;
 }
 
-/** 1980-01-01, so that equal files make equal archives. */
+/** 1980-01-01. A fixed date, so that equal files make equal archives. */
 const firstDay = 0x21;
 
-/** Packs files without compressing them. */
 export function zip(parts: ReadonlyMap<string, Uint8Array>): Buffer {
   const files: Buffer[] = [];
   const directory: Buffer[] = [];
