@@ -5,71 +5,61 @@ import type { ListedRecord } from '../plan/purchases/match-listed.ts';
 export interface CreatedJob {
   jobId: string;
   credits: number | null;
-  /** True if the charge comes from a list instead of the answer to the create request. */
+  /** True if the charge was read from the service's list of jobs, not from the answer to the create request. */
   isListed?: true;
   balance: number | null;
-  /** ID of the record that contains the job, if it differs from the job's ID. */
   recordId?: string;
 }
 
 export interface JobResult {
-  /** Values by output field, for references: `url`, `thumbnailUrl`, `clips.0.url`, … */
+  /** Output values that other steps can refer to, by field: `url`, `thumbnailUrl`, `clips.0.url`, … */
   values: { readonly [field: string]: string };
   files: readonly string[];
-  /** Number of parts in the output, for kinds whose output is a list. */
+  /** Length of the output, if the kind's output is a list. */
   parts?: number;
 }
 
-/** Only `accepted`, `refused` and `no-route` are certain. `mayBe`: unconfirmed job id from the refusal. */
+/** Only `accepted`, `refused` and `no-route` are certain. `mayBe`: a job that the answer names, unconfirmed. */
 export type CreateAnswer =
-  /** `doubt`: the service's message, if it refused the request but named its job. */
+  /** `doubt`: error message of an answer that refused the request, but also contained a job. */
   | { is: 'accepted'; job: CreatedJob; model?: string; doubt?: string }
-  /** The service refused with its own error body: nothing was charged. */
+  /** The service returned its own error body. Nothing was charged. */
   | { is: 'refused'; status: number; why: 'invalid' | 'auth' | 'credits' | 'user'; message: string; mayBe?: CreatedJob }
-  /** A job was bought under the idempotency key, but the answer does not identify the job. */
+  /** An earlier request with this idempotency key created a job, but the answer does not identify the job. */
   | { is: 'known'; message: string; mayBe?: CreatedJob }
-  /** The service has no such operation, and charged nothing. */
+  /** The service does not have this operation. Nothing was charged. */
   | { is: 'no-route'; message: string }
   | { is: 'throttled'; afterMs: number | null; message: string }
-  /** 409: the service is still handling an earlier request with this idempotency key. */
   | { is: 'in-progress'; message: string }
-  /** No byte of the request was written. */
   | { is: 'not-sent'; message: string }
-  /** The request may have been charged. */
+  /** The answer was lost, so the request may have been charged. */
   | { is: 'ambiguous'; message: string };
 
 export type JobEnd =
   | { is: 'completed'; result: JobResult }
   | { is: 'failed'; error: string }
-  /** The service answers 404 for longer than a new job may need to appear. */
+  /** The service still answered 404 when a new job should have been visible. */
   | { is: 'lost'; error: string }
-  /** Watching ended. The job itself continues. */
+  /** Polling stopped, but the job may still be running at the service. */
   | { is: 'unwatched'; because: 'signal' | 'patience' | 'auth' | 'unreachable'; error: string };
 
 export interface Download {
-  /**
-   * Rejects if the body ends early or the connection breaks. The consumer reads it to its end, or calls the iterator's
-   * `return`, even if iteration never began.
-   */
+  /** Rejects if the connection breaks. Callers must read the body to its end or call `return` on its iterator. */
   body: AsyncIterable<Uint8Array>;
-  /** Size from Content-Length; `undefined` if the server sent none. */
   bytes?: number;
   type?: string;
 }
 
 export type DownloadAnswer =
   | { is: 'open'; download: Download }
-  /** A permanent 4xx. The job's status may contain a new link. */
+  /** The link answered with a permanent 4xx. A new query of the job may return a new link. */
   | { is: 'expired'; message: string }
-  /** The address or the answer is not acceptable. Permanent. */
+  /** The URL or the response is not allowed. A retry would fail again. */
   | { is: 'refused'; message: string }
-  /** `retryAfterMs`: wait that the host requests. */
   | { is: 'unreachable'; message: string; retryAfterMs?: number };
 
-/** A file of a finished job, with its current download link. */
 export interface JobFile {
   jobId: string;
-  /** Counted from 0. */
   index: number;
   url: string;
 }
@@ -81,20 +71,17 @@ export type FetchAnswer =
 
 export type UploadAnswer =
   | { is: 'uploaded'; assetId: string; url: string }
-  /** `changed`: the file differs from the planned file. `refused`: permanent. */
+  /** `changed`: the local file no longer matches the plan. `refused`: a retry would fail again. */
   | { is: 'failed'; why: 'changed' | 'refused' | 'auth' | 'unreachable' | 'interrupted'; message: string };
 
-/** A job in a list of the service. Its strings are unescaped. */
+/** A job from the service's list of jobs. Its texts may contain control characters, so views must escape them. */
 export interface ListedJob {
   kind: string;
   jobId: string;
-  /** ID of the record that contains the job, if it differs. */
   recordId?: string;
   status: string;
-  /** Time in ISO 8601. */
   createdAt?: string;
   model?: string;
-  /** Prompt, script, title or file. */
   prompt?: string;
   credits?: number;
   error?: string;
@@ -103,17 +90,16 @@ export interface ListedJob {
 }
 
 export interface ListWalk<Job extends ListedRecord> {
-  /** Records newer than the fence: the newest job of the list before the request was sent. */
+  /** Records that are newer than the fence. The fence is the newest job in the list before the create request. */
   jobs: readonly Job[];
-  /** Older records, which show which fields the list returns. */
+  /** Records that are older than the fence. They show which fields the list returns. */
   older: readonly Job[];
-  /** True if the walk reached the fence, or the end of a list that was empty before the create. */
+  /** True if the walk reached the fence, or the end of a list that was empty before the create request. */
   complete: boolean;
 }
 
 export type LookUpVerdict<Job extends ListedRecord> =
   | { do: 'adopt'; job: Job }
-  /** No job was made, so the request may be sent again. */
   | { do: 'resend' }
-  /** Only a user can decide. `candidates`: jobs that may belong to the request. */
+  /** A user must decide. `candidates`: jobs that the request may have created. */
   | { do: 'hold'; error: string; candidates: Job[] };

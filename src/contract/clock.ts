@@ -3,13 +3,12 @@ export interface Clock {
   now(): number;
   /** Monotonic time in ms from any origin. Defaults to `now`. */
   elapsed?(): number;
-  /** Resolves after `ms`, or at once when the signal is aborted. Never rejects. */
+  /** Resolves after `ms`, or as soon as `signal` is aborted. Never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Number in [0, 1), for jitter only. */
   random(): number;
 }
 
-/** Node converts a longer delay to 1 ms. */
+/** `setTimeout` runs at once if its delay is longer. */
 const longestSleepMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
@@ -34,7 +33,7 @@ export function elapsedOf(clock: Clock): number {
   return clock.elapsed?.() ?? clock.now();
 }
 
-/** Wraps a clock so that it never goes back. After the system clock was set back, the wrapped clock stays ahead. */
+/** Returns a clock that ignores when the system clock is set back. */
 export function steadyClock(clock: Clock): Clock {
   let last = Number.NEGATIVE_INFINITY;
   let aheadMs = 0;

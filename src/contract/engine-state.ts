@@ -1,7 +1,7 @@
 import type { StepOutcome } from './event.ts';
 import type { SpendingLeft } from './spending.ts';
 
-/** State of an engine, as shown to users. Ages are in ms, by the clock of its server. */
+/** State of an engine for `engine status`. Ages (`…Ms`) are in ms and use the clock of the engine's server. */
 export interface EngineState {
   runs: EngineRun[];
   accounts: EngineAccount[];
@@ -12,7 +12,7 @@ export interface EngineRun {
   id: string;
   account: string;
   campaign: string;
-  /** `stopping`: cancelled, while running jobs are collected. `paused`: as `stopping`, until the run is resumed. */
+  /** `stopping`: cancelled; running jobs are still collected. `paused`: like `stopping`, until the run is resumed. */
   state: 'open' | 'paused' | 'stopping' | 'ended';
   host: string;
   manifest: string;
@@ -21,11 +21,10 @@ export interface EngineRun {
   cancelled?: { by: string; ageMs: number };
   paused?: { by: string; ageMs: number };
   exit?: number;
-  /** Why the leader deferred the run. */
   error?: string;
-  /** Missing part of an open run: a live worker of its account, of its version or with its store, or a leader. */
+  /** An open run has no worker for its account, no worker with its `version` or `store`, or no leader. */
   lacks?: 'worker' | 'version' | 'store' | 'leader';
-  /** `waiting`: not started, or its job is running. `left`: skipped when the run ended or stopped. */
+  /** `waiting`: not started, or its job is running. `left`: skipped because the run ended or stopped. */
   steps: { done: number; failed: number; waiting: number; left: number; of: number };
   credits?: number;
   files: { wanted: number; saved: number; failed: number };
@@ -35,11 +34,11 @@ export interface EngineRun {
 
 export interface EngineAccount {
   id: string;
-  /** Id of the leader; `null` if there is none, or if its lease has expired. */
+  /** Worker ID of the leader. `null` if no worker holds the lease. */
   head: string | null;
   beatMs?: number;
   error?: string;
-  /** The limit with the fewest credits left, among those of the account's workers. */
+  /** The spending limit with the fewest credits left, among the limits of the account's workers. */
   limit?: SpendingLeft;
 }
 
@@ -51,10 +50,8 @@ export interface EngineWorker {
   protocol: number;
   version: string;
   store: string | null;
-  /** Number of parallel downloads. */
   files: number;
   beatMs: number;
-  /** True if the last heartbeat is older than that of any live worker. */
   isSilent: boolean;
   isHead: boolean;
 }
@@ -62,7 +59,7 @@ export interface EngineWorker {
 type StepCounts = { [outcome in StepOutcome]?: number };
 
 export type WorkerEvent =
-  /** `store`: as the user wrote it; omitted if the worker downloads no files. `files`: number of parallel downloads. */
+  /** `store`: as the user typed it, omitted without downloads. `files`: number of parallel downloads. */
   | {
       event: 'started';
       worker: string;
@@ -73,32 +70,25 @@ export type WorkerEvent =
       files: number;
     }
   | { event: 'listening'; port: number }
-  /** The worker starts as soon as its store exists. */
   | { event: 'no-store'; why: string }
-  /** The worker leads the account. `waitMs`: delay before it searches for create requests of the previous leader. */
+  /** `waitMs`: delay before the worker searches for lost creates of the previous leader. */
   | { event: 'leader'; epoch: number; runs: number; waitMs: number }
   | { event: 'leader-left'; why: 'no run is open' | 'handed over' | 'taken over' }
   | { event: 'not-runnable'; why: NotRunnable }
   | { event: 'server-away'; error: string }
   | { event: 'server-back' }
-  /** The leader cannot execute this run now, and continues with other runs. */
   | { event: 'run-deferred'; campaign: string; run: string; error: string; againAfterMs: number }
   | { event: 'run-started'; campaign: string; run: string; steps: number }
   | { event: 'run-ended'; campaign: string; run: string; exit: number; credits: number; outcomes: StepCounts }
   | { event: 'step-failed'; campaign: string; run: string; address: string; outcome: StepOutcome; error: string }
-  /** Files cannot be written, so the leader creates nothing more for the run. */
   | { event: 'store-full'; campaign: string; run: string; error: string }
   | { event: 'failed'; error: string; againAfterMs: number }
-  /** The worker waits for the answers to create requests in flight before it ends. */
   | { event: 'leaving'; because: string; creates: number }
-  /** The worker ends once no run of the account is open. */
+  /** The worker ends when the account has no open runs. */
   | { event: 'draining'; because: string }
   | { event: 'ending'; because: string };
 
-/**
- * Why a worker cannot work on a run. `account`: another API key or service. `protocol`: another version of mediabatch
- * submitted it. `store`: its files go to another store, or this worker has none.
- */
+/** The worker uses another account (API key or service), another version of mediabatch, or another store. */
 export type NotRunnable = 'account' | 'protocol' | 'store';
 
 type Place = Pick<EngineRun, 'account' | 'protocol' | 'store'>;
@@ -109,7 +99,7 @@ export function whyNot(run: Place, worker: Place): NotRunnable | undefined {
   return run.store === null || run.store === worker.store ? undefined : 'store';
 }
 
-/** Time in ms after which a missing leader is reported: one lease. */
+/** Duration of a lease. A missing leader is reported after this time. */
 const leaderlessMs = 10_000;
 
 export function lackOf(

@@ -1,8 +1,7 @@
-/** Failure of a free call. `unreachable`: no usable answer. `unusable`: an invalid answer with a status of success. */
+/** Failure of a free request. `unreachable`: no usable answer. `unusable`: success status, but an invalid body. */
 export class ServiceError extends Error {
   readonly why: 'auth' | 'unreachable' | 'refused' | 'unusable';
   readonly status: number | undefined;
-  /** Wait in ms before the next call, as the service requests. */
   readonly retryAfterMs: number | undefined;
 
   constructor(why: ServiceError['why'], message: string, options: { status?: number; retryAfterMs?: number } = {}) {
@@ -15,7 +14,7 @@ export class ServiceError extends Error {
 }
 
 export class OutputError extends Error {
-  /** `bad-bytes`: invalid download, which may be retried. `disk`: cannot write. `path`: the path is not allowed. */
+  /** `bad-bytes`: invalid download, a retry may succeed. `disk`: cannot write. `path`: the path is not allowed. */
   readonly why: 'bad-bytes' | 'disk' | 'path';
   constructor(why: 'bad-bytes' | 'disk' | 'path', message: string, options?: ErrorOptions) {
     super(message, options);
@@ -44,7 +43,7 @@ export class UnsafeFileError extends Error {
   }
 }
 
-/** Another run has the lock, or the guard file was removed, so two runs would pay twice. */
+/** Another run took the lock, or the guard file was removed. Both runs could pay for the same step. */
 export class GuardLostError extends Error {
   constructor() {
     super('this run no longer holds the lock (its guard in .mediabatch is gone or belongs to another run)');
@@ -59,7 +58,7 @@ export class HeadLostError extends Error {
   }
 }
 
-/** Failure of a run by a defect of this program or a library. `cause`: the original error. */
+/** A run failed because of a bug in mediabatch or a library. `cause`: the original error. */
 export class BrokenRunError extends Error {
   readonly lock: string;
 

@@ -1,4 +1,3 @@
-/** Scripts of users rely on these numbers. */
 export const exitCodes = {
   done: 0,
   internalError: 1,
@@ -19,11 +18,11 @@ export const exitCodes = {
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 export type ExitAnswers = {
-  /** Whether to call the command again: unchanged, or after something was changed. */
+  /** When to run the command again: `same` unchanged, `changed` after a correction. */
   again: 'never' | 'same' | 'changed';
-  /** Whether a user has to act. */
+  /** True if a user must act. */
   person: boolean;
-  /** Payments of this command. `recorded`: none will be repeated. `perhaps`: a create request may have been charged. */
+  /** Payments so far. `recorded`: a rerun does not pay again. `perhaps`: a create request may have been charged. */
   paid: 'nothing' | 'recorded' | 'perhaps';
 };
 
@@ -48,7 +47,7 @@ const byCode: ReadonlyMap<number, ExitAnswers> = new Map(
   Object.entries(exitCodes).map(([name, code]) => [code, answers[name as keyof typeof exitCodes]]),
 );
 
-/** An unknown number counts as an internal error. */
+/** Treats an unknown number as an internal error. */
 export function answersOfExit(exit: ExitCode | number): ExitAnswers {
   return byCode.get(exit) ?? answers.internalError;
 }

@@ -15,13 +15,12 @@ import { type ExitAnswers, type ExitCode, exitCodes } from './exit.ts';
 export interface Meaning {
   exit: ExitCode;
   title: string;
-  /** Defaults to the answer of the exit code. */
   paid?: ExitAnswers['paid'];
 }
 
 const { wrongUsage, wrongInput, cannotWrite, unreachable, lockHeld, keyRefused } = exitCodes;
 
-/** Every failure code with its title and the exit code of the process. Codes are never reused. */
+/** Title and exit code by failure code. Codes are never reused. */
 export const failures = {
   // Errors in files that end a command
   MB1001: { exit: wrongInput, title: codes.MB1001 },
@@ -91,7 +90,6 @@ export const titles: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(failures).map(([code, { title }]) => [code, title])),
 };
 
-/** `sources`: texts of the files by file name, for excerpts. */
 interface Mistakes {
   diagnostics: readonly Diagnostic[];
   sources: ReadonlyMap<string, string>;
@@ -101,18 +99,18 @@ export interface Holder {
   id: string;
   pid: number;
   host: string;
-  /** Time in ISO 8601 UTC, by the holder's clock. For display only. */
+  /** Time in ISO 8601 UTC, by the clock of the lock's holder. For display only. */
   since: string;
 }
 
-/** A command to continue with. `credits`: maximum cost, `null` if unknown. `needs`: who must run the command. */
+/** A command that continues the work. `credits`: maximum cost, `null` if unknown. `needs`: who must run it. */
 export type NextStep = {
   command: string;
   credits: number | null;
   needs: 'person' | null;
 };
 
-/** Facts about a failure for programs. Paths are absolute, or relative to the working folder. */
+/** Additional fields of a failure in JSON output. Paths are absolute, or relative to the working directory. */
 interface Facts {
   MB1001: { file: string };
   MB1604: { path: string; address: string };
@@ -153,14 +151,14 @@ interface Facts {
 
 type FailureOf<Code extends FailureCode> = {
   code: Code;
-  /** Unescaped: every view must escape it. */
+  /** May contain control characters, so views must escape it. */
   message: string;
   hint?: Advice | undefined;
 } & (Code extends keyof Facts ? Facts[Code] : unknown);
 
 export type Failure = { [Code in FailureCode]: FailureOf<Code> }[FailureCode];
 
-/** A failure that is not a defect of mediabatch. */
+/** An expected failure, reported to the user with a code and a hint. */
 export class CampaignError extends Error {
   readonly failure: Failure;
 
@@ -182,7 +180,7 @@ const takeUp: Advice = [
 ];
 const makeRoom = 'make room or fix the permissions, then run again; everything recorded so far is kept';
 
-/** Returns `undefined` for a defect of this program. */
+/** Returns `undefined` if the error is a bug of mediabatch. */
 export function failureOf(error: unknown): Failure | undefined {
   if (error instanceof BrokenRunError) return failureOf(error.cause);
   if (error instanceof CampaignError) return error.failure;
@@ -204,14 +202,14 @@ export function failureOf(error: unknown): Failure | undefined {
   return isOurs ? { code: 'MB3301', message, hint: makeRoom, ...defined({ path }) } : undefined;
 }
 
-/** Returns false for a failure, an error with a code from the system or a server, and a lost leadership. */
+/** Returns false for failures, for system and server errors, and after the leadership was lost. */
 export function isDefect(error: unknown): boolean {
   if (failureOf(error) !== undefined || error instanceof HeadLostError) return false;
   const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
   return typeof code !== 'string' || code.startsWith('ERR_');
 }
 
-/** Settles like `work`. Converts an error that is a failure to a `CampaignError`. */
+/** Awaits `work`. Rethrows an error that has a failure code as a `CampaignError`. */
 export async function orFailure<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -225,7 +223,7 @@ export async function orFailure<T>(work: Promise<T>): Promise<T> {
 
 const otherSpeaker = 'a proxy or the sign-in page of a network may answer at this address';
 
-/** The service answers 404 for an API key whose user does not exist. */
+/** Reported if the service answers 404 because the user of the API key does not exist. */
 export const noUser = {
   text: 'the service does not know the user of this key',
   hint: 'the account of this key may have been deleted, or may not be set up yet: sign in to the dashboard of the service, and create a new key',

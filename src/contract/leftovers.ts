@@ -1,14 +1,13 @@
-/** A local file that belongs to no step. */
+/** A downloaded file that no step refers to. */
 export interface Leftover {
-  /** Path relative to the output folder, or to the folder of kept files, with `/` separators. */
+  /** For `kept`: relative to the folder of retained files. Otherwise relative to the output folder. Uses `/`. */
   path: string;
   bytes: number;
-  /** `output`: of an earlier purchase. `partial`: of an interrupted write. `kept`: replaced by a newer output. */
+  /** `output`: of an earlier job. `partial`: of an interrupted download. `kept`: replaced by a newer output. */
   is: 'output' | 'partial' | 'kept';
-  /** Credits charged for the job of the file; omitted if the lock does not contain it. */
   credits?: number;
   jobId?: string;
-  /** For `kept`: former path, relative to the output folder. */
+  /** For `kept`: path before the replacement, relative to the output folder. */
   was?: string;
   /** For `kept`: time of the replacement, in ISO 8601 UTC. */
   since?: string;
@@ -25,7 +24,7 @@ export interface RemoteRecord {
   isOrphan: boolean;
 }
 
-/** `gone`: the record was already removed. */
+/** `gone`: the record no longer existed. `left`: it was not removed. */
 export type Removal = { record: RemoteRecord } & (
   | { result: 'removed' | 'gone' | 'left' }
   | { result: 'failed'; error: string }

@@ -29,9 +29,9 @@ export interface OutputTarget {
   address: string;
   save: string;
   media: Media;
-  /** Digests of files that may be replaced. Another file at the destination is kept under another name. */
+  /** SHA-256 digests of files that may be overwritten. A different file at the path is retained under a new name. */
   replaces: readonly string[];
-  /** Saves the file even if its format is unknown or its end is missing, because a user accepted it. */
+  /** Skips the checks of format and completeness, because a user accepted the file. */
   asIs?: true;
   notice(message: string): void;
 }
@@ -44,18 +44,18 @@ export interface Ports {
   outputs: Outputs;
   clock: Clock;
   emit(fact: RunFact): void;
-  /** Whether a failed job may be bought again now. Defaults to always. */
+  /** Returns true if a failed job may be created again in this run. Defaults to true. */
   mayRetry?(order: StepOrder, error: string): boolean;
-  /** When aborted, no further purchase starts, and watching stops. Requests in flight are awaited. */
+  /** After an abort, no create request starts and polling stops. Requests in flight are awaited. */
   signal: AbortSignal;
-  /** Longest wait in ms accepted from the service. At least 10 minutes. */
+  /** Maximum wait in ms that the service may request, at least 10 minutes. */
   patienceMs?: number | undefined;
 }
 
 export type Begin =
   /**
-   * The price is reserved (`null` if unknown). `open`: unresolved create of the order. `body`: bytes of that create.
-   * `held`: why only a user can resolve that create. `job`: existing job, so nothing is created.
+   * `reserved`: the price, `null` if unknown. `open`: unresolved create of the step. `body`: body of that create.
+   * `held`: why only a user can resolve that create. `job`: existing job to poll; nothing is created.
    */
   | {
       do: 'go';
@@ -70,41 +70,40 @@ export type Begin =
 export type StepResult =
   | { state: Extract<PurchaseState, 'done'>; outputs: Output[]; jobId: string; url?: string }
   | { state: Extract<PurchaseState, 'failed' | 'lost'>; error: string; jobId: string }
-  /** The service refused the create request and charged nothing. */
   | { state: Extract<PurchaseState, 'refused'>; error: string; send: string }
-  /** The service has a purchase under the idempotency key, but did not return its job. A user decides. */
+  /** The service has a job for the idempotency key, but did not identify the job. A user must decide. */
   | { state: Extract<PurchaseState, 'unresolved'>; error: string; send: string }
-  /** The create request was not sent, or the service's list does not contain its job. */
+  /** The create request was not sent, or the service's list proves that it created no job. */
   | { state: 'unsent'; send: string };
 
-/** Source of truth about purchases. Every promise resolves when the fact is durable. A rejection ends all spending. */
+/** Records purchases. A promise resolves when the record is durable. A rejection stops all spending. */
 export interface Ledger {
-  /** Reserves the step's price. Waits while another step probes that price. Idempotent per order. */
+  /** Reserves the step's price. Waits while another step probes that price. A repeated call has no effect. */
   begin(order: StepOrder): Promise<Begin>;
-  /** Records a create request before it is sent. Resolves with the id of the request. */
+  /** Records a create request before it is sent. Resolves with the ID of the request. */
   intent(order: StepOrder, request: IntendedRequest): Promise<string>;
   /**
-   * Records the answer before the first poll, and settles the reservation. `credits`: the charge, or `null` if unknown.
-   * Resolves with `taken` if another request has this job id. The create request then stays unresolved.
+   * Records the job before the first poll. `credits`: the charge, `null` if unknown. Resolves with `taken` if another
+   * create request already owns the job ID. This create then stays unresolved.
    */
   created(order: StepOrder, job: CreatedJob, answered: AnsweredSend): Promise<{ credits: number | null } | 'taken'>;
   finish(order: StepOrder, result: StepResult): Promise<void>;
-  /** Releases a reservation when nothing was sent. */
+  /** Releases the reservation of a step whose create request was not sent. */
   release(order: StepOrder): void;
-  /** Keeps the reservation of a charge that this run cannot determine. No other step waits for the charge. */
+  /** Keeps the reservation, because the step may have been charged. Steps that wait for its price continue. */
   doubt(order: StepOrder): void;
   /**
-   * Ends a step after an internal error. Keeps the reservation of a possible charge, and releases any other. Returns
-   * the recorded purchase, preferably an unresolved create; `broken`: the record cannot be written.
+   * Ends a step after an internal error and returns its purchase, an unresolved create first. Keeps the reservation
+   * only if the step may have been charged. Returns `broken` if the record cannot be written.
    */
   abandon(order: StepOrder): Purchase | 'broken' | undefined;
-  /** Returns the first bytes sent under the idempotency key, if they differ from the order's bytes. */
+  /** Returns the body that was first sent with the idempotency key, if it differs from the step's body. */
   firstBody(order: StepOrder): Promise<string | undefined>;
   jobOf(address: string, fingerprint: string): Promise<FinishedJob | undefined>;
   keyOfJob(kind: string, jobId: string): Promise<string | undefined>;
 }
 
-/** Create request of a job. If the service replays its key, the job answers all requests under that key. */
+/** The create request that received an answer. With `replays`, the answer is valid for all requests with its key. */
 export type AnsweredSend = Pick<IntendedRequest, 'replays' | 'at'> & { id: string };
 
 export interface IntendedRequest {
@@ -112,17 +111,16 @@ export interface IntendedRequest {
   replays: boolean;
   /** Milliseconds since 1970, by the service's clock. */
   at: number;
-  /** Newest listed job before the request. */
+  /** Newest job in the service's list before the request. */
   fence?: string | undefined;
-  /** Id of the repeated create request, whose job is not in the service's list. */
+  /** ID of the create request that this request repeats, because the service's list does not contain its job. */
   resent?: string | undefined;
 }
 
 export type Departure =
   | { is: 'accepted' }
-  /** The request enters the gate again at once. */
   | { is: 'returning' }
-  /** A 429: no create requests for this many ms. */
+  /** The service answered 429. `afterMs`: no create requests for this long. */
   | { is: 'throttled'; afterMs: number }
   | { is: 'out-of-credits'; error: string }
   | { is: 'undecided' };
@@ -130,47 +128,45 @@ export type Departure =
 export interface CreateGate {
   readonly stopped: StopReason | undefined;
   /**
-   * Resolves with `in` when the create request may be sent, with `stop` when it may not. `isAsked`: the request only
-   * recovers a lost answer, so it may be sent even if the account is empty or spending has ended.
+   * Resolves with `in` when the create request may be sent, and with `stop` if it must not be sent. `isAsked`: the
+   * request only recovers a lost answer, so it is allowed even after spending has stopped.
    */
   enter(order: StepOrder, options: { signal: AbortSignal; isAsked: boolean }): Promise<'in' | 'stop'>;
-  /** Called once for each `in`, after the answer is recorded. `again`: the request may be retried in this run. */
+  /** Must be called once for each `in`, after the answer is recorded. `again`: the run may retry the request. */
   leave(order: StepOrder, departure: Departure): 'again' | 'over';
-  /** Stops all create requests. `until`: time in ISO 8601 until which the service requests to wait. */
+  /** Stops all create requests. `until`: time in ISO 8601 at which the service allows requests again. */
   stop(because: StopReason, detail: string, until?: string): void;
 }
 
-/** Recovers lost answers to create requests from the service's list of jobs, for kinds without replay. */
+/** Finds jobs whose create answer was lost, in the service's list of jobs. For kinds without idempotent replay. */
 export interface LostCreates {
   /**
-   * Returns the newest job of the kind's list; `undefined` if there is no readable list. Throws `ServiceError` while
-   * the service is unreachable: a create request that only the list can recover must not be sent then.
+   * Returns the newest job in the kind's list, or `undefined` if the kind has no readable list. Throws `ServiceError`
+   * if the service is unreachable; the create request must then not be sent.
    */
   fence(kind: string): Promise<string | undefined>;
-  /** Searches for the job of a create request. Must be called before the request leaves the gate. */
+  /** Searches for the job of a create request. Call it before `leave`. */
   lookUp(order: StepOrder, lost: LostSend): Promise<LookUp>;
 }
 
 export interface LostSend {
   id: string;
-  /** Milliseconds since 1970. */
   sentAt: number;
   fence: string;
   resent: boolean;
 }
 
-/** `stop`: interrupted. `held`: the search is disabled. `unread`: the list cannot be read now. */
+/** `stop`: the run was interrupted. `held`: the search is disabled. `unread`: the list cannot be read now. */
 export type LookUp = LookUpVerdict<ListedJob> | { do: 'stop' } | { do: 'held' } | { do: 'unread'; error: string };
 
 export interface FinishedJob {
   kind: string;
   jobId: string;
-  /** Public URL of an uploaded file, which has no status. */
+  /** Public URL of an uploaded file. An upload cannot be polled. */
   url?: string;
   files: number;
 }
 
-/** A local file, or a URL that the service fetches. */
 export type UploadOrder = { fileName?: string; contentType?: string } & (
   | { path: string; sha256: string; bytes: number }
   | { url: string }
@@ -182,28 +178,27 @@ export interface WatchOptions {
   fresh: boolean;
   onStatus(status: string): void;
   notice(message: string): void;
-  /** Patience for this job in ms, if shorter than for all jobs. */
+  /** Maximum wait in ms for this job, if shorter than the wait for all jobs. */
   patienceMs?: number | undefined;
-  /** Above 0. Below 1 if no step waits for the job. Defaults to 1. */
+  /** Multiplies the polling rate: above 0, less than 1 if no step waits for the job. Defaults to 1. */
   urgency?: () => number;
 }
 
 export interface Service {
-  /** Whether resending an idempotency key recovers a lost answer of this kind. */
+  /** Returns true if a repeated request with the same idempotency key returns the first answer. */
   replays(kind: string): boolean;
   /**
-   * Returns how far the service's clock is ahead of the local clock, in ms; 0 if unknown. May send a free request, and
-   * always does with `fresh`. `unreachable`: the service does not answer, so nothing paid may be sent.
+   * Returns how far the service's clock is ahead, in ms; 0 if unknown. With `fresh`, always sends a free request.
+   * `unreachable`: the service does not answer, so no create request may be sent.
    */
   clockAheadMs(options?: { fresh?: boolean }): Promise<number | { unreachable: string }>;
-  /** Sends a single POST without retries. `body` is canonical JSON. */
+  /** Sends one POST without retries. `body`: canonical JSON. */
   create(call: { kind: string; body: string; key: string }): Promise<CreateAnswer>;
   watch(job: { kind: string; jobId: string; model?: string }, options: WatchOptions): Promise<JobEnd>;
-  /** Returns the id of the newest job in a kind's list, or an empty string. Throws `ServiceError`. */
+  /** Returns the ID of the newest job in a kind's list, or '' for an empty list. Throws `ServiceError`. */
   newestJob(kind: string): Promise<string>;
-  /** Reads the kind's list from the newest job to all of the fences. Throws `ServiceError`. */
+  /** Reads the kind's list from the newest job until every fence was found. Throws `ServiceError`. */
   walkJobs(kind: string, fences: readonly string[]): Promise<ListWalk<ListedJob>>;
-  /** Free, and may be repeated. */
   upload(order: UploadOrder, signal: AbortSignal): Promise<UploadAnswer>;
 }
 
@@ -212,81 +207,78 @@ export interface Downloads {
 }
 
 export interface Outputs extends Omit<OutputFiles, 'save'> {
-  /** Tries once to download and save a file. Throws `OutputError` if saving fails. */
+  /** Downloads and saves a file in one attempt. Throws `OutputError` if the file cannot be saved. */
   fetch(target: OutputTarget, file: JobFile, options: { signal: AbortSignal }): Promise<FetchAnswer>;
 }
 
 export interface OutputFiles {
-  /** Streams into a temporary file, verifies it, and renames it into place. Throws `OutputError`. */
+  /** Writes a temporary file, verifies it and renames it to the target's path. Throws `OutputError`. */
   save(target: OutputTarget, download: Download): Promise<Output>;
   /**
-   * Copies a file to the target's name. Resolves with `undefined` if the file is missing or changed. `remove`: removes
-   * the old name, which no step uses.
+   * Copies a saved file to the target's path; `remove` deletes the old file. Resolves with `undefined` if the file is
+   * missing or changed.
    */
   relocate(target: OutputTarget, from: Output, options?: { remove?: boolean }): Promise<Output | undefined>;
   measure(output: Output, aspects: readonly Aspect[]): Promise<MediaFacts | undefined>;
 }
 
 /**
- * Journal of purchases by idempotency key, for one campaign name and account, in files of the user or tables of an
- * engine. Independent of the lock. Each request that was sent is in the journal. Enforces limits of all campaigns.
+ * Journal of create requests by idempotency key, for one account and campaign name, independent of the lock. Stored in
+ * the user state directory or in an engine's database. Enforces spending limits across campaigns.
  */
 export interface PurchaseJournal {
-  /** Reserves an idempotency key for this run. Waits while another run may buy under the key, until `isStopped`. */
+  /** Reserves an idempotency key. While another run has reserved the key, waits until `isStopped` returns true. */
   reserve(key: string, options: ReserveOptions): Promise<Reservation>;
   /**
-   * Holds credits across all campaigns before a create request is sent. With a limit, the hold is durable. Held and
-   * charged credits never exceed a limit, unless a charge exceeds its hold.
+   * Reserves credits before a create request is sent. Reserved plus charged credits of all campaigns exceed a limit
+   * only if a charge is higher than its reservation.
    */
   hold(purchase: Hold): Promise<HoldAnswer>;
-  /** Ends the reservation of a key without a request in flight. Credits of an unresolved create stay held. */
+  /** Ends the reservation of a key. Credits of an unresolved create stay reserved. */
   release(key: string): void;
-  /** Resolves when other processes can read the line. `text`: the line in the lock, which makes it durable. */
+  /** Resolves when other processes can read the line. With `text`, the line in the lock, the write is durable. */
   add(line: LockLine, text?: string): Promise<void>;
 }
 
 export interface ReserveOptions {
-  /** Fingerprint of the request. Records of other requests do not count. */
   fingerprint: string;
-  /** Id of the create request whose answer is to be recovered. */
+  /** ID of the create request whose lost answer this run recovers. */
   asks: string | undefined;
-  /** Whether the lock contains an answer to the create request, or a decision about it. */
+  /** Returns true if the lock has an answer to the create request or a user's decision about it. */
   isClosed(send: string): boolean;
   isStopped(): boolean;
 }
 
-/** `known`: purchases and unresolved creates under the idempotency key, by address. */
+/** `known`: jobs and unresolved creates with the same idempotency key, by step address. */
 export type Reservation = { is: 'reserved' } | { is: 'stopped' } | { is: 'known'; records: readonly StepRecord[] };
 
 export interface LockFile {
   readonly path: string;
   /**
-   * Appends one line with its LF. Resolves when it is durable. After a failure, every later call rejects with the same
-   * error. Rejects with `LockChangedError` if another program has replaced the file.
+   * Appends a line that ends with LF. Resolves when it is durable. After a failure, all later calls reject. Rejects
+   * with `LockChangedError` if another program replaced the file.
    */
   append(line: string): Promise<void>;
   /**
-   * Replaces all lines, each with its LF. May succeed after a failed `append`. Rejects with `LockChangedError` if
-   * another program wrote the file: the caller reads and joins the file, and opens it again.
+   * Replaces all lines. Each line ends with LF. May succeed after a failed `append`. Rejects with `LockChangedError` if
+   * another program wrote the file. The caller then merges both versions and opens the file again.
    */
   replace(lines: Iterable<string>): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Bodies of create requests in flight, which must be resent byte for byte. They are not in the lock, because they
- * contain signed links. Reads only files of this machine, because a branch may contain others. Throws `UnsafeFileError`
- * for a symbolic link.
+ * Bodies of unresolved create requests. They must be sent again byte for byte, and contain signed links, so they are
+ * not in the lock. Ignores files that came with a git branch. Throws `UnsafeFileError` for a symbolic link.
  */
 export interface RequestBodies {
   keep(key: string, body: string): Promise<void>;
   read(key: string): Promise<string | undefined>;
   drop(key: string): Promise<void>;
-  /** Records that the create request was answered. */
   answered(key: string): Promise<void>;
 }
 
-/** Durations of finished jobs in ms, newest last, by kind and model; kept between runs. */
+/** Durations of finished jobs in ms, newest last, by kind and model. Stored between runs. */
 export interface KeptDurations {
   [kindAndModel: string]: number[];
 }

@@ -1,18 +1,17 @@
-/** Additional data of a gallery, in `ReviewData.report`. A page without it has no views of the gallery. */
+/** Additional data of a gallery, in `ReviewData.report`. The review page omits gallery views without it. */
 export interface ReportParts {
-  /** Milliseconds since 1970. */
   made: number;
-  /** Base of the comparison: the reference as typed, and its commit. */
+  /** Commit to which the gallery compares the campaign. `ref`: as the user typed it. */
   compare?: { ref: string; commit: string };
-  /** Line above the pictures of a client's gallery. */
+  /** Title above the pictures in a gallery for a client. */
   client?: string;
-  /** Single-file gallery: number of embedded small pictures, and of omitted originals. */
+  /** For a gallery in a single file. `thumbs`: number of embedded thumbnails. `left`: number of omitted originals. */
   embedded?: { thumbs: number; left: number };
 }
 
 /**
- * Packed form of `ReviewData`, with each string and shape stored once. An object is the index of its shape and its
- * values. A list is -1 and its members. `t` is the index of a string.
+ * `ReviewData` with each string and shape stored once. An object is a list: the index of its keys in `shapes`, then its
+ * values. A list starts with -1. `t` is an index in `texts`.
  */
 export interface PackedData {
   version: 1;

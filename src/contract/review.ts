@@ -1,60 +1,58 @@
 import type { Json } from '../ground/json.ts';
 import type { ReportParts } from './report.ts';
 
-/** Data of the review page. The page applies changes as they arrive, and sends batches of `WantedVerdict`. */
+/** Data of the review page. Later updates are `ReviewChange`. The page sends lists of `WantedVerdict`. */
 export interface ReviewData {
   version: 2;
   revision: number;
   campaign: string;
   file: string;
-  /** Whether the host accepts verdicts. Otherwise the page exports `picks.json` or a command. */
+  /** True if the page can send review decisions. Otherwise it exports `picks.json` or shows a command. */
   canDecide: boolean;
-  /** Commands to which addresses are appended. Omitted if they only need the path of the manifest. */
+  /** Commands to which the page appends addresses. Omitted if they need only the path of the manifest. */
   commands?: ReviewCommands;
   run?: ReviewRun;
   next?: { text: string; command: string };
   waits?: ReviewWait[];
   groups: ReviewGroup[];
-  /** Groups refer to assets by index. */
+  /** Groups refer to assets by their index in this list. */
   assets: ReviewAsset[];
   report?: ReportParts;
 }
 
-/** Commands with the lock, variables and account of the host's command. */
+/** Commands with the options of the command that serves the page: lock, variables, account. */
 export interface ReviewCommands {
   pick: string;
-  /** Buys new takes for a gate at which all takes were rejected. */
+  /** Regenerates the takes of a gate whose takes were all rejected. */
   redo: string;
 }
 
 export interface ReviewWait {
-  /** Names of groups. The steps wait for all of these gates. */
+  /** Names of the gates. The steps wait until all of them are decided. */
   gates: string[];
   steps: number;
-  /** Product of each step: `film`, `picture` or `sound`. Omitted if they differ. */
+  /** Output of each step: `film`, `picture` or `sound`. Omitted if the steps have different outputs. */
   what?: string | undefined;
-  /** Maximum cost in credits; `null` if unknown for any step. */
+  /** Maximum cost in credits. `null` if unknown for any step. */
   credits: number | null;
-  /** Expected cost in credits; `null` if unknown for any step. */
+  /** Expected cost in credits. `null` if unknown for any step. */
   likely: number | null;
 }
 
 export interface ReviewRun {
   is: 'running' | 'waiting' | 'ended';
-  /** For example `31 of 48 done · 8 running`. */
   text: string;
 }
 
-/** Outputs of one gate, or of one row key of a task. */
+/** Outputs that belong to one gate, or to one row of a task. */
 export interface ReviewGroup {
-  /** Name of the gate, for example `hero@lamp`, or the common address of the assets. */
+  /** Gate name such as `hero@lamp`, or the common part of the addresses. */
   name: string;
   task: string;
   key?: string;
-  /** `title` of the gate, or a short text from its row. */
   title?: string;
   gate?: ReviewGate;
-  /** Dimensions in which the assets differ: `take`, or matrix axes. */
+  /** Dimensions in which the assets of the group differ: `take` or matrix axes. */
   differBy: string[];
   members: number[];
 }
@@ -67,9 +65,9 @@ export interface ReviewGate {
   state: 'open' | 'decided' | 'contested' | 'rejected';
   waiting: number;
   waitingWhat?: string | undefined;
-  /** Maximum cost in credits; `null` if unknown. */
+  /** Maximum cost in credits, `null` if unknown. */
   waitingCredits: number | null;
-  /** Expected cost in credits, if the maximum is unknown. */
+  /** Expected cost in credits. Set if the maximum is unknown. */
   waitingLikely?: number;
 }
 
@@ -78,52 +76,46 @@ export interface ReviewAsset {
   task: string;
   kind: string;
   key?: string;
-  /** For example `row 14 of products.csv`. */
   row?: string;
   matrix: { [axis: string]: string };
   take?: number;
   tags: string[];
-  /** `changed`: the step's input has changed since the files were bought. */
+  /** `changed`: the step's input has changed since its job was created. */
   state: 'done' | 'changed' | 'running' | 'failed' | 'unresolved' | 'planned';
   error?: string;
   files: ReviewFile[];
-  /** References to other steps are `{ $ref: address, field }`. */
+  /** Values from other steps are written as `{ $ref: address, field }`. */
   request: { [field: string]: Json };
-  /** Top-level fields of the request that differ within the group. */
+  /** Top-level request fields whose values differ within the group. */
   differs: string[];
   job?: string;
-  /** Credits charged for the job; `null` if unknown. Omitted without a job, and in a gallery for a client. */
+  /** Charge in credits, `null` if unknown. Omitted if the step has no job, and in a gallery for a client. */
   credits?: number | null;
   verdict?: { is: 'picked' | 'rejected'; note?: string; reason?: string; by?: string };
-  /** Whether users can give a verdict: the step has an output and a gate. */
+  /** True if a user can pick or reject the asset. */
   isJudged: boolean;
   earlier: ReviewEarlier[];
-  /** Addresses of the steps that this step uses. */
   madeFrom: string[];
-  /** Addresses of the steps that use this step. */
   usedBy: string[];
-  /** Facts that only galleries have. */
   report?: AssetReport;
 }
 
 export interface AssetReport {
-  /** Expected cost in credits before the purchase; `null` if unknown. Omitted if the step shares the job of another. */
+  /** Expected cost in credits before the run, `null` if unknown. Omitted if the step shares another step's job. */
   estimated?: number | null;
-  /** Source of each field of the request, for example `campaign.yaml:14, name of products.csv:3`. */
+  /** Source of each request field, for example `campaign.yaml:14, name of products.csv:3`. */
   origins?: { [field: string]: string };
-  /** State of the step at the commit with which the gallery is compared; `null` if the commit has no such step. */
+  /** The step at the commit to which the gallery compares. `null` if the commit does not have the step. */
   before?: ReviewEarlier | null;
-  /** Address of the step, in a gallery for a client, where `address` is a name for the client. */
+  /** Step address in a gallery for a client. `address` is then a name that the client can read. */
   step?: string;
 }
 
 export interface ReviewEarlier {
   job?: string;
   credits?: number | null;
-  /** Fields of the request that have changed since. */
   changed: string[];
   request: { [field: string]: Json };
-  /** Only files that exist. */
   files: ReviewFile[];
 }
 
@@ -133,43 +125,43 @@ export interface ReviewFile {
   mediaType: string;
   bytes: number;
   sha256: string;
-  /** URL relative to the page. Omitted if there is a `problem`. */
+  /** Relative to the page. Omitted if `problem` is set. */
   url?: string;
   thumb?: string;
-  /** URL of a larger JPEG. Omitted if the picture itself is small enough. */
+  /** URL of a JPEG for the large view. Omitted if the picture itself is small enough. */
   large?: string;
-  /** Waveform of a sound (`ground/wave.ts`) in a gallery, because a page from disk cannot read its files. */
+  /** Waveform (`ground/wave.ts`) in galleries, because a page opened from disk cannot read audio files. */
   wave?: string;
-  /** Integrated loudness in LUFS, with `wave`. */
+  /** Integrated loudness in LUFS. Set if `wave` is set. */
   lufs?: number;
   problem?: 'missing' | 'damaged';
-  /** True for content credentials (C2PA), in galleries. */
+  /** True if the file contains content credentials (C2PA). Set in galleries only. */
   hasCredentials?: true;
-  /** True if the file is in the folder of kept files. */
+  /** True if a newer output replaced the file, and the file was retained. */
   isKept?: true;
 }
 
 export interface WantedVerdict {
   address: string;
   is: 'picked' | 'rejected' | 'undecided';
-  /** Reviewed job. A verdict about another job is refused. */
+  /** Job that the user reviewed. The decision is refused if the step has another job. */
   job: string;
-  /** Omitted to keep the current note or reason; empty to remove it. */
+  /** If omitted, the note stays unchanged. An empty text removes the note. */
   note?: string;
   reason?: string;
   by?: string;
 }
 
-/** Changes since an earlier revision. A page with another revision requests all data. */
+/** Changes since an earlier revision. A page whose revision is older than `since` requests all data. */
 export interface ReviewChange extends Pick<ReviewData, 'revision' | 'run' | 'next'> {
-  /** Oldest revision to which this change can be applied. */
+  /** Oldest revision to which the page can apply this change. */
   since: number;
   assets: ReviewAsset[];
   groups: ReviewGroup[];
   waits?: ReviewWait[];
 }
 
-/** `recorded`: all verdicts except `refused` are in the lock. `held`: another run has the lock. */
+/** `recorded`: the lock contains all decisions except `refused`. `held`: another run has locked the campaign. */
 export type JudgeAnswer =
   | {
       is: 'recorded';
@@ -179,12 +171,12 @@ export type JudgeAnswer =
     }
   | { is: 'held'; text: string };
 
-/** Process that owns the campaign: a review command, or an active run. */
+/** Process that serves the review page: a review command or a run. */
 export interface ReviewHost {
   look(): Promise<ReviewData>;
-  /** Rejects with a `CampaignError` if verdicts cannot be recorded. */
+  /** Rejects with a `CampaignError` if no decision can be recorded. */
   judge(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer>;
   watch(listener: () => void): () => void;
-  /** Returns the absolute path of a plain file with this digest. */
+  /** Returns the absolute path of the file if its digest matches. */
   find(file: ReviewFile): string | undefined | Promise<string | undefined>;
 }

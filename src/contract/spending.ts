@@ -1,4 +1,4 @@
-/** Spending limits of a user in credits, for all campaigns together. Days and months are in UTC. */
+/** A user's spending limits in credits, shared by all campaigns. Days and months are in UTC. */
 export interface SpendingLimits {
   run?: number;
   day?: number;
@@ -9,13 +9,12 @@ export interface SpendingLeft {
   credits: number;
   per: (typeof spans)[number];
   left: number;
-  /** Set for a limit of the engine's workers. Defaults to this user on this machine. */
+  /** `engine`: limit of the engine's workers. If omitted: limit of the user on this machine. */
   of?: 'engine';
 }
 
 export const spans = ['run', 'day', 'month'] as const;
 
-/** Returns the limit with the fewest credits left after `spent`. */
 export function tightestOf(limits: SpendingLimits, spent: { day: number; month: number }): SpendingLeft | undefined {
   const left = spans.flatMap((per): SpendingLeft[] => {
     const credits = limits[per];
@@ -36,11 +35,10 @@ export function lowestOf(all: readonly SpendingLimits[]): SpendingLimits {
 export interface Hold {
   key: string;
   credits: number | null;
-  /** Expected cost, if the price is unknown. */
   likely: number;
-  /** True if the create request was sent before. It is never refused. */
+  /** True if the create request was already sent. Such a request is never refused. */
   isSent: boolean;
 }
 
-/** `later`: another process probes a price; the next call waits for it. `over`: why the purchase exceeds a limit. */
+/** `later`: another process probes the price; call again. `over`: the limit that the purchase would exceed. */
 export type HoldAnswer = 'held' | 'later' | { over: string };

@@ -1,4 +1,4 @@
-/** Rate limiter without a limit until the first 429. Rates are requests per second. */
+/** Rate limiter. Requests are unlimited until the first 429. Rates are in requests per second. */
 export class AdaptiveRate {
   readonly #clock: { now(): number };
   readonly #least: number;
@@ -7,10 +7,8 @@ export class AdaptiveRate {
   #nextAt = 0;
   #raisedAt = 0;
   #complaints = 0;
-  /** Departure times of the most recent requests, ms since 1970. */
   #recent: number[] = [];
 
-  /** `least`: lowest rate. */
   constructor(clock: { now(): number }, { least = 0.5 } = {}) {
     this.#clock = clock;
     this.#least = least;
@@ -20,7 +18,7 @@ export class AdaptiveRate {
     return this.#pausedUntil > this.#clock.now();
   }
 
-  /** Earliest departure of the next request, ms since 1970. */
+  /** Earliest time at which the next request may be sent, in ms since 1970. */
   get nextAt(): number {
     return Math.max(this.#pausedUntil, this.#nextAt);
   }
@@ -30,7 +28,7 @@ export class AdaptiveRate {
     this.left();
   }
 
-  /** Records that a request departed. */
+  /** Records that a request was sent. */
   left(): void {
     this.#recent.push(this.#clock.now());
     if (this.#recent.length > 2 * mostRecent) this.#recent = this.#recent.slice(-mostRecent);
@@ -49,7 +47,7 @@ export class AdaptiveRate {
     this.#nextAt = Math.max(this.#nextAt, now - 1000) + 1000 / this.#rate;
   }
 
-  /** Handles a 429; several during one pause count as one. `asked`: requested pause in ms. `random`: in [0, 1). */
+  /** Pauses requests after a 429, and lowers the rate once per pause. `asked`: requested pause in ms. */
   complain(asked: number | null, random: number): void {
     const now = this.#clock.now();
     const isNew = now >= this.#pausedUntil;

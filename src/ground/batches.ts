@@ -6,14 +6,14 @@ interface Waiting<Item> {
 
 interface BatchOptions<Item> {
   write(items: readonly Item[]): Promise<void>;
-  /** Awaited before each write. Defaults to one turn of the event loop. */
+  /** Awaited before each write, so that more items can join the batch. Defaults to one turn of the event loop. */
   gather?(): Promise<void>;
   sizeOf?(item: Item): number;
-  /** Largest size of a batch with more than one item. */
+  /** Maximum total size of a batch. A larger item is written alone. */
   mostSize?: number;
 }
 
-/** Writes items in order. All waiting items share a write. */
+/** Writes items in order. All items that wait when a write starts are written together. */
 export class Batches<Item> {
   readonly #options: BatchOptions<Item>;
   #waiting: Waiting<Item>[] = [];
@@ -27,7 +27,6 @@ export class Batches<Item> {
     return this.#waiting.length;
   }
 
-  /** Resolves when the item is written; rejects with the error of its batch. */
   add(item: Item): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
@@ -39,7 +38,7 @@ export class Batches<Item> {
     while (this.#busy !== undefined) await this.#busy;
   }
 
-  /** Runs other work when no item waits. Later items are written after this work. */
+  /** Runs `work` while no item is being written. Items added meanwhile are written after `work` ends. */
   async alone<Answer>(work: () => Promise<Answer>): Promise<Answer> {
     while (this.#busy !== undefined) await this.#busy;
     const answer = work();

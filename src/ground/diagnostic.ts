@@ -1,13 +1,13 @@
 import type { Advice, Shell } from './advice.ts';
 
-/** Line and column count from 1. Offset counts UTF-16 units from 0. */
+/** `line` and `column` start at 1. `offset` starts at 0 and counts UTF-16 units. */
 export interface Position {
   line: number;
   column: number;
   offset: number;
 }
 
-/** Range of a text file, or with `sheet` a cell of a workbook, whose rows are lines. `end` is exclusive. */
+/** A range in a text file. With `sheet`: a cell of a workbook, where `line` is the row. `end` is exclusive. */
 export interface Place {
   file: string;
   sheet?: string;
@@ -15,22 +15,22 @@ export interface Place {
   end: Position;
 }
 
-/** Mistake of a user. Mistakes are collected and shown together. */
+/** A mistake in the user's files. Mistakes are collected and reported together. */
 export interface Diagnostic {
   code: DiagnosticCode;
   severity: 'error' | 'warning';
-  /** The observation and the violated rule. One sentence without a full stop. */
+  /** States what was found and which rule it violates. One sentence without a full stop. */
   message: string;
-  /** Remedy in one sentence. Contains complete shell commands only, because other programs read diagnostics. */
+  /** One sentence that says how to correct the mistake. Its commands are complete, ready to paste. */
   hint?: Advice<Shell> | undefined;
   place?: Place | undefined;
-  /** The first of two duplicates, or every edge of a cycle. */
+  /** For a duplicate: the first definition. For a cycle: every edge of the cycle. */
   related?: { message: string; place: Place }[] | undefined;
-  /** Replacement text, if the intended meaning is clear. */
+  /** The corrected text, if the intended meaning is clear. */
   fix?: { place: Place; text: string } | undefined;
-  /** Path of the expansion, outermost first: `task hero`, `row 14 of products.csv`, `ratio 9:16`. */
+  /** Where in the expansion the mistake is, outermost first: `task hero`, `row 14 of products.csv`, `ratio 9:16`. */
   trail?: string[] | undefined;
-  /** Number of omitted diagnostics, on one diagnostic of a shortened list. */
+  /** Number of diagnostics that were cut from a long list. Set on one diagnostic of the list. */
   omitted?: DiagnosticCounts | undefined;
 }
 
@@ -122,18 +122,18 @@ export function hasErrors(diagnostics: readonly Pick<Diagnostic, 'severity'>[]):
   return diagnostics.some(({ severity }) => severity === 'error');
 }
 
-/** Returns a name such as `B7`. Row and column count from 1. */
+/** Returns a cell name such as `B7`. `row` and `column` start at 1. */
 export function nameCell(row: number, column: number): string {
   return `${nameColumn(column)}${row}`;
 }
 
-/** Returns A to Z, AA, and so on. Counts from 1. */
+/** Returns A to Z, then AA, and so on. `column` starts at 1. */
 export function nameColumn(column: number): string {
   const last = String.fromCharCode(65 + ((column - 1) % 26));
   return column <= 26 ? last : `${nameColumn(Math.floor((column - 1) / 26))}${last}`;
 }
 
-/** Sorts by severity, errors first; then by place, diagnostics without a place first. Stable. */
+/** Sorts errors before warnings, then by place. A diagnostic without a place precedes those with a place. */
 export function sortDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   return diagnostics.toSorted((a, b) => {
     if (a.severity !== b.severity) return a.severity === 'error' ? -1 : 1;

@@ -1,7 +1,4 @@
-/**
- * Whether a value can be a job id: 1 to 256 printable ASCII characters. The id is one percent-encoded path segment, in
- * which servers that decode it more than once must find no `.` or `..` segment.
- */
+/** Returns true for 1 to 256 printable ASCII characters without a `.` or `..` path segment, encoded or not. */
 export function isJobId(id: unknown): id is string {
   if (typeof id !== 'string' || !/^[!-~]{1,256}$/.test(id)) return false;
   for (let text = id; ; ) {
@@ -12,7 +9,7 @@ export function isJobId(id: unknown): id is string {
   }
 }
 
-/** Some servers cut a segment at `;`, or drop unprintable characters. */
+/** Ignores text after `;` and unprintable characters, because some servers drop them. */
 function isFolder(segment: string): boolean {
   const name = segment.replace(/;.*$/s, '').replace(/[^!-~]/g, '');
   return name === '.' || name === '..';

@@ -1,6 +1,5 @@
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** Returns `undefined` for a text that is not JSON. */
 export function parseJson(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;
@@ -9,12 +8,11 @@ export function parseJson(text: string): Json | undefined {
   }
 }
 
-/** Returns JSON with keys sorted by code unit and no white space, so that equal values give equal digests. */
+/** Returns JSON with sorted keys and no white space. Equal values have equal digests. */
 export function canonicalJson(value: Json): string {
   return isInOrder(value) ? JSON.stringify(value) : writeInOrder(value);
 }
 
-/** Whether all keys are sorted, as in most input. */
 function isInOrder(value: Json | undefined): boolean {
   switch (typeof value) {
     case 'string':

@@ -1,4 +1,4 @@
-/** Replaces links, paths, quoted names, ids and numbers in a sentence, except HTTP status numbers. */
+/** Replaces links, paths, quoted names, ids and numbers by `…`, so that similar errors become equal. */
 export function likenessOf(text: string): string {
   return text
     .toLowerCase()

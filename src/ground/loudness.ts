@@ -1,8 +1,8 @@
-/** Integrated loudness in LUFS (ITU-R BS.1770-4): K-weighting, blocks of 400 ms every 100 ms, and both gates. */
+/** Measures integrated loudness in LUFS by ITU-R BS.1770-4. */
 export interface LoudnessMeter {
-  /** Adds samples of each channel, of equal length, in -1 to 1. The first two channels count as left and right. */
+  /** Adds samples from -1 to 1 of each channel. All channels have equal length. */
   add(channels: readonly Float32Array[]): void;
-  /** Returns -Infinity for silence, or for less than one block. */
+  /** Returns -Infinity for silence, and for a sound shorter than 400 ms. */
   loudness(): number;
 }
 
@@ -14,7 +14,6 @@ const belowMean = -10;
 export function createLoudnessMeter(sampleRate: number): LoudnessMeter {
   const samplesPerStep = Math.round(sampleRate * secondsPerStep);
   const filters: (readonly [Filter, Filter])[] = [];
-  /** Sums of squares of all channels, by step of 100 ms. The last step may be incomplete. */
   const steps: number[] = [];
   let seen = 0;
 
@@ -56,7 +55,7 @@ function meanOf(values: readonly number[]): number {
   return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** Returns gains that make sounds as loud as the quietest one. Silent sounds get gain 1. */
+/** Returns a factor for each sound, so that all become as loud as the quietest one. Silence has factor 1. */
 export function matchLoudness(loudnesses: readonly number[]): number[] {
   const quietest = Math.min(...loudnesses.filter(Number.isFinite));
   return loudnesses.map((loudness) => (Number.isFinite(loudness) ? 10 ** ((quietest - loudness) / 20) : 1));
@@ -74,7 +73,6 @@ function createFilter([b0, b1, b2, a1, a2]: Coefficients): Filter {
   };
 }
 
-/** First stage of K-weighting: a shelf of +4 dB above 1.7 kHz, at any sample rate. */
 function shelf(sampleRate: number): Coefficients {
   const [frequency, gain, quality] = [1681.974450955533, 3.999843853973347, 0.7071752369554196];
   const k = Math.tan((Math.PI * frequency) / sampleRate);
@@ -97,7 +95,7 @@ function highPass(sampleRate: number): Coefficients {
   return [1, -2, 1, (2 * (k * k - 1)) / a0, (1 - k / quality + k * k) / a0];
 }
 
-/** Returns the largest absolute sample of all channels in each of `count` equal parts. */
+/** Splits the samples into `count` equal parts. Returns the largest absolute sample of each part. */
 export function findPeaks(channels: readonly Float32Array[], count: number): number[] {
   const length = Math.max(0, ...channels.map((channel) => channel.length));
   return Array.from({ length: count }, (_, index) => {

@@ -1,11 +1,11 @@
 import PQueue from 'p-queue';
 
-/** Semaphore. Jobs get free slots in order. */
+/** Semaphore. Slots are granted in the order of the calls. */
 export class Places {
   readonly #queue: PQueue;
   #most: number;
 
-  /** `most`: number of slots; with 0, no job begins. */
+  /** `most`: number of slots. If 0, no work starts until `resize`. */
   constructor(most = Number.POSITIVE_INFINITY) {
     this.#queue = new PQueue({ concurrency: Math.max(1, most), autoStart: most > 0 });
     this.#most = most;
@@ -23,18 +23,18 @@ export class Places {
     return this.#queue.size;
   }
 
-  /** `most`: at least 1. Running jobs keep their slots. */
+  /** Changes the number of slots, at least 1. Work that has a slot continues. */
   resize(most: number): void {
     this.#most = most;
     this.#queue.concurrency = most;
   }
 
-  /** Resolves with the function that frees the slot. */
+  /** Resolves with a function that frees the slot. */
   take(): Promise<() => void> {
     return new Promise((taken) => void this.use(() => new Promise<void>((free) => taken(free))));
   }
 
-  /** Rejects if `signal` aborts before `work` has a slot. */
+  /** Runs `work` in a slot. Rejects if `signal` is aborted before a slot is free. */
   use<Answer>(work: () => Promise<Answer>, signal?: AbortSignal): Promise<Answer> {
     return this.#queue.add(work, signal && { signal });
   }

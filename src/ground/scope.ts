@@ -1,4 +1,4 @@
-/** Resources that are closed in reverse order, even if closing one of them fails. */
+/** Closes resources in reverse order. If one fails, the rest are still closed and the first error is thrown. */
 export class Scope {
   readonly #closers: (() => unknown)[] = [];
 

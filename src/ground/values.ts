@@ -6,19 +6,18 @@
 
 import type { Json } from './json.ts';
 
-/** A map without a prototype: `constructor` and `__proto__` are ordinary keys. */
+/** A map without a prototype, so `constructor` and `__proto__` are ordinary keys. */
 export type JsonMap = { [key: string]: Json };
 
 export type Scalar = string | number | boolean;
 
-/** Keys and indexes from the root of a document to a value. */
 export type Path = readonly (string | number)[];
 
 export function emptyMap(): JsonMap {
   return new Bare();
 }
 
-/** Unlike objects from `Object.create(null)`, instances of this class share a hidden class. */
+/** Faster than `Object.create(null)`, because V8 gives all instances one hidden class. */
 const Bare = function Bare() {} as unknown as new () => JsonMap;
 Bare.prototype = Object.freeze(Object.create(null)) as object;
 
@@ -36,14 +35,13 @@ type Defined<Fields> = {
   [Name in keyof Fields as undefined extends Fields[Name] ? never : Name]: Fields[Name];
 } & { [Name in keyof Fields as undefined extends Fields[Name] ? Name : never]?: Exclude<Fields[Name], undefined> };
 
-/** Copies fields except those whose value is undefined. */
+/** Returns a copy without the fields whose value is undefined. */
 export function defined<Fields extends object>(fields: Fields): Defined<Fields> {
   const copy: Partial<Fields> = {};
   for (const name in fields) if (fields[name] !== undefined) copy[name] = fields[name];
   return copy as unknown as Defined<Fields>;
 }
 
-/** Groups are in the order of their first members. */
 export function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
   const groups = new Map<Key, Item[]>();
   for (const item of items) {
@@ -63,13 +61,10 @@ export function isScalar(value: Json | undefined): value is Scalar {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }
 
-/**
- * Placeholder for a value with a reported mistake, or for a template that is not rendered yet. Every rule accepts the
- * placeholder. Compared by identity.
- */
+/** Placeholder for a value with a reported mistake, or for a template that is not yet rendered. All rules accept it. */
 export const unknownValue: JsonMap = Object.freeze(emptyMap());
 
-/** Returns the own value of a key of a map, or of an index of a list. */
+/** Returns the value of a map key or list index. Ignores inherited properties. */
 export function ownValue(container: Json | undefined, key: string | number): Json | undefined {
   if (Array.isArray(container)) {
     return /^(0|[1-9][0-9]{0,8})$/.test(String(key)) ? container[Number(key)] : undefined;
@@ -83,7 +78,6 @@ export function valueAt(root: Json | undefined, path: Path): Json | undefined {
   return value;
 }
 
-/** Returns a deep copy whose maps have no prototype. */
 export function freshCopy(value: Json): Json {
   if (Array.isArray(value)) return value.map(freshCopy);
   if (!isMap(value)) return value;
@@ -111,7 +105,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Whether a value is 1 to `most` UTF-16 code units, without control characters and unpaired surrogates. */
+/** Returns true for 1 to `most` UTF-16 units without control characters or unpaired surrogates. */
 export function isPlainText(value: unknown, most: number): value is string {
   return typeof value === 'string' && value !== '' && value.length <= most && !/[\p{Cc}\p{Cs}]/u.test(value);
 }

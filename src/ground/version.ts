@@ -2,7 +2,7 @@ export function isProgramVersion(text: unknown): text is string {
   return typeof text === 'string' && /^\d{1,9}(\.\d{1,9}){0,3}(-[0-9A-Za-z.-]{1,64})?$/.test(text);
 }
 
-/** Compares by numbers, then a release after its prereleases, then by text. */
+/** Compares version numbers. A prerelease sorts before its release. */
 export function compareVersions(a: string, b: string): number {
   const [one, other] = [partsOf(a), partsOf(b)];
   for (const [index, number] of one.numbers.entries()) {
@@ -19,10 +19,9 @@ function partsOf(version: string): { numbers: number[]; before: string } {
   return { numbers: [major, minor, patch, build], before: before.join('-') };
 }
 
-/** Condition of `requires`: `>=0.3`, `<2`, or `^1.2` as in npm. */
 const conditionForm = /^(>=|<|\^)(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9}))?$/;
 
-/** Returns `undefined` for an invalid range. An upper bound excludes prereleases: `^1` does not match 2.0.0-rc.1. */
+/** Returns `undefined` for an invalid range. `^1` rejects 2.0.0-rc.1, a prerelease of its upper bound. */
 export function fitsRange(version: string, range: string): boolean | undefined {
   let fits = true;
   for (const condition of range.trim().split(/\s+/)) {
@@ -40,7 +39,7 @@ function isBelow(version: string, bound: string): boolean {
   return compareVersions(release, bound) < 0;
 }
 
-/** Returns the exclusive upper bound of `^`: increases the first number that is not 0, or else the last number. */
+/** Returns the exclusive upper bound of `^`: 1.2 gives 2, 0.3 gives 0.4. */
 function endOfCaret(parts: readonly (string | undefined)[]): string {
   const numbers = parts.filter((part) => part !== undefined).map(Number);
   const first = numbers.findIndex((number) => number !== 0);

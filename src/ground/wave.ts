@@ -1,7 +1,7 @@
 /** One base-36 digit encodes a level. */
 const levels = 36;
 
-/** Encodes peaks from 0 to 1 as one character each: `0` for silence, `z` for full scale. */
+/** Encodes each peak from 0 to 1 as one character: `0` is silence, `z` is full scale. */
 export function writeWave(peaks: readonly number[]): string {
   return peaks.map((peak) => Math.round(Math.min(1, peak) * (levels - 1)).toString(levels)).join('');
 }
