@@ -11,15 +11,15 @@ import { findNamedJob, readKeyTalk, readMissing } from './read-refusal.ts';
 import { makeKeyFinder, makeRedact, type Redact, readCredential } from './secrets.ts';
 
 /**
- * Path of a kind's create requests. `isDocumented`: whether the service's OpenAPI document has the operation; omitted
- * if unknown. `missing`: why no operation fits.
+ * Path for create requests of a kind. `isDocumented`: whether the service's OpenAPI document has the operation. Omitted
+ * if the document was not read. `missing`: reason why no operation fits.
  */
 export type CreateRoute = { path: string; isDocumented?: boolean } | { missing: string };
 export type CreateRoutes = { readonly [kind: string]: CreateRoute };
 
 type KnownRoute = Exclude<CreateRoute, { missing: string }>;
 
-/** Read at each request, because timeouts and routes may change. */
+/** Read at each request, because timeouts and routes may change during a run. */
 export interface CreateOptions {
   token: string;
   createTimeoutMs: number;
@@ -33,9 +33,7 @@ export class Creates {
   readonly #options: CreateOptions;
   readonly #redact: Redact;
   readonly #holdsKey: (text: string) => boolean;
-  /** Why a kind has no create operation. It is not requested again for each of a thousand steps. */
   readonly #missing = new Map<string, string>();
-  /** Paths on which the service has accepted a create request, by kind. */
   readonly #proven = new Map<string, string>();
 
   constructor(http: Http, options: CreateOptions) {
@@ -45,12 +43,14 @@ export class Creates {
     this.#holdsKey = makeKeyFinder(options.token);
   }
 
-  /** Returns whether the service can replay a lost answer to a create request of this kind. */
+  /** Returns whether the service returns the lost answer again if the same idempotency key is sent again. */
   replays(kind: string): boolean {
     return readCredential(this.#options.token).is === 'api-key' && kinds[kind]?.recovery === 'replay';
   }
 
-  /** Sends one create request: one POST, repeated on another path only if the first path does not exist. */
+  /**
+   * Sends one create request as one POST. Sends it to another path only if the service does not have the first path.
+   */
   async send(call: { kind: string; body: string; key: string }): Promise<CreateAnswer> {
     const kind = requireKind(call.kind);
     const gone = this.#missing.get(kind.name);
@@ -70,7 +70,6 @@ export class Creates {
     return { is: 'no-route', message: `${missing} [MB1511]` };
   }
 
-  /** Returns the paths to try: that of a checked OpenAPI document, else the proven path, else all known paths. */
   #routesOf(kind: Kind): KnownRoute[] | { missing: string } {
     const route = this.#options.createRoutes?.[kind.name];
     if (route !== undefined && 'missing' in route) return route;
@@ -89,7 +88,7 @@ export class Creates {
       // Documented only for these kinds. For others the header would suggest a replay that the service does not offer.
       ...(kind.recovery === 'replay' && { headers: { [envelope.headers.idempotencyKey]: call.key } }),
       deadlineMs: this.#options.createTimeoutMs,
-      // Without replay, a stale kept connection could not be distinguished from a lost answer.
+      // Without replay, an old connection that the server has closed looks the same as a lost answer.
       freshConnection: !this.replays(kind.name),
       mayLeave: this.#options.mayCreate,
     });
@@ -99,7 +98,10 @@ export class Creates {
     return confirmed;
   }
 
-  /** Queries the status of a job that a refusal names: a job with a status exists, although the request was refused. */
+  /**
+   * Queries the status of a job that a refusal names. If the job has a status, the job exists although the service
+   * refused the request.
+   */
   async #confirmNamed(kind: Kind, answer: CreateAnswer): Promise<CreateAnswer> {
     if ((answer.is !== 'known' && answer.is !== 'refused') || answer.mayBe === undefined) return answer;
     const { mayBe: job, message } = answer;
@@ -121,8 +123,8 @@ interface Asked {
 }
 
 /**
- * Classifies the answer to a create request. Only the service's own error proves that nothing was charged, and only if
- * the error names neither a job nor the request's idempotency key.
+ * Classifies the answer to a create request. Nothing was charged only if the answer is an error of the service that
+ * names neither a job nor the request's idempotency key.
  */
 export function classifyCreate(answer: HttpAnswer, redact: Redact, asked: Asked = {}): CreateAnswer {
   if (answer.is === 'broken') return { is: answer.sent ? 'ambiguous' : 'not-sent', message: answer.message };
@@ -201,7 +203,6 @@ function modelOf(model: Json | undefined, redact: Redact): { model?: string } {
   return typeof model === 'string' ? { model: redact(model).slice(0, 100) } : {};
 }
 
-/** Returns the objects of an answer that may contain the job: several for undocumented kinds. */
 function holdersOf(answer: Json | undefined, kind: Kind | undefined): (Json | undefined)[] {
   const { holder, otherHolders } = envelope.created;
   if (kind === undefined) return [readAt(answer, holder), answer];
@@ -228,7 +229,7 @@ function unusableId(answer: Json | undefined, kind: Kind | undefined): Json | un
   return holdersOf(answer, kind).flatMap((holder) => readAt(holder, jobId) ?? readAt(holder, id) ?? [])[0];
 }
 
-/** Maximum credits of a job, more than any job costs: a larger number is an error of the service. */
+/** No job costs this many credits. A larger number is an error of the service. */
 const mostCredits = 1_000_000_000;
 
 function chargeOf(value: Json | undefined): number | null {

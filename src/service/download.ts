@@ -21,7 +21,7 @@ interface Downloader {
 interface DownloaderOptions {
   baseUrl: string;
   redact: Redact;
-  /** Timeout of the response headers after each redirect. */
+  /** In ms. Time limit for the response headers. Restarts after each redirect. */
   requestTimeoutMs: number;
   lookup?: Parameters<typeof createLinks>[0]['lookup'];
 }
@@ -81,7 +81,6 @@ function isWhole({ headers }: IncomingMessage): boolean {
   return Number(first) === 0 && Number(last) + 1 === Number(all);
 }
 
-/** Decompresses a body that the server compressed without being asked. `undefined` if it did not. */
 function decompress(answer: IncomingMessage): Readable | undefined {
   switch (answer.headers['content-encoding']?.trim().toLowerCase()) {
     case 'gzip':
@@ -108,16 +107,16 @@ function toDownload(answer: IncomingMessage, signal: AbortSignal): Download {
   };
 }
 
-/** Lowest accepted rate, measured over a minute. A slower body might never end. */
+/** Lowest accepted rate, as the average of a minute. A slower download might never end. */
 const leastBytesPerSecond = 1000;
 const windowMs = 60_000;
-/** Bytes that are read ahead: pausing and resuming a sender costs more than buffering a chunk. */
+/** Number of bytes to read ahead. Buffering a chunk is cheaper than pausing and resuming the sender. */
 const mostAhead = 128 * 1024;
 
 type Next = IteratorResult<Uint8Array, undefined>;
 
 /**
- * Yields the bytes of an answer on demand; without demand, the sender waits. `return` releases the connection, also
+ * Response body that yields bytes on demand. Without demand, the sender waits. `return` releases the connection, even
  * before the first chunk. After an error, every further call throws the same error.
  */
 export class Body implements AsyncIterableIterator<Uint8Array> {
@@ -129,7 +128,7 @@ export class Body implements AsyncIterableIterator<Uint8Array> {
   #ahead = 0;
   #end: { error?: unknown } | undefined;
   #wake: (() => void) | undefined;
-  /** Time in ms spent waiting for the sender, without pauses of the reader. */
+  /** In ms. Time spent waiting for the sender. Pauses of the reader do not count. */
   #waitedMs = 0;
   #windowBytes = 0;
 
@@ -193,7 +192,6 @@ export class Body implements AsyncIterableIterator<Uint8Array> {
     });
   }
 
-  /** Ends the body with an error if it was too slow for a minute. */
   #count(bytes: number): void {
     this.#ahead -= bytes;
     this.#windowBytes += bytes;

@@ -9,7 +9,7 @@ export function readRecord(value: Json | undefined): { [key: string]: Json } | u
   return isMap(value) ? Object.assign(Object.create(null) as { [key: string]: Json }, value) : undefined;
 }
 
-/** Returns the value at a path: `a.b` is the field `b` of the object `a`. */
+/** Returns the value at a path. The path `a.b` is the field `b` of the object in field `a`. */
 export function readAt(value: Json | undefined, name: string): Json | undefined {
   let found = value;
   for (const part of name.split('.')) found = Array.isArray(found) ? undefined : ownValue(found, part);
@@ -29,17 +29,17 @@ export function readCredits(value: Json | undefined, names: readonly string[]): 
   return names.map((name) => readAt(value, name)).find(isCredits) as number | undefined;
 }
 
-/** Returns whether an answer has the documented error body, which a proxy's page never has. */
+/** Returns whether an answer has the documented error body. A proxy's error page never has this form. */
 export function isServiceError(json: Json | undefined): boolean {
   return readAt(json, envelope.answer.success) === false;
 }
 
-/** Statuses that any server or proxy uses for a missing path or a body that is too long. */
+/** Any server or proxy returns these statuses if the path is missing or the body is too long. */
 const ofAnyServer: ReadonlySet<number> = new Set([404, 405, 410, 413]);
 
 /**
- * Returns whether a firewall, a proxy or the login page of a network answered in place of the service. Such an answer
- * counts as an outage, because it proves nothing about credential, job or request.
+ * Returns whether a firewall, a proxy or a network's login page answered instead of the service. Such an answer counts
+ * as an outage, because it says nothing about the credential, the job or the request.
  */
 export function isFromOthers(json: Json | undefined, status: number): boolean {
   if (isServiceError(json) || ofAnyServer.has(status)) return false;
@@ -60,7 +60,10 @@ export function readMessage(json: Json | undefined, status: number, redact: Reda
   return `HTTP ${status}: ${redact(text).slice(0, 500)}${shown}${sender}`;
 }
 
-/** Parses Retry-After, in seconds or as an HTTP date. Returns ms from `now`; null if missing or unreadable. */
+/**
+ * Parses a Retry-After header, in seconds or as an HTTP date. Returns ms from `now`, or null if the header is missing
+ * or invalid.
+ */
 export function parseRetryAfter(value: string | undefined, now: number = Date.now()): number | null {
   if (value === undefined) return null;
   const seconds = Number(value);
@@ -71,7 +74,7 @@ export function parseRetryAfter(value: string | undefined, now: number = Date.no
 
 const mostParts = 1000;
 
-/** Reads the result from the field `data` of a job's status; `undefined` while a link is missing. */
+/** Reads the result from the field `data` of a job's status. Returns `undefined` until all links are present. */
 export function readResult(kind: Kind, data: Json): JobResult | undefined {
   return kind.parts === undefined ? readSingle(kind, data) : readParts(kind.parts.name, data);
 }

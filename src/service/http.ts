@@ -10,7 +10,6 @@ import { keptForMs } from './links.ts';
 import { connectThrough, proxyFor } from './proxy.ts';
 import type { Redact } from './secrets.ts';
 
-/** Largest JSON answer that is read, in bytes; the service's OpenAPI document is the longest. */
 const longestAnswer = 8 * 1024 * 1024;
 
 export type HttpAnswer =
@@ -20,18 +19,20 @@ export type HttpAnswer =
 
 interface HttpCall {
   method: 'GET' | 'POST' | 'DELETE';
-  /** Relative to the base URL; with `fromRoot`, to the root of the host. */
+  /** Relative to the base URL. With `fromRoot`, relative to the root of the host. */
   path: string;
   fromRoot?: boolean;
-  /** Canonical JSON. */
   body?: string;
   headers?: { [name: string]: string };
-  /** Time in ms until the last byte of the answer. */
+  /** In ms. Time limit for the whole answer. */
   deadlineMs: number;
   signal?: AbortSignal;
-  /** Uses a new connection: on a stale kept connection, it is unknown whether the service received the request. */
+  /**
+   * Opens a new connection. On an old connection that the server has closed, it is unknown whether the service received
+   * the request.
+   */
   freshConnection?: boolean;
-  /** Called when the connection exists, before the first byte is written. If it returns false, nothing is sent. */
+  /** Called when the connection is open, before the first byte is written. If it returns false, nothing is sent. */
   mayLeave?: (() => boolean) | undefined;
 }
 
@@ -100,7 +101,7 @@ function parseJson(bytes: Uint8Array | undefined, encoding: string | undefined):
   }
 }
 
-/** Returns the message of an error with its `code`, or of its cause: undici puts the useful part there. */
+/** Returns the message of an error with its `code`. If the message is empty, uses that of the cause. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = (error as { code?: unknown }).code;
@@ -109,13 +110,12 @@ export function describeError(error: unknown): string {
   return typeof code === 'string' && !text.includes(code) ? `${text} (${code})` : text;
 }
 
-/** Puts an ID in place of `{id}`, as one segment of the path. No other code puts an ID into a URL. */
+/** Replaces `{id}` in a path with an ID, escaped as one segment. No other code puts IDs into URLs. */
 export function pathWithId(pattern: string, id: string): string {
   if (!isJobId(id)) throw new Error('internal error: not an id of the service');
   return pattern.replace('{id}', () => encodeURIComponent(id));
 }
 
-/** Returns the JSON of a successful answer. Throws `ServiceError` for any other answer. */
 export function requireAnswer(answer: HttpAnswer, redact: Redact): Json {
   if (answer.is === 'broken') throw new ServiceError('unreachable', answer.message);
   const { status, json, headers } = answer;
@@ -132,7 +132,6 @@ export function requireAnswer(answer: HttpAnswer, redact: Redact): Json {
   throw new ServiceError('unreachable', message, { status, ...(retryAfterMs !== null && { retryAfterMs }) });
 }
 
-/** Returns whether a retry of the request can succeed. */
 export function mayPass(status: number): boolean {
   return status >= 500 || status === 408 || status === 425 || status === 429;
 }
@@ -150,8 +149,9 @@ type Answered = Extract<ExchangeEnd, { is: 'answer' }>;
 type Controller = Dispatcher.DispatchController;
 
 /**
- * Sends one request, never twice, and reads its answer into memory. Uses an undici handler, because only a handler is
- * notified right before a request is written: no error code shows whether a connection broke before or after that.
+ * Sends one request, never twice, and reads the whole answer. Uses a handler of undici, because undici calls only
+ * handlers right before it writes a request. An error code does not show whether the connection failed before or after
+ * the write.
  */
 function exchange(
   agent: Dispatcher,
@@ -175,11 +175,9 @@ function exchange(
   });
 }
 
-/** Handler that undici calls in the order start, response, data…, end; or error, at any time. */
 class ExchangeHandler implements Dispatcher.DispatchHandler {
   #settle: ((end: ExchangeEnd) => void) | undefined;
   readonly #mayLeave: (() => boolean) | undefined;
-  /** Set as soon as bytes of the request may have been written. */
   #controller: Controller | undefined;
   #status = 0;
   #headers: Answered['headers'] = {};
@@ -195,7 +193,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
       controller.abort(new Error('given up before it was sent'));
       return;
     }
-    // undici may repeat a request whose connection broke, which could pay twice.
+    // undici may repeat a request after a broken connection, which could pay twice.
     const isRepeated = this.#controller !== undefined;
     const mayLeave = !isRepeated && this.#mayLeave?.() !== false; // I35
     if (mayLeave) this.#controller = controller;
@@ -224,7 +222,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#end({ is: 'broken', sent: this.#controller !== undefined, message: describeError(error) });
   }
 
-  /** Ends the exchange. A request that was not sent yet is never sent. */
+  /** Ends the exchange. A request that is not yet sent will not be sent. */
   breakOff(error: unknown, controller = this.#controller): void {
     if (this.#settle === undefined) return;
     this.#end({ is: 'broken', sent: this.#controller !== undefined, message: describeError(error) });
@@ -242,8 +240,8 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 const decoder = new TextDecoder();
 
 /**
- * Returns the text of an answer without its byte order mark. Decompresses it, also without a header, because some
- * proxies compress unasked. Throws if this fails or the text is longer than `mostBytes`.
+ * Returns the text of an answer without a byte order mark. Decompresses the answer even if the header does not state
+ * it, because some proxies compress unasked. Throws if decompression fails or the text is longer than `mostBytes`.
  */
 export function readBodyText(bytes: Uint8Array | undefined, encoding: string | undefined, mostBytes: number): string {
   if (bytes === undefined) return '';
@@ -260,12 +258,11 @@ export function readBodyText(bytes: Uint8Array | undefined, encoding: string | u
 
 const ids: ReadonlySet<string> = new Set([envelope.job.id, envelope.created.jobId]);
 const links: ReadonlySet<string> = new Set(['url', 'outputUrl', 'thumbnailUrl', 'uploadUrl', 'publicUrl']);
-/** Deepest level of an answer that is rewritten: an asset of a part of a job. */
 const mostDepth = 5;
 
 /**
- * Rewrites an answer in place to the documented form: states with their documented names, ids as strings, links as
- * absolute URLs. Values with more than one possible meaning remain.
+ * Rewrites an answer in place to the documented form: state names, IDs as strings, links as absolute URLs. Ambiguous
+ * values do not change.
  */
 export function toDocumented(json: Json, base: URL, depth = 0): void {
   if (json === null || typeof json !== 'object' || depth > mostDepth) return;

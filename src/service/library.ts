@@ -12,7 +12,7 @@ import { listJobs } from './listing.ts';
 import { makeRedact, type Redact } from './secrets.ts';
 import { type Asset, type FileToUpload, type UploadProgress, uploadFile, uploadFromUrl } from './upload-file.ts';
 
-/** Facts from the status of a job. Its strings come from the service: show them through `safeText`. */
+/** Facts from the status of a job. The strings come from the service, so they are displayed only through `safeText`. */
 interface JobFacts {
   status: string;
   /** Set only for kinds that share a status path. */
@@ -27,16 +27,14 @@ export type { Asset, FileToUpload, UploadProgress } from './upload-file.ts';
 
 const { paths } = envelope;
 
-/** Maximum number of records that are searched for a record that may have been removed. */
 const mostRemoved = 1000;
 
 export interface LibraryOptions {
-  /** Ends in `/api/v1`. https, or loopback. */
+  /** Ends in `/api/v1`. Must be https, or a loopback address. */
   baseUrl: string;
-  /** API key or JWT. */
   token: string;
   clock: Pick<Clock, 'sleep' | 'random'>;
-  /** Timeout of every call except create requests, in ms. */
+  /** Time limit in ms of each call except create requests. */
   requestTimeoutMs: number;
 }
 
@@ -45,13 +43,12 @@ interface JobIds {
   recordId?: string;
 }
 
-/** All operations of the service that do not produce media for credits. All of them throw `ServiceError`. */
+/** Calls of the service that create no media. All methods throw `ServiceError`. */
 export class Library {
   readonly #http: Http;
   readonly #links: Links;
   readonly #redact: Redact;
   readonly #options: LibraryOptions;
-  /** Listed once: a record that this object removed is not searched again. */
   readonly #lists = new Map<string, Promise<ListedJob[]>>();
 
   constructor(options: LibraryOptions) {
@@ -66,7 +63,6 @@ export class Library {
     return readVoices(await this.#get(paths.voices));
   }
 
-  /** Returns the unchanged answer, whose form is undocumented. */
   catalog(): Promise<Json> {
     return this.#get(paths.catalog);
   }
@@ -75,20 +71,21 @@ export class Library {
     return readAccounts(await this.#get(paths.accounts));
   }
 
-  /** Returns at most `limit` jobs, newest first. Empty for kinds without a list. */
+  /** Returns at most `limit` jobs, newest first. Returns an empty list for kinds without a list. */
   jobs(kind: string, { limit }: { limit: number }): Promise<ListedJob[]> {
     return listJobs(requireKind(kind), { limit, get: (path) => this.#get(path) });
   }
 
-  /** Returns the status of a job, for kinds with a status; `undefined` if the service has no such job. */
+  /** Returns the status of a job. Returns `undefined` if the service has no such job. Only for kinds with a status. */
   async job(kind: string, jobId: string): Promise<JobFacts | undefined> {
     const answer = await this.#call('GET', pathWithId(requireOf(kind, 'status').path, jobId));
     return isMissing(answer) ? undefined : readJobFacts(requireAnswer(answer, this.#redact), jobId);
   }
 
   /**
-   * Removes a job's record, without a refund, by both of its ids, because the documentation does not state which id is
-   * meant. `gone`: the service knows neither id, and shows the job nowhere.
+   * Removes a job's record without a refund. Tries the ID of the job and the ID of its record, because the
+   * documentation does not state which of them is meant. Returns `gone` if the service finds neither ID and no list
+   * contains the job.
    */
   async removeJob(kind: string, ids: JobIds): Promise<'removed' | 'gone'> {
     const { path, by } = requireOf(kind, 'remove');
@@ -116,7 +113,7 @@ export class Library {
       const document = await this.#get(paths.document);
       if (isMap(readAt(document, 'paths'))) return document;
     } catch (error) {
-      // Without an answer at this path, the host has none at the other path.
+      // If the host does not answer on this path, it does not answer on the other path either.
       const isAnswered = error instanceof ServiceError && error.status !== undefined;
       if (!isAnswered || error.why === 'auth') throw error;
     }
@@ -129,12 +126,12 @@ export class Library {
     return uploadFile(file, { ...this.#uploadPorts, signal, onProgress });
   }
 
-  /** Adds a public URL from which the service fetches the file. */
+  /** Adds the file at a public URL to the media library. The service fetches it. */
   uploadUrl(url: string, fileName?: string, signal: AbortSignal = new AbortController().signal): Promise<Asset> {
     return uploadFromUrl({ url, ...defined({ fileName }) }, { ...this.#uploadPorts, signal });
   }
 
-  /** `skewMs`: how far the service's clock is ahead of the local clock; omitted if unknown. */
+  /** `skewMs`: how far the service's clock is ahead of the local clock. Omitted if unknown. */
   async ping(): Promise<{ skewMs?: number; latencyMs: number }> {
     const startedAt = performance.now();
     const answer = await this.#call('GET', paths.accounts);
@@ -176,7 +173,7 @@ function isMissing(answer: HttpAnswer): boolean {
   return answer.is === 'answer' && (answer.status === 404 || answer.status === 410);
 }
 
-/** Throws `ServiceError` if the answer is not about this job. */
+/** Throws `ServiceError` if the answer belongs to another job. */
 function readJobFacts(answer: Json, jobId: string): JobFacts {
   const { job, kindWords } = envelope;
   const data = readAt(answer, envelope.answer.data);
@@ -207,11 +204,11 @@ export interface Voice {
 
 export interface Account {
   id: string;
-  /** Name of the platform; `google` means YouTube. */
+  /** Name of the platform. `google` means YouTube. */
   provider: string;
   name: string;
   username: string;
-  /** Date in ISO 8601. */
+  /** In ISO 8601. */
   expiresAt?: string;
 }
 
@@ -235,7 +232,7 @@ function readVoices(json: Json): Voice[] {
 
 interface AccountList {
   accounts: Account[];
-  /** Whether every account is listed: all could be read, and no page follows. */
+  /** Whether the list is complete: every account was readable, and no further page exists. */
   isWhole: boolean;
 }
 

@@ -17,16 +17,16 @@ interface LinkCall {
   headers: OutgoingHttpHeaders;
   body?: AsyncIterable<Uint8Array>;
   signal: AbortSignal;
-  /** Timeout in ms: restarts with every piece of the body that is sent. Begins when the request has a connection. */
+  /** In ms. Time limit for each piece of the body to be sent. The time starts when the request has a connection. */
   silenceMs: number;
 }
 
-/** Sends download and upload requests to the hosts of links from the service. Never sends a credential. */
+/** Sends downloads and uploads to the hosts of links from the service. Never sends the credential. */
 export interface Links {
   readonly ownHost: string | undefined;
   /**
-   * Resolves with the answer. The caller must read or destroy its body, which occupies a connection. Rejects if there
-   * is no answer.
+   * Resolves with the answer. The caller must read or destroy its body, or the connection stays occupied. Rejects if no
+   * answer arrives.
    */
   ask(link: Extract<JudgedLink, { is: 'allowed' }>, call: LinkCall): Promise<IncomingMessage>;
   close(): void;
@@ -106,7 +106,6 @@ function answerTo(open: () => ClientRequest, { body, signal, silenceMs }: LinkCa
   });
 }
 
-/** Writes the body as fast as the host accepts it. Stops if the connection closes. */
 async function send(body: AsyncIterable<Uint8Array>, request: ClientRequest, onTaken: () => void): Promise<void> {
   for await (const piece of body) {
     onTaken();
@@ -133,8 +132,8 @@ type JudgedLink = { is: 'allowed'; url: URL; isOwn: boolean } | { is: 'refused';
 export class RefusedAddressError extends Error {}
 
 /**
- * Returns the host of a loopback base URL. Only links to this host, compared as text, may lead to this machine or use
- * http. Any port is allowed, because a local service may keep files in a second container.
+ * Returns the host of a loopback base URL. Only links with this host name may lead to this machine or use http. Any
+ * port is allowed, because a local service may store files in a second container.
  */
 function ownHostOf(baseUrl: string): string | undefined {
   const { hostname } = new URL(baseUrl);
@@ -142,8 +141,8 @@ function ownHostOf(baseUrl: string): string | undefined {
 }
 
 /**
- * Decides from the text of a link whether it may be followed: https, no login, no address that is not public.
- * `makeCheckedLookup` checks the addresses of the host name when a connection is made.
+ * Decides from the text of a link whether it may be followed. The link must be https, without a login, and without a
+ * non-public IP address. When a connection is made, `makeCheckedLookup` checks the addresses of the host name.
  */
 export function judgeLink(text: string, ownHost: string | undefined): JudgedLink {
   if (!URL.canParse(text)) return { is: 'refused', message: 'the link is not a URL' };
@@ -163,7 +162,7 @@ export function judgeLink(text: string, ownHost: string | undefined): JudgedLink
 
 /**
  * Makes a lookup that refuses a host name if one of its addresses is not public. The connection uses the checked
- * addresses, even if the name resolves differently a moment later.
+ * addresses, so a second lookup with another result is harmless.
  */
 export function makeCheckedLookup(lookup: typeof systemLookup = systemLookup): LookupFunction {
   return (host, options, callback) => {
@@ -183,9 +182,9 @@ function notPublic(shown: string): string {
   return `the link ${shown} leads to an address that is not public`;
 }
 
-/** Idle time in ms of a kept connection: less than the 5 s of common servers, whose closing would lose a request. */
+/** In ms. Idle time after which a connection is closed. Common servers close after 5 s, which could lose a request. */
 export const keptForMs = 4000;
-/** Delay in ms before the next address of a host is tried. Node's default, 250, is too short for a distant host. */
+/** In ms. Delay before the next address of a host is tried. Node's default of 250 is too short for a distant host. */
 const nextAddressAfterMs = 2500;
 
 const connectionOptions = { timeout: keptForMs, autoSelectFamilyAttemptTimeout: nextAddressAfterMs };

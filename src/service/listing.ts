@@ -11,15 +11,16 @@ const { page: names } = envelope;
 
 type List = NonNullable<Kind['list']>;
 
-/** Largest page of the documented lists. */
 export const pageSize = 100;
 
-/** Returns the path of a page, relative to the base URL. A list without pages is requested as a whole. */
 export function pagePath(list: List, { page, limit }: { page: number; limit: number }): string {
   return list.paged ? `${list.path}?page=${page}&limit=${limit}` : list.path;
 }
 
-/** Requests a page: without a page size if the list refuses it, because not every list documents it. */
+/**
+ * Requests a page. If the service refuses the page size, requests the page without it, because not every list documents
+ * a page size.
+ */
 export async function getPage(
   list: List,
   { page, limit, get }: { page: number; limit: number; get: (path: string) => Promise<Json> },
@@ -33,7 +34,7 @@ export async function getPage(
   }
 }
 
-/** Returns whether more pages follow. True if the answer does not state it. */
+/** Returns whether more pages follow. Returns true if the answer does not state it. */
 export function hasMore(body: Json, page: number): boolean {
   const hasNext = readAt(body, names.hasNext);
   const pages = readAt(body, names.pages);
@@ -41,16 +42,14 @@ export function hasMore(body: Json, page: number): boolean {
   return typeof pages === 'number' ? page < pages : true;
 }
 
-/** Returns whether the answer states that there are more records than the `seen` ones up to this page. */
 export function saysMore(body: Json, { page, seen }: { page: number; seen: number }): boolean {
   const pages = readAt(body, names.pages);
   if (readAt(body, names.hasNext) === true || (typeof pages === 'number' && page < pages)) return true;
   return (readTotal(body) ?? 0) > seen;
 }
 
-/** Returns the list's number of records per page; `undefined` if this page with `count` records does not show it. */
 export function readPageSize(body: Json, count: number): number | undefined {
-  // A page followed by others is full, even if it echoes another size from the request.
+  // A page that another page follows is full, even if it repeats another size from the request.
   if (readAt(body, names.hasNext) === true && count > 0) return count;
   const limit = readAt(body, names.limit);
   return typeof limit === 'number' && Number.isInteger(limit) && limit >= Math.max(1, count) ? limit : undefined;
@@ -61,7 +60,6 @@ function readTotal(body: Json): number | undefined {
   return typeof total === 'number' && Number.isInteger(total) && total >= 0 ? total : undefined;
 }
 
-/** Throws `ServiceError` if the page contains no list. */
 export function itemsOf(list: List, body: Json): readonly Json[] {
   const items = readAt(body, list.items);
   if (Array.isArray(items)) return items;
@@ -70,7 +68,6 @@ export function itemsOf(list: List, body: Json): readonly Json[] {
 
 const longestText = 2000;
 
-/** Leaves out records without a usable id. */
 export function readListed(kind: Kind, items: readonly Json[]): ListedJob[] {
   const { job } = envelope;
   return items.flatMap((item): ListedJob[] => {
@@ -107,12 +104,11 @@ function readEchoes(kind: Kind, item: Json): { [field: string]: Json } {
   return echoes;
 }
 
-/** Number of jobs of a kind, newest first, that are searched for a single job. */
+/** To find a job, at most this many of the kind's newest jobs are searched. */
 export const mostLookedThrough = 1000;
-/** Maximum number of pages that are read, because a faulty list may never end. */
+/** A faulty list may never end. */
 const mostPages = 200;
 
-/** Lists the newest jobs, at most `limit`. Empty for a kind without a list. Throws `ServiceError`. */
 export async function listJobs(
   kind: Kind,
   { limit, get }: { limit: number; get: (path: string) => Promise<Json> },
@@ -124,7 +120,7 @@ export async function listJobs(
     const body = await getPage(list, { page, limit: Math.min(pageSize, limit), get });
     const items = itemsOf(list, body);
     const before = found.size;
-    // New jobs shift others to the next page, so one job may appear twice.
+    // New jobs move earlier jobs to the next page, so a job may appear twice.
     for (const job of readListed(kind, items)) if (!found.has(job.jobId)) found.set(job.jobId, job);
     if (!list.paged || found.size === before || !hasMore(body, page)) break;
   }

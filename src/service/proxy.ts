@@ -7,8 +7,8 @@ import { isLoopbackHost } from '../graph/address.ts';
 import { defined } from '../ground/values.ts';
 
 /**
- * Returns the proxy for an https address: `HTTPS_PROXY`, else `HTTP_PROXY`, unless `NO_PROXY` names the host. Returns
- * none for addresses of this machine, which a proxy cannot reach.
+ * Returns the proxy for an https address from `HTTPS_PROXY`, else from `HTTP_PROXY`. Returns `undefined` if `NO_PROXY`
+ * names the host, and for addresses of this machine, which a proxy cannot reach.
  */
 export function proxyFor({ protocol, hostname, port }: URL, env: NodeJS.ProcessEnv = process.env): URL | undefined {
   if (protocol !== 'https:' || isLoopbackHost(hostname)) return undefined;
@@ -24,7 +24,7 @@ export function proxyFor({ protocol, hostname, port }: URL, env: NodeJS.ProcessE
   return isExempt ? undefined : new URL(address);
 }
 
-/** Opens a tunnel through a proxy. Errors name the proxy, never its credentials. */
+/** Opens a tunnel through a proxy. Errors contain the proxy's address without credentials. */
 export function openTunnel(
   proxy: URL,
   { host, port, timeoutMs }: { host: string; port: number; timeoutMs: number },
@@ -73,7 +73,6 @@ export function connectThrough(proxy: URL): buildConnector.connector {
   };
 }
 
-/** Fetches an https address through the proxy set in the environment, and any other address with Node's `fetch`. */
 export async function fetchByProxy(
   url: string,
   init: { method: string; headers: Record<string, string>; body?: Uint8Array | Blob },
@@ -91,7 +90,7 @@ export async function fetchByProxy(
 
 const pools = new Map<string, Pool>();
 
-/** Connects to https hosts through a proxy. `check` rejects if a host must not be reached. */
+/** Connects to https hosts through a proxy. `check` rejects if a host is not allowed. */
 export class TunnelAgent extends HttpsAgent {
   readonly #proxy: URL;
   readonly #check: (host: string) => Promise<void>;
@@ -120,7 +119,6 @@ export class TunnelAgent extends HttpsAgent {
 
 const connectTimeoutMs = 15_000;
 
-/** Connects once and disconnects. Resolves with the error; `undefined` on success. */
 type ConnectOnce = (address: URL, timeoutMs: number) => Promise<string | undefined>;
 
 const mostTries = 3;
@@ -128,8 +126,8 @@ const timeoutMs = 4000;
 const gapMs = 1000;
 
 /**
- * Checks before a run that the service accepts connections and has a valid certificate. Sends no request. Tries three
- * times.
+ * Checks before a run that the service accepts connections and has a valid certificate. Tries three times. Sends no
+ * request.
  */
 export async function reachService(
   baseUrl: string,

@@ -6,10 +6,10 @@ import type { Kind } from '../kinds/kind.ts';
 import { isServiceError, readAt, readText } from './fields.ts';
 
 type KeyTalk =
-  /** A purchase exists under the idempotency key. */
+  /** A job exists under the idempotency key. */
   | 'known'
   | 'in-progress'
-  /** The idempotency key itself is malformed or missing. */
+  /** The idempotency key is malformed or missing. */
   | 'form';
 
 const inProgress =
@@ -19,7 +19,6 @@ const reused =
 const ofOtherRequest = /\b(re ?used?|reus\w*|mismatch\w*|differ\w*|another|other|original\w*)\b/;
 const malformed =
   /\b(too (long|short)|at most|at least|characters?|length|longer|shorter|malformed|format|pattern|ascii|uuid|required|missing|empty|blank|not supported|unsupported)\b/;
-/** Phrases of a service that does not quote the idempotency key. */
 const repeated = [
   /(?<!\b(?:api|access|secret|private|public|license|model|storage|object|file) )\bkey (?:\w+ ){0,4}(re ?used?|reus\w*|already|used|in use|duplicat\w*|conflict\w*|mismatch\w*)\b/,
   /\b(reus\w*|duplicat\w*|conflict\w*|mismatch\w*) (?:\w+ ){0,3}key\b/,
@@ -32,8 +31,8 @@ const repeated = [
 ];
 
 /**
- * Reads what a refusal states about the request's idempotency key; `undefined` if nothing. In doubt returns `known`:
- * only a complaint about the form of the key proves that no purchase exists under it.
+ * Reads what a refusal states about the request's idempotency key. Returns `undefined` if it does not mention the key.
+ * Returns `known` in doubt: only a complaint about the form of the key proves that no job exists under the key.
  */
 export function readKeyTalk(json: Json | undefined, { key, body }: { key: string; body: string }): KeyTalk | undefined {
   const texts = saidOfKey(json, key);
@@ -52,14 +51,13 @@ export function readKeyTalk(json: Json | undefined, { key, body }: { key: string
 
 const namesRoute = /\b(route|endpoint|cannot post|no such (operation|path)|unknown (operation|path))\b/;
 const namesUser = /\buser (\w+ ){0,3}(not found|not exist|unknown|missing)\b|\b(no such|unknown) user\b/;
-/** Words of a 404 that do not name what is missing. */
 const sayNothing =
   /\b(the|requested|resource|page|url|was|could|cannot|be|does|not|find|found|exist|error|err|http|404)\b|\W/g;
 
 /**
- * Determines what a 404 to a create request reports as missing: the operation (`route`), the user of the credential, or
- * a value of the request (`invalid`). An error that names nothing is about the user for documented kinds, otherwise
- * about the path if the path is a guess.
+ * Determines what is missing according to a 404 to a create request: the operation (`route`), the user of the
+ * credential, or something that the request refers to (`invalid`). If the error names nothing, returns `user` for
+ * documented kinds, and `route` for other kinds if the path is a guess.
  */
 export function readMissing(
   json: Json | undefined,
@@ -76,7 +74,6 @@ export function readMissing(
   return isDocumented ? 'invalid' : 'route';
 }
 
-/** Returns whether the details of an error name a field of the request, in a text or as a field. */
 function namesField(details: Json | undefined, body: string): boolean {
   const request = parseJson(body);
   const names = new Set(isMap(request) ? Object.keys(request).map(wordsOf) : []);
@@ -85,13 +82,13 @@ function namesField(details: Json | undefined, body: string): boolean {
   return said.some((text) => names.has(wordsOf(text.replace(/[.[].*/s, ''))));
 }
 
-/** `isSure`: the ID is certainly the ID of a job. Otherwise only a status call can decide. */
+/** `isSure`: the ID certainly belongs to a job. Otherwise, only a status call can show it. */
 type NamedJob = { job: { jobId: string; recordId?: string }; model: Json | undefined; isSure: boolean };
 
 /**
- * Finds the job that a refusal names. An ID in an object `generation` or `job`, or next to a state, is certainly the ID
- * of a job; any other ID may be that of an error. `unclear`: the refusal names several jobs, or an ID that cannot be
- * queried.
+ * Finds the job that a refusal names. An ID in an object `generation` or `job`, or next to a state, certainly belongs
+ * to a job. Any other ID may belong to the error. Returns `unclear` if the refusal names several jobs, or an ID that
+ * cannot be queried.
  */
 export function findNamedJob(
   json: Json | undefined,
@@ -116,7 +113,6 @@ export function findNamedJob(
   return others.length === 0 ? only : undefined;
 }
 
-/** Returns the job that an object names by its own ID, or by a field for the ID of a generation or job. */
 function namedIn(holder: { [field: string]: Json }, isJob: boolean): { named?: NamedJob; hasOddId: boolean } {
   const { created, job } = envelope;
   const own = holder[created.id];
@@ -136,18 +132,15 @@ function namedIn(holder: { [field: string]: Json }, isJob: boolean): { named?: N
   };
 }
 
-/** Accepts names like `jobId`, `generation_id`, `existingGenerationId`. */
 function namesJobId(field: string): boolean {
   return /\b(generation|job) id$/.test(wordsOf(field));
 }
 
-/** Accepts names like `generation`, `existingGeneration`, `jobs`, and the name of the kind. */
 function isHolder(name: string, kind: Kind | undefined): boolean {
   const word = /\w*$/.exec(wordsOf(name.replace('[]', '')))?.[0].replace(/s$/, '') ?? '';
   return word === envelope.created.holder || word === 'job' || (word !== '' && word === kind?.name);
 }
 
-/** Returns the job ID in a `Location` header that has the path of a job's status. */
 function jobOfPath(location: string | undefined, kind: Kind | undefined): string | undefined {
   const [path = ''] = (location ?? '').split(/[?#]/);
   for (const pattern of [kind?.status?.path, kind?.status?.alias]) {
@@ -159,7 +152,7 @@ function jobOfPath(location: string | undefined, kind: Kind | undefined): string
       const id = decodeURIComponent(segment);
       if (isJobId(id)) return id;
     } catch {
-      // The segment is no valid ID of the service.
+      // The segment is not an ID of the service.
     }
   }
   return undefined;
@@ -189,8 +182,8 @@ function textsOf(value: Json | undefined, depth = 0): string[] {
 }
 
 /**
- * Returns all texts of an answer except the idempotency key itself, which a service may repeat. A text in a field for
- * the key begins with the name of the field.
+ * Returns all texts of an answer except the idempotency key itself, which the service may quote. A text in a field
+ * about the key is returned with the name of the field.
  */
 function saidOfKey(value: Json | undefined, key: string, field = '', depth = 0): string[] {
   if (typeof value === 'string') {

@@ -1,6 +1,6 @@
 /**
- * Removes the credential and the signatures of links from a text for a user, a file or a log: errors are written to the
- * lock, which is committed to git. No other code redacts.
+ * Removes the credential and the signatures of links from a text for users, files or logs. Needed because error texts
+ * are written to the lock, which is committed to git. No other code redacts.
  */
 export type Redact = (text: string) => string;
 
@@ -9,7 +9,7 @@ export function makeRedact(secret: string | undefined): Redact {
   return (text) => withoutSignatures(spellings.reduce((seen, spelling) => seen.replaceAll(spelling, '[key]'), text)); // I17
 }
 
-/** Makes a function that returns whether a text contains the secret, in any encoding. Such a text must not be stored. */
+/** Makes a function that returns whether a text contains the secret in any encoding. Such a text must not be stored. */
 export function makeKeyFinder(secret: string | undefined): (text: string) => boolean {
   const spellings = spellingsOf(secret);
   return (text) => spellings.some((spelling) => text.includes(spelling));
@@ -35,7 +35,6 @@ const escapedQuery = /(%3A%2F%2F(?:(?!%3A%2F%2F|%3F)[^\s"'<>])+%3F)[^\s"'<>]+/gi
 const named = /(?<![\w-])([\w-]*(?:signature|sig|token|credential|secret|api[_-]?key|password)=)[^\s"'<>&;,…]+/gi;
 const bearer = /\b(Bearer\s+)[\w.~+/=-]{8,}/gi;
 
-/** Removes the login and everything after `?` from links, also from a link that was cut off. */
 function withoutSignatures(text: string): string {
   const links = text.replace(user, '$1').replace(query, '$1?…').replace(escapedQuery, '$1…');
   return links.replace(named, '$1…').replace(bearer, '$1…'); // I17 (links)
@@ -43,14 +42,17 @@ function withoutSignatures(text: string): string {
 
 type Credential = { is: 'api-key' | 'jwt'; token: string };
 
-/** Recognizes an API key by its form `<prefix>_live_<random>`. Any other credential comes from an identity provider. */
+/**
+ * Recognizes an API key by the form `<prefix>_live_<random>`. Any other credential counts as a token of an identity
+ * provider.
+ */
 export function readCredential(token: string): Credential {
   return { is: /^[A-Za-z0-9-]+_live_/.test(token) ? 'api-key' : 'jwt', token };
 }
 
 /**
- * Returns a name that stays the same for an account: issuer and subject of a JWT, otherwise the credential itself. It is
- * as secret as the credential.
+ * Returns a stable name for an account: the issuer and subject of a JWT, else the credential itself. The name is as
+ * secret as the credential.
  */
 export function accountName(token: string): string {
   if (readCredential(token).is === 'api-key') return token;

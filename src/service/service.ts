@@ -27,16 +27,15 @@ import { type WatchPorts, watchJob } from './watch.ts';
 
 export interface ServiceOptions extends LibraryOptions, CreateOptions {
   clock: Clock;
-  /** Fixed interval between two queries of a job, in ms. By default, it follows the known durations. */
+  /** In ms. Fixed interval between two queries of a job. By default, the interval depends on earlier durations. */
   pollIntervalMs?: number;
-  /** Known durations of jobs, to which new durations are added. */
   durations?: Durations;
   patienceMs: number;
-  /** Base of relative upload paths. Defaults to the working folder. */
+  /** Folder of relative upload paths. Defaults to the working folder. */
   folder?: string;
 }
 
-/** Creates a client of the service. Timeouts are read from `options` at each use, so they may grow. */
+/** Creates a client of the service. Reads timeouts from `options` at each use, so the caller may raise them. */
 export function createService(options: ServiceOptions): Service & Downloads & { close(): Promise<void> } {
   const redact = makeRedact(options.token);
   const serviceClock = new ServiceClock(() => options.clock.now(), { probeMs: options.requestTimeoutMs });
@@ -87,8 +86,8 @@ function makeWatchPorts(options: ServiceOptions, { http, redact }: { http: Http;
 }
 
 /**
- * Measures how far the service's clock is ahead of the local clock, by the `Date` header of its answers. The service
- * expires idempotency keys by its own clock, and a local clock may be wrong by hours.
+ * Measures how far the service's clock is ahead of the local clock. Uses the `Date` header of answers. Needed because
+ * the service expires idempotency keys by its clock, and a local clock may be wrong by hours.
  */
 class ServiceClock {
   readonly #now: () => number;
@@ -113,8 +112,8 @@ class ServiceClock {
   }
 
   /**
-   * Returns the difference in ms; 0 if the service does not report its time. Sends a request if no answer had a date
-   * yet, or if the value must be `fresh`, because the local clock may have been set.
+   * Returns the difference in ms, or 0 if the service does not report its time. Sends a request if no answer has had a
+   * date. With `fresh`, always sends a request, because the local clock may have been set.
    */
   async aheadMs(http: Http, { fresh = false }: { fresh?: boolean } = {}): Promise<number | { unreachable: string }> {
     if (this.#aheadMs !== undefined && !fresh) return this.#aheadMs;
@@ -155,12 +154,11 @@ async function uploadOrder(
   }
 }
 
-/** Maximum number of pages that are read to find all fences. */
 const mostPages = 50;
 
 /**
- * Returns the ID of the newest job in a kind's list; empty if the list has no job. Throws `ServiceError`, also if the
- * newest job has no usable ID.
+ * Returns the ID of the newest job in a kind's list, or an empty string for an empty list. Throws `ServiceError` if the
+ * list is unreadable or the newest job has no usable ID.
  */
 export async function findNewest(kind: Kind, get: (path: string) => Promise<Json>): Promise<string> {
   const { list } = kind;
@@ -174,9 +172,10 @@ export async function findNewest(kind: Kind, get: (path: string) => Promise<Json
 }
 
 /**
- * Returns the jobs of a kind's list that are newer than all fences (job IDs; empty if the list had no job).
- * `complete`: no job can be missing, because every record was readable and in order, and each fence was found or the
- * list was read to its end. `older`: the last fence and the rest of its page. Throws `ServiceError`.
+ * Returns the jobs of a kind's list that are newer than all fences. A fence is the ID of the job that was newest
+ * earlier, or empty if the list was empty. `complete`: no job can be missing. Every record was readable and in order,
+ * and either each fence was found or the list was read to its end. `older`: the last fence and the rest of its page.
+ * Throws `ServiceError`.
  */
 export async function walkToFences(
   kind: Kind,
@@ -200,7 +199,7 @@ export async function walkToFences(
     first ??= listed[0]?.jobId;
     const known = jobs.size;
     for (const job of listed) {
-      // New jobs shift others to the next page, so one job may appear twice.
+      // New jobs move earlier jobs to the next page, so a job may appear twice.
       if (jobs.has(job.jobId)) continue;
       const createdAt = Date.parse(job.createdAt ?? '');
       if (!(createdAt <= before)) isReadable = false;

@@ -17,11 +17,11 @@ const { paths, upload: names } = envelope;
 
 export interface Asset {
   id: string;
-  /** URL that is valid wherever a media URL is accepted. */
+  /** Valid wherever the service accepts a media URL. */
   url: string;
 }
 
-/** Receives the bytes sent so far and the total. Restarts at 0 if the upload is repeated. */
+/** Receives the bytes sent so far and the total. If the upload is repeated, the number restarts at 0. */
 export type UploadProgress = (sentBytes: number, bytes: number) => void;
 
 interface UploadCall {
@@ -34,15 +34,18 @@ interface UploadCall {
   onProgress?: UploadProgress | undefined;
 }
 
-/** Largest file in bytes that is sent in a request: about 7 MB in a body of 10 MB are documented. */
+/** In bytes. Larger files are not sent in a request. The documentation allows about 7 MB in a body of 10 MB. */
 const mostInBody = 7_000_000;
 const mostTries = 4;
-/** Minimum timeout in ms: uploads, and files that the service fetches itself, take longer than other calls. */
+/** Minimum timeout in ms. Uploads, and files that the service fetches, take longer than other calls. */
 const leastDeadlineMs = 120_000;
 const longestPauseMs = 30_000;
 const longestRetryAfterMs = 150_000;
 
-/** Uploads a file to the media library: a small file in a request, any other file to storage. Uploads are free. */
+/**
+ * Uploads a file to the media library. A small file is sent in a request, a larger file to the storage host. Uploads
+ * are free.
+ */
 export async function uploadFile(file: FileToUpload, call: UploadCall): Promise<Asset> {
   if (file.bytes > mostInBody) return uploadToStorage(file, call);
   return again(call, async () => {
@@ -70,9 +73,9 @@ async function uploadToStorage(file: FileToUpload, call: UploadCall): Promise<As
     await putFile(file, uploadUrl, call);
     return { blobName: storedName, publicUrl: readAt(minted, names.publicUrl) };
   });
-  // Retried separately: a lost answer does not upload the file again.
+  // Retried separately, so that a lost answer does not upload the file again.
   const completed = await again(call, () => post(paths.completeUpload, { blobName, fileName }, call));
-  // The undocumented answer contains the asset, or only reports success.
+  // The answer is undocumented. It contains the asset, or reports only success.
   const asset = findAsset(completed, call) ?? readStored(blobName, publicUrl, call);
   if (asset === undefined) {
     throw new ServiceError('unusable', 'the service registered the upload and gave no usable URL for it');
@@ -87,7 +90,6 @@ async function post(path: string, body: { [key: string]: Json }, call: UploadCal
   return requireAnswer(answer, call.redact);
 }
 
-/** Retries after temporary errors, with full jitter, and never sooner than the service requests. */
 async function again<T>({ clock, signal }: UploadCall, act: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -115,23 +117,22 @@ function findAsset(json: Json, call: UploadCall): Asset | undefined {
   return undefined;
 }
 
-/** Returns the asset at the public URL of a stored file. The name of the stored file serves as its ID. */
 function readStored(blobName: string, publicUrl: Json | undefined, call: UploadCall): Asset | undefined {
   const id = isJobId(blobName) ? blobName : Buffer.from(blobName).toString('base64url').slice(0, 256);
   return isUsable(publicUrl, call) ? { id, url: publicUrl } : undefined;
 }
 
-/** Accepts https, or the host of a loopback base URL, because the URL becomes part of requests and of the lock. */
+/** Accepts https, or the host of a loopback base URL. Needed because the URL is written to requests and to the lock. */
 function isUsable(url: Json | undefined, { links }: UploadCall): url is string {
   if (!isAssetUrl(url)) return false;
   const { protocol, hostname } = new URL(url);
   return protocol === 'https:' || hostname === links.ownHost;
 }
 
-/** Timeout in ms, from the last byte that the storage accepted. */
+/** In ms. Time limit since the storage host last accepted a byte. */
 const silenceMs = 120_000;
 
-/** Streams a file to a signed URL. Sends no credential, follows no redirect. Throws `ServiceError`. */
+/** Streams a file to a signed URL. Sends no credential. Follows no redirect. Throws `ServiceError`. */
 async function putFile(
   file: FileToUpload,
   uploadUrl: string,
@@ -213,18 +214,15 @@ function contentTypeOf(fileName: string): string {
 }
 
 export interface FileToUpload {
-  /** Absolute path. */
   path: string;
   fileName: string;
   contentType?: string;
   bytes: number;
-  /** In hex. */
   sha256: string;
 }
 
 const chunkBytes = 256 * 1024;
 
-/** Throws `ServiceError` if the content differs from the planned file. */
 async function readPlannedFile(file: FileToUpload): Promise<Buffer> {
   const handle = await openPlannedFile(file);
   const pieces: Uint8Array[] = [];
@@ -236,7 +234,7 @@ async function readPlannedFile(file: FileToUpload): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** Opens the file, but no symbolic link that replaced it after planning. */
+/** Opens the file. Refuses a symbolic link, because a link may have replaced the file after planning. */
 async function openPlannedFile(file: FileToUpload): Promise<FileHandle> {
   let handle: FileHandle;
   try {
@@ -251,7 +249,7 @@ async function openPlannedFile(file: FileToUpload): Promise<FileHandle> {
 }
 
 /**
- * Streams the file. Yields the last piece only if the digest of the file is the planned one, so a changed file is never
+ * Streams the file. Yields the last piece only if the digest matches the planned file, so a changed file is never
  * uploaded completely. Throws `ServiceError`.
  */
 async function* streamPlannedFile(handle: FileHandle, file: FileToUpload): AsyncGenerator<Uint8Array> {

@@ -10,17 +10,15 @@ import { type HttpAnswer, pathWithId } from './http.ts';
 import type { Observation, Poller } from './polling/poller.ts';
 import type { Redact } from './secrets.ts';
 
-/** Failures of the host. A failure that many jobs meet at once counts once. */
+/** Failures of the host. Simultaneous failures of many jobs count as one. */
 interface HostHealth {
   failures: number;
   countAgainAt: number;
-  /** Whether the user was notified that Ctrl-C ends a run that takes far too long. */
   isLeavingHinted?: true;
-  /** Whether the user was notified of temporary failures. */
   isTroubleNoticed?: true;
 }
 
-/** Returns the time in ms until a failure counts again. Ten failures are about 40 s without a usable answer. */
+/** Returns the time in ms until another failure counts. Ten failures take about 40 s. */
 function failureIntervalMs(failures: number): number {
   return Math.min(5000, 250 * 2 ** failures);
 }
@@ -28,29 +26,28 @@ function failureIntervalMs(failures: number): number {
 export interface WatchPorts {
   clock: Pick<Clock, 'now'>;
   poller: Poller;
-  /** Shared by all jobs. */
   health: HostHealth;
-  /** Longest time in ms to watch a job. The job then continues at the service. */
+  /** In ms. A job is watched for this long. Afterwards, the job continues at the service. */
   patienceMs: number;
   redact: Redact;
 }
 
-/** Time in ms after which a job that the service does not know (404) counts as lost. */
+/** In ms. A job whose status is a 404 for this long counts as lost. */
 const unknownPatienceMs = 30_000;
 const mostHostFailures = 10;
-/** About 4 s without a usable answer. */
+/** Failures after which the user is notified. They take about 4 s. */
 const noticedHostFailures = 4;
-/** Number of further queries of a job in an undocumented state that has an error. */
+/** A job in an undocumented state with an error is queried this many more times. */
 const mostOdd = 3;
-/** A job takes far too long after this many typical durations, and at least an hour. */
+/** A job takes far too long after this many typical durations, but not before an hour. */
 const mostDurations = 10;
 const leastLongMs = 3_600_000;
-/** Number of further queries of a COMPLETED job without a link. */
+/** A COMPLETED job without a link is queried this many more times. */
 const mostLinkless = 5;
 
 /**
- * Watches a job until it ends or is given up. Only FAILED, or COMPLETED with a link, ends a job. After any other answer,
- * the job is queried again, because queries are free.
+ * Watches a job until it ends or the watch is given up. A job ends only with FAILED, or with COMPLETED and a link.
+ * After any other answer, the job is queried again, because queries are free.
  */
 export async function watchJob(
   job: { kind: string; jobId: string; model?: string },
@@ -76,11 +73,8 @@ class Watch {
   readonly #options: WatchOptions;
   readonly #startedAt: number;
   readonly #patienceMs: number;
-  /** Time in ms after which the job takes far too long. */
   readonly #longMs: number;
-  /** Least time in ms before the next query. */
   #afterMs = 0;
-  /** Whether the service failed at the last query. The next query uses the other status path, if there is one. */
   #hasFailed = false;
   #denials = 0;
   #unknownSince: number | undefined;
@@ -88,7 +82,6 @@ class Watch {
   #odd = 0;
   #status = '';
   #statusSince: number;
-  /** Why the last answer was not usable; else empty. */
   #trouble = '';
 
   constructor({ kind, jobId }: { kind: Kind; jobId: string }, ports: WatchPorts, options: WatchOptions) {
@@ -119,12 +112,11 @@ class Watch {
     return unwatched('patience', `it took longer than ${limit}${cause}; run again to collect it`);
   }
 
-  /** Returns the end of the job; `undefined` to query again. */
   #read({ json, status: code, headers }: Answered): JobEnd | undefined {
     const { health, redact, clock } = this.#ports;
     const message = readMessage(json, code, redact);
     const isOwnWord = isServiceError(json);
-    // A single unexpected denial does not end the watch.
+    // A single refused query does not end the watch.
     this.#denials = isOwnWord && (code === 401 || code === 403) ? this.#denials + 1 : 0;
     if (this.#denials > 1) return unwatched('auth', message);
     if (code === 404 && isOwnWord) {
@@ -154,7 +146,7 @@ class Watch {
     return { is: 'failed', error: redact(error).slice(0, 500) };
   }
 
-  /** Counts a failure; ends the watch after too many. `asked`: wait in ms that the service requested. */
+  /** Counts a failure. Ends the watch after too many failures. `asked`: wait in ms that the service requested. */
   #endAfterFailure(
     message: string,
     { asked = null, counts = true }: { asked?: number | null; counts?: boolean } = {},
@@ -202,7 +194,6 @@ class Watch {
     return isEmpty ? { is: 'completed', result: { values: {}, files: [], parts: 0 } } : unwatched('patience', noLink);
   }
 
-  /** Ends the watch of a job in an undocumented state that has an error or takes far too long. */
   #endOfWait(data: Json): JobEnd | undefined {
     const { clock, health, redact } = this.#ports;
     const now = clock.now();
@@ -230,8 +221,8 @@ function unwatched(because: Extract<JobEnd, { is: 'unwatched' }>['because'], err
 }
 
 /**
- * Returns whether an answer with `id` may be about the watched job. A create request may be answered with the number of
- * a record, and its status with the job's own ID. Two numbers, or two other strings, are two different jobs.
+ * Returns whether an answer with `id` may belong to the watched job. A create request may return the number of a record
+ * where the status has the job's own ID. Two different numbers, or two other strings, belong to two jobs.
  */
 function mayBeOf(jobId: string, id: Json): boolean {
   return id === jobId || (typeof id === 'string' && /^\d+$/.test(jobId) && !/^\d*$/.test(id));

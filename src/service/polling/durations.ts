@@ -1,14 +1,16 @@
 import type { KeptDurations } from '../../contract/ports.ts';
 
 const mostSamples = 100;
-/** Number of longer samples below which the samples predict little about a job that still runs. */
+/** With fewer longer samples than this, the samples say little about a job that is still running. */
 const fewLonger = 4;
-/** Longest gap between two queries of a job that has run longer than nearly all others, as a share of its age. */
+/**
+ * Longest gap between two queries, as a share of the job's age. Applies to a job that has run longer than nearly all
+ * samples.
+ */
 const mostGapShare = 1 / 5;
-/** Factors by which a few samples are multiplied, because other jobs take about as long. */
+/** While there are few samples, each is also counted with these factors, because other jobs take a similar time. */
 const spreads = [0.8, 1, 1.25];
 
-/** Durations of the jobs of one kind and model, in ms. */
 export class KnownDurations {
   /** Newest last. */
   readonly samples: number[];
@@ -38,13 +40,13 @@ export class KnownDurations {
   }
 
   /**
-   * Returns the age in ms at which to query a job that still ran at age `last`. Of the known jobs that took longer than
-   * `last`, each has then been over for `thresholdMs` on average.
+   * Returns the age in ms at which to query a job that was still running at age `last`. The age is chosen from the
+   * samples longer than `last`: on average, such a job has then been finished for `thresholdMs`.
    */
   nextAge(last: number, thresholdMs: number): number {
     const from = this.#sorted.findIndex((ms) => ms > last);
     const longer = from === -1 ? 0 : this.#sorted.length - from;
-    // With hardly any longer job, the same number of jobs is assumed to end in each doubling of the age.
+    // With few longer samples, equally many jobs are assumed to end in each doubling of the age.
     if (longer === 0 || (longer < fewLonger && last > 0)) {
       const age = Math.max(0, last);
       return age + Math.min(age * mostGapShare, Math.sqrt(age * thresholdMs));

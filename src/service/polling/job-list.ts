@@ -10,37 +10,36 @@ type Data = { [key: string]: Json };
 
 export interface ListPage {
   page: number;
-  /** Whether the page is read to find jobs with an unknown position. */
   isSearch: boolean;
 }
 
 interface ShownPage {
   found: ReadonlySet<WatchedJob>;
-  /** Finished jobs with complete data. */
   ended: { job: WatchedJob; data: Data }[];
-  /** Jobs to query individually. */
   doubtful: WatchedJob[];
 }
 
-/** Minimum time in ms between two reads of a page: the service allows one “every few seconds”. */
+/** In ms. Minimum time between two reads of a page. The service allows a read “every few seconds”. */
 const leastGapMs = 2000;
 const failureMs = 1000;
 const fewestJobs = 2;
-/** Number of failed searches after which a job is queried individually. */
+/** After this many failed searches, a job is queried individually. */
 const mostMissing = 2;
-/** Number of times that a list shows an ended job as running before the list is no longer read. */
+/** If a list shows ended jobs as running this many times, the list is no longer read. */
 const mostStrikes = 2;
-/** A job is queried after only the list has shown it as running for this share of its age, and at least 10 s. */
+/**
+ * If only the list has shown a job as running for this share of the job's age, the job is queried. The minimum is 10 s.
+ */
 const unverifiedShare = 1 / 4;
 const leastUnverifiedMs = 10_000;
-/** Maximum number of pages of a search: a minimum, and a multiple of the pages that the watched jobs fill. */
+/** A search reads at most this many pages, plus a multiple of the pages that the watched jobs fill. */
 const leastSearched = 20;
 const searchedTimes = 5;
 
 /**
- * The service's list of one kind, newest first. One page answers the queries of all its jobs. A final state in the list
- * is always valid; a running state only after the list has shown an ended job. A search reads pages from the first page
- * on, until each job has a position.
+ * The service's list of one kind, newest first. One page replaces the status queries of all jobs on it. A final state
+ * in the list is always trusted. A running state is trusted only after the list has shown an ended job. A search reads
+ * pages from the first on, until the position of each job is known.
  */
 export class JobList {
   readonly jobs = new Map<string, WatchedJob>();
@@ -53,7 +52,10 @@ export class JobList {
   #failures = 0;
   #size = pageSize;
   #isSizeShown = false;
-  /** Number of records that this run, and other users, have added to the list, as far as pages have shown. */
+  /**
+   * Number of records that this run has added to the list. `#others` counts those of other users, as far as pages have
+   * shown.
+   */
   #added = 0;
   #others = 0;
   readonly #search = { page: 1, since: 0 };
@@ -69,7 +71,7 @@ export class JobList {
     this.#added += 1;
   }
 
-  /** Returns the page to read instead of a query of this job; `undefined` to query the job. */
+  /** Returns the page to read instead of a status query of this job. Returns `undefined` if the job must be queried. */
   pageFor(job: WatchedJob): ListPage | undefined {
     const { missing, rank } = job;
     const now = this.#clock.now();
@@ -85,7 +87,6 @@ export class JobList {
     return { page: Math.max(1, 1 + Math.floor((this.#added + this.#others - rank) / this.#size)), isSearch: false };
   }
 
-  /** Starts the search for a job that is no longer at its position. */
   seek(job: WatchedJob): void {
     job.rank = undefined;
     job.soughtAt = this.#clock.now();
@@ -95,12 +96,10 @@ export class JobList {
     this.#search.page = 1;
   }
 
-  /** Returns when this page may be read again, in ms since 1970. */
   readableAt(page: number): number {
     return (this.#readAt.get(page) ?? Number.NEGATIVE_INFINITY) + leastGapMs;
   }
 
-  /** Reads a page. Resolves with `undefined` if the answer contains no list. */
   async read(
     { page, isSearch }: ListPage,
     call: (path: string) => Promise<HttpAnswer>,
@@ -127,7 +126,9 @@ export class JobList {
     return shown;
   }
 
-  /** Learns the page size, which not every list obeys: the longest page that another page follows is full. */
+  /**
+   * Derives the page size, because not every list obeys the requested size. A page that another page follows is full.
+   */
   #learnSize(body: Data, count: number, isFollowed: boolean): void {
     const size = readPageSize(body, count);
     const isFull = size === count && isFollowed;
@@ -136,7 +137,10 @@ export class JobList {
     this.#isSizeShown ||= isFull;
   }
 
-  /** Chooses the next page of a search. After the last page, all jobs that the whole search did not find are missing. */
+  /**
+   * Chooses the next page of a search. After the last page, each job that the whole search did not find counts as
+   * missing.
+   */
   #goOn(page: number, isFollowed: boolean): void {
     const most = leastSearched + (searchedTimes * this.jobs.size) / this.#size;
     if (isFollowed && page < most) {
@@ -180,7 +184,10 @@ export class JobList {
     return shown;
   }
 
-  /** Counts a strike if the list showed a job as running that, by its status, ended at `endedAge`. */
+  /**
+   * Counts a strike if the list showed a job as running after the job had ended. `endedAge`: age at which the job
+   * ended, by its status.
+   */
   audit(job: WatchedJob, endedAge: number): void {
     if (job.listAge !== undefined && job.listAge > endedAge + 2000) this.#strikes += 1;
   }

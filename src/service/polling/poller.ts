@@ -12,8 +12,8 @@ import { dueAt, isWaiting, tookMs, type WatchedJob } from './watched-job.ts';
 
 export interface Observation {
   /**
-   * Resolves with the next status of the job, from its status call at `path` or from a list; `undefined` if aborted.
-   * `afterMs`: least time from now. `untilMs`: latest time, since 1970.
+   * Resolves with the next status of the job, from a status call at `path` or from a list. Resolves with `undefined` if
+   * aborted. `afterMs`: earliest time, from now. `untilMs`: latest time, since 1970.
    */
   next(options: { path: string; afterMs: number; untilMs: number }): Promise<HttpAnswer | undefined>;
   leave(): void;
@@ -28,13 +28,13 @@ interface PollerOptions {
 }
 
 const mostInFlight = 64;
-/** Number of waiting jobs up to which all are rescheduled when one ends. */
+/** If at most this many jobs are waiting when a job ends, all of them are rescheduled. */
 const mostHurried = 8;
 const longestAgeMs = 7 * 86_400_000;
 
 /**
- * A job's entry in the queue, valid while the job has this `turn`. `isSet`: new durations do not change the time.
- * `isAlone`: the job's own status is queried, not a list.
+ * A job's entry in the queue. The entry is valid while the job has this `turn`. `isSet`: the time does not depend on
+ * new durations. `isAlone`: the job's own status is queried, not a list.
  */
 interface Place {
   job: WatchedJob;
@@ -44,8 +44,9 @@ interface Place {
 }
 
 /**
- * Polls all jobs of a run with a single timer, up to the service's request rate. A job is queried when its end has
- * probably stayed undetected for a share of the median duration. A page of a list replaces the queries of its jobs.
+ * Polls all jobs of a run with one timer, up to the service's request rate. A job is queried when its end has probably
+ * stayed undetected for a share of the median duration. One page of a list replaces the status queries of all jobs on
+ * it.
  */
 export class Poller {
   readonly #durations: Durations;
@@ -55,9 +56,11 @@ export class Poller {
   readonly #waiting = new Heap<Place, number>((a, b) => a - b);
   readonly #jobs = new Set<WatchedJob>();
   readonly #lists = new Map<string, JobList>();
-  /** The only job that is queried while no duration is known, and the age at which the last probe was running. */
+  /**
+   * While no duration is known, only one job is queried: the probe. `age`: age at which the last probe was still
+   * running.
+   */
   readonly #probes = new Map<KnownDurations, { job: WatchedJob; age: number }>();
-  /** Due jobs that wait for a page of a search. */
   readonly #seekers = new Map<JobList, WatchedJob[]>();
   #inFlight = 0;
   #timer: { at: number; stop: AbortController } | undefined;
@@ -69,7 +72,7 @@ export class Poller {
     this.#rate = new AdaptiveRate(options.clock);
   }
 
-  /** Starts watching a job. `fresh`: this run has just created it. */
+  /** Starts watching a job. `fresh`: this run has just created the job. */
   observe(
     { kind, jobId, model }: { kind: Kind; jobId: string; model?: string | undefined },
     { fresh, urgency, signal }: { fresh: boolean; urgency: () => number; signal: AbortSignal },
@@ -143,7 +146,10 @@ export class Poller {
     return Math.min(job.latest, dueAt(job, { probedAge, fixedMs: this.#options.fixedMs }));
   }
 
-  /** Makes this job the probe if there is none. Returns the age of the last probe; `undefined` for other jobs. */
+  /**
+   * Makes this job the probe if no job is the probe. Returns the age at which the last probe was running if this job is
+   * the probe, else `undefined`.
+   */
   #probedAge(job: WatchedJob): number | undefined {
     const probe = this.#probes.get(job.known) ?? { job, age: 0 };
     this.#probes.set(job.known, probe);
@@ -156,7 +162,6 @@ export class Poller {
     this.#arm();
   }
 
-  /** Stops the timer, which would keep the process alive. */
   #rest(): void {
     this.#timer?.stop.abort();
     this.#timer = undefined;
@@ -188,7 +193,7 @@ export class Poller {
   }
 
   #query({ job, isSet, isAlone }: Place, now: number): void {
-    // Since the entry was made, other jobs may have shown durations, and a list that this job still runs.
+    // The entry may be outdated: other jobs may have ended, or a list may have shown this job as running.
     const due = isSet ? now : this.#dueAt(job);
     if (due > now + 1) {
       this.#enqueue(job, due);
@@ -258,7 +263,10 @@ export class Poller {
     this.#addSample(job, took);
   }
 
-  /** Makes another job the probe: a job that was never queried may be over, and then shows a duration. */
+  /**
+   * Makes another job the probe. Prefers a job that was never queried: it may have ended, and then its status shows a
+   * duration.
+   */
   #probeNext({ known }: WatchedJob, age: number): void {
     for (const job of this.#jobs) {
       if (job.known !== known || job.lastAge !== undefined || !isWaiting(job)) continue;
@@ -280,7 +288,7 @@ export class Poller {
     for (const job of jobs) if (isWaiting(job)) this.#enqueue(job, this.#dueAt(job));
   }
 
-  /** `askers`: the due jobs that this page may show. During a search, further due jobs are added. */
+  /** `askers`: due jobs that may be on this page. During a search, further due jobs are added. */
   async #lookAtPage(list: JobList, page: ListPage, askers: WatchedJob[]): Promise<void> {
     if (page.isSearch) this.#seekers.set(list, askers);
     const shown = await list.read(page, (path) => this.#call(path));

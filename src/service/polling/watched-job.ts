@@ -3,32 +3,32 @@ import type { Kind } from '../../kinds/kind.ts';
 import type { HttpAnswer } from '../http.ts';
 import type { KnownDurations } from './durations.ts';
 
-/** A job whose end is awaited. Ages are in ms since `startedAt`. */
+/** A job that the poller watches. Ages are in ms since `startedAt`. */
 export interface WatchedJob {
   readonly kind: Kind;
   readonly jobId: string;
   readonly known: KnownDurations;
-  /** Importance of detecting the end, above 0: below 1 if no step waits for the job. */
+  /** Weight of detecting the end early, above 0. It is below 1 if no step waits for the job. */
   readonly urgency: () => number;
   readonly fresh: boolean;
-  /** In ms since 1970. Adjusted when the service reports the start. */
+  /** In ms since 1970. Corrected when the service reports the start. */
   startedAt: number;
-  /** Age at which the job was last known to run. */
+  /** Age at which the job was last certainly running. */
   lastAge: number | undefined;
-  /** Age at the last individual query, even without a usable answer. */
+  /** Age at the last status query of this job, even if the answer was not usable. */
   askedAge: number | undefined;
-  /** Age when a list last showed the job as running. */
+  /** Age at which a list last showed the job as running. */
   listAge: number | undefined;
-  /** Position in the list, counted from its end; `undefined` during a search for the job. */
+  /** Position in the list, counted from the oldest record. Undefined during a search for the job. */
   rank: number | undefined;
   /** Start of the search, in ms since 1970. */
   soughtAt: number;
   /** Number of consecutive searches that did not find the job. */
   missing: number;
-  /** Earliest and latest time of the next query, in ms since 1970. */
+  /** In ms since 1970. The next query is sent between `notBefore` and `latest`. */
   notBefore: number;
   latest: number;
-  /** Only queue entries with this number are valid. */
+  /** Queue entries with another number are outdated. */
   turn: number;
   waiter: Waiter | undefined;
   isAsked: boolean;
@@ -40,26 +40,26 @@ interface Waiter {
   resolve(answer: HttpAnswer | undefined): void;
 }
 
-/** Threshold: the time in ms that an end may stay undetected, as a share of the median duration. */
+/** The end of a job may stay undetected for this share of the median duration. The resulting time is the threshold. */
 const thresholdShare = 1 / 13;
 const leastThresholdMs = 10;
 const mostThresholdMs = 1500;
-/** Share of the threshold for a listed job, because one page shows many jobs. */
+/** Factor of the threshold for a job in a list. It is lower, because one page shows many jobs. */
 const listedShare = 1 / 2;
 const leastGapMs = 100;
 const gapShare = 1 / 25;
 const mostGapMs = 60_000;
 /**
- * While no duration is known, one job at a time is queried: first at a share of the typical duration, then at ages that
- * grow by a factor. `sameFactor` is the factor for a job that was queried before.
+ * While no duration is known, one job at a time is queried. The first query is at this share of the typical duration.
+ * Each next age is larger by `probeFactor`, or by `sameFactor` for the same job.
  */
 const probeFrom = 1 / 50;
 const probeFactor = 1.2;
 const sameFactor = 4 / 3;
 
 /**
- * Returns when to query a job, in ms since 1970. `probedAge`: age at which a job of this kind was last seen running, if
- * no duration is known and this job is the probe.
+ * Returns the time of the next query of a job, in ms since 1970. `probedAge`: set only if this job is the probe. Age at
+ * which the last probe was still running.
  */
 export function dueAt(
   job: WatchedJob,
@@ -90,7 +90,7 @@ export function isWaiting({ waiter, isAsked }: WatchedJob): boolean {
   return waiter !== undefined && !isAsked;
 }
 
-/** Returns the duration in ms of a job that was over at `age` but not at `before`, both in ms. */
+/** Returns the duration in ms of a job that was running at age `before` and had ended at age `age`. */
 export function tookMs(data: { [key: string]: Json }, age: number, before: number | undefined): number {
   const served = servedMs(data);
   // Ignored if the service's clock runs at another pace.
@@ -98,7 +98,6 @@ export function tookMs(data: { [key: string]: Json }, age: number, before: numbe
   return before === undefined ? age : (before + age) / 2;
 }
 
-/** Returns the duration in ms by the service's clock; `undefined` if it is not precise enough. */
 function servedMs(data: { [key: string]: Json }): number | undefined {
   const { createdAt, completedAt } = data;
   if (typeof createdAt !== 'string' || typeof completedAt !== 'string') return undefined;
