@@ -4,7 +4,7 @@ import { slug } from '../manifest/template/helpers.ts';
 
 export const maxKeyLength = 100;
 
-/** Characters that are invisible, or that have a meaning in addresses, selections or file names. */
+/** Characters that are invisible or have a meaning in addresses, selections or file names. */
 const forbidden = /[\s,@/\\*?\p{C}]/u;
 
 export function forbiddenIn(key: string): string | undefined {
@@ -31,7 +31,7 @@ export function taskOfAddress(address: string): string {
   return /^[^@/]*/.exec(address)?.[0] ?? address;
 }
 
-/** Networks that a link must never lead to: this machine, local networks, and all non-unicast addresses. */
+/** Networks that a link must never lead to: this machine, local networks, and all addresses that are not unicast. */
 const networks = {
   ipv4:
     '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 ' +
@@ -52,7 +52,7 @@ function readNetworks(family: 'ipv4' | 'ipv6'): BlockList {
   return list;
 }
 
-/** Returns whether an address is not on the public internet. Invalid addresses count as inward. */
+/** Returns whether an IP address is not on the public internet. Returns true for invalid addresses. */
 export function isInward(address: string): boolean {
   switch (isIP(address)) {
     case 4:
@@ -64,7 +64,7 @@ export function isInward(address: string): boolean {
   }
 }
 
-/** Returns whether a parsed host is this machine. A name that only resembles an address is not. */
+/** Returns whether a parsed host is this machine. A similar name, such as `127.0.0.1.example.com`, is not. */
 export function isLoopbackHost(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || (isIPv4(hostname) && hostname.startsWith('127.'));
 }

@@ -29,9 +29,9 @@ interface NeededFact {
 }
 
 /**
- * Expands a manifest into its steps. Reports all mistakes at once, at most 100, without those of the manifest. Returns
- * no graph if there is a mistake in either. `files`: files whose digest (uploads) or text (`{{read …}}`) is missing.
- * The caller reads them and calls this function again.
+ * Expands a manifest into its steps. Reports all mistakes at once, at most 100. Mistakes that the manifest already has
+ * are not repeated. If the manifest or the graph has a mistake, returns no graph. `files`: files that must be read
+ * first, for a digest (uploads) or a text (`{{read …}}`). The caller reads these files and calls this function again.
  */
 export function buildGraph(
   manifest: Manifest,
@@ -73,8 +73,8 @@ export function buildGraph(
 }
 
 /**
- * Reports a cell without a value if a template uses its column. A schema, and a template with the whole row, use all
- * columns.
+ * Reports each cell without a value whose column is used: by a template with this column, by a template with the whole
+ * row, or by a row schema.
  */
 function reportUsedCells({ manifest, templates, tables, cellErrors, diagnostics }: Expansion): void {
   if (cellErrors.length === 0) return;
@@ -126,7 +126,10 @@ function readMade(expansion: Expansion): MadeUpload[] {
   });
 }
 
-/** Finishes steps in topological order, because a fingerprint covers those of the steps that the request refers to. */
+/**
+ * Finishes steps in topological order, because the fingerprint of a step includes the fingerprints of the steps that
+ * its request refers to.
+ */
 function finishSteps(
   order: readonly Task[],
   from: { rendered: ReadonlyMap<string, RenderedStep[]>; made: readonly MadeUpload[]; expansion: Expansion },
@@ -189,13 +192,12 @@ function renderDescriptions(expansion: Expansion): Map<string, string> {
   return descriptions;
 }
 
-/** Shared by most steps, so it is frozen. */
 const none = Object.freeze([]) as unknown as string[];
 
-/** Copies the title that a gate gives to the outputs of a row to the outputs that other tasks make from the row. */
+/** Copies titles between steps of one row: from steps whose gate has a title to the steps of other tasks. */
 function shareTitles(all: readonly RenderedStep[]): void {
   const titles = new Map<string, string | undefined>();
-  // Lists of different tasks have rows with one label.
+  // Rows of different tasks may have the same label, so the value is compared too.
   const nameOf = ({ row }: Draft) => JSON.stringify([row?.label, row?.value]);
   for (const { draft, title } of all) {
     if (draft.task.gate?.title === undefined) continue;
@@ -270,7 +272,6 @@ function uploadStep({ address, file, place }: MadeUpload): Step {
   };
 }
 
-/** Replaces the path of a file by its digest: the content is what is paid for. */
 function withDigest(request: OpenRequest, file: FileFact | undefined): OpenRequest {
   return file === undefined ? request : { ...request, file: { $sha256: file.sha256 } };
 }

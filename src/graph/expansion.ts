@@ -31,7 +31,6 @@ class Uploads {
     this.#facts = facts;
   }
 
-  /** Sorted, so that the order of the templates does not matter. */
   get made(): { address: string; path: string; place: Place }[] {
     return [...this.#made]
       .map(([address, one]) => ({ address, ...one }))
@@ -46,7 +45,6 @@ class Uploads {
     return { address };
   }
 
-  /** Returns the digest and size of a file. `file` is undefined if it is not read yet; `unread` then contains it. */
   read(written: string, at: At): { file: (FileFact & { path: string }) | undefined } | { diagnostic: Diagnostic } {
     const path = readPath(written, at);
     if (typeof path !== 'string') return path;
@@ -62,7 +60,6 @@ class Uploads {
   }
 }
 
-/** Rewrites a path to be relative to the main manifest's folder. Refuses a path out of that folder. */
 function readPath(written: string, { folder, place }: At): string | { diagnostic: Diagnostic } {
   const path = normalizePath(pathFrom(folder, written));
   const isOutside = path === '' || path.startsWith('..') || isAbsolutePath(written) || written.includes('\\');
@@ -72,7 +69,6 @@ function readPath(written: string, { folder, place }: At): string | { diagnostic
   return { diagnostic: { code: 'MB1301', severity: 'error', message, hint, place } };
 }
 
-/** Encodes a path as a row key. Different paths have different keys. */
 function encodePath(path: string): string {
   return path
     .replaceAll(/[%:\s,@\\*?\p{C}]/gu, (character) =>
@@ -98,7 +94,7 @@ export interface StepRows {
   tables?: { [name: string]: Json };
 }
 
-/** The expansion of a manifest: facts, results of each stage, and reported mistakes. Maps are by task. */
+/** State of an expansion: facts, results of each stage, and reported mistakes. Maps are by task. */
 export class Expansion {
   readonly manifest: Manifest;
   readonly facts: GraphFacts;
@@ -128,7 +124,7 @@ export class Expansion {
     return this.rows.get(task) ?? 'unknown';
   }
 
-  /** Returns the text for `{{read …}}`, without the final line break. `wanted`: the caller has yet to read the file. */
+  /** Returns the text for `{{read …}}` without the final line break. `wanted`: the caller must read the file first. */
   readText(
     written: string,
     at: { folder: string; place: Place },

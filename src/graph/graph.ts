@@ -3,53 +3,59 @@ import type { Json } from '../ground/json.ts';
 import type { Expectation, Rights } from '../manifest/manifest.ts';
 
 /**
- * A request body with open references: JSON in which any value may be a reference, an object that is replaced by an
- * output of another step when that step's job has finished. No manifest key starts with `$`.
+ * A request body that may contain references. A reference is an object in the place of a value. When the job of the
+ * referenced step has finished, an output of the step replaces the object. No manifest key starts with `$`.
  *
  * - `$ref`: address of the step, or name of a gate.
- * - `field`: output field of its kind, such as `url`; `clips.2.url` is the link of the third part (counted from 0).
- * - `pick`: number of a picked step of the gate, from 1. When users have picked, the reference is replaced by one to the
- *   step; while the gate is open the request cannot be sent.
+ * - `field`: output field of the step's kind, such as `url`. `clips.2.url` is the link of the third part.
+ * - `pick`: set for a gate. Number of the picked step, from 1. The request cannot be sent while the gate is open. Then
+ *   the address of the picked step replaces the name of the gate.
  *
- * `{ $text: […] }` is a string whose parts, texts and references, are joined when all of them are known. A list of
- * outputs is an array of references.
+ * `{ $text: […] }` is a string whose parts are texts and references. A list of outputs is an array of references.
  */
 export type OpenRequest = { [field: string]: Json };
 
-/** A unit of paid work: one row, one matrix cell, one take. */
+/** A unit of work. Each row, matrix cell and take of a task is a step of its own. */
 export interface Step {
-  /** `task`, `task@key`, `task@key/2`: stable and unique in the campaign. */
+  /** For example `task`, `task@key` or `task@key/2`. Unique and stable in the campaign. */
   address: string;
   task: string;
   kind: string;
-  /** The row key, which joins compare. */
+  /** Row key. Joins compare the keys of rows. */
   key?: string;
   matrix: { [axis: string]: string };
-  /** 1, 2, … when the task asks for several takes of the same request; omitted otherwise. */
+  /** Number of the take, from 1. Omitted if the task does not ask for several takes. */
   take?: number;
-  /** The request with references by address. */
+  /** Request whose references contain addresses. */
   request: OpenRequest;
-  /** The request with each `$ref` replaced by that step's fingerprint. The lock stores it. */
+  /** Request whose references contain fingerprints in place of addresses. The lock stores this form. */
   paidRequest: OpenRequest;
-  /** `1:` (the version) and the SHA-256 (hex) of the canonical JSON of {kind, request: paidRequest, take from 2 on}. */
+  /**
+   * Format version `1:`, then the SHA-256 (hex) of the canonical JSON of {kind, request: paidRequest, take}. The first
+   * take has no `take` in this JSON.
+   */
   fingerprint: string;
-  /** Addresses of the steps that must be done first, sorted. A pick among several steps is the name of their gate. */
+  /**
+   * Addresses of the steps that must finish first, sorted. If users pick among steps, the name of the gate is listed
+   * instead of these steps.
+   */
   needs: string[];
   /**
-   * Output path relative to the manifest's folder, with `/` separators, without extension. Empty if there is no file.
+   * Output path relative to the manifest's folder, with `/` as separator and without extension. Empty if the step has
+   * no output file.
    */
   save: string;
-  /** For `kind: upload`: the file, relative to the manifest's folder, with digest and size. */
+  /** For `kind: upload`. The path is relative to the manifest's folder. */
   file?: FileFact & { path: string };
-  /** The part of another step's output that this step uses. The step is not needed if the output has fewer parts. */
+  /** Part of another step's output that this step uses. If the output has fewer parts, this step is not needed. */
   part?: { of: string; fingerprint: string; index: number };
   rules?: StepRules;
-  /** True if neither the documentation nor the service's OpenAPI document describes the request. */
+  /** Set if neither the documentation nor the service's OpenAPI document describes the request. */
   unchecked?: true;
   tags: string[];
   place: Place;
   row?: string;
-  /** Title for reviewers: `title` of a gate on the row, else a short text of the row. */
+  /** Title for reviewers: the gate's `title` for the row, else a short text of the row. */
   title?: string;
 }
 
@@ -57,24 +63,25 @@ export interface Step {
 export interface StepRules {
   timeoutMs?: number;
   /**
-   * A failed job is bought again, up to `attempts` purchases in total, and up to `credits` for those after the first.
+   * Retry rule for failed jobs. `attempts`: maximum number of jobs, including the first. `credits`: maximum credits of
+   * all later jobs.
    */
   retry?: { attempts: number; credits?: number };
   expect?: Expectation;
   pin?: true;
 }
 
-/** A gate. Users decide which of its steps other steps may use. */
+/** A gate. Users decide which of the gate's steps other steps may use. */
 export interface Gate {
   /**
-   * The address of its steps without the attribute in which they differ, for example `hero@lamp` for takes. With
-   * `approve`, the address of the step.
+   * Address of the gate's steps without the attribute in which they differ, for example `hero@lamp` for takes. With
+   * `approve`, the address of the single step.
    */
   name: string;
   task: string;
   /**
-   * `approve`: users approve a single step. `choose`: users pick `choose` of its steps. `canary`: users approve the
-   * canaries, and similar steps wait. Only a plan has canary gates, because the lock determines the canaries.
+   * `approve`: users approve a single step. `choose`: users pick `choose` of the steps. `canary`: users approve the
+   * canaries while similar steps wait. Canary gates exist only in a plan, because the lock determines the canaries.
    */
   is: 'approve' | 'choose' | 'canary';
   choose: number;
@@ -84,16 +91,18 @@ export interface Gate {
 }
 
 /**
- * Similar steps of a task. The first of them are bought before the others. The others wait until `first` steps are
- * bought with the present requests, and fit or are picked. New rows of an unchanged template need no new canary; a
+ * Similar steps of a task. The first of them are created before the rest. The rest wait until `first` steps were
+ * created with the present requests, and fit or are picked. New rows of an unchanged template need no new canary. A
  * changed template does.
  */
 export interface Canary {
-  /** `canary of hero`, with price class if the task has several groups. */
+  /** For example `canary of hero`. If the task has several groups, the price class follows. */
   name: string;
   task: string;
   first: number;
-  /** True if the others wait for a pick of the canaries. False if they wait until the canaries fit `expect`. */
+  /**
+   * If true, the remaining steps wait until users pick canaries. If false, they wait until the canaries fit `expect`.
+   */
   asks: boolean;
   members: string[];
 }
@@ -107,17 +116,17 @@ export interface GraphTask {
   rights?: Rights;
 }
 
-/** An expanded campaign. Steps are sorted by needs, then as written. */
+/** An expanded campaign. A step comes after the steps that it needs, otherwise in the order of the manifest. */
 export interface Graph {
   name: string;
   steps: Step[];
   tasks: GraphTask[];
   budget?: number | undefined;
   concurrency?: number | undefined;
-  /** Path of the list of files that each run writes, relative to the output folder. */
+  /** Path of the list of output files that each run writes, relative to the output folder. */
   index?: string;
   selectors: { [name: string]: string };
-  /** Credits by price class, or by a prefix of one. */
+  /** Credits by price class, or by the beginning of a price class. */
   prices: { [priceClass: string]: number };
   warnings: Diagnostic[];
   gates?: readonly Gate[];
@@ -130,13 +139,13 @@ export interface FileFact {
   bytes: number;
 }
 
-/** Makes a function that returns the steps for a name in `needs`: the members of a gate, or one step. */
+/** Makes a function that returns the steps for a name in `needs`: the members of a gate, or a single step. */
 export function needFinder(gates: readonly Gate[] = []): (need: string) => readonly string[] {
   const byName = new Map(gates.map((gate) => [gate.name, gate.members]));
   return (need) => byName.get(need) ?? [need];
 }
 
-/** The part of a graph that a run needs. It takes half the memory. */
+/** The part of a graph that a run needs. It takes half the memory of a graph. */
 export interface GraphOutline {
   tasks: { id: string; kind: string; steps: number }[];
   addresses: ReadonlySet<string>;

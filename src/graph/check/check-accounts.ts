@@ -24,7 +24,7 @@ interface Found {
 
 export interface PostFacts {
   accounts?: readonly KnownAccount[];
-  /** True if the accounts are those of the sandbox. An unknown account is then only a warning. */
+  /** Whether the accounts are those of the sandbox. An unlisted account is then only a warning. */
   isSandbox?: boolean;
   now: number;
 }

@@ -23,8 +23,8 @@ export interface KnownNames {
 }
 
 /**
- * Finds paths with unknown names, even in branches that are not rendered. Returns the `faults` of the template, without
- * those that an unknown name caused, and then its own.
+ * Finds paths with unknown names, including those in branches that are not rendered. Returns the template's `faults`,
+ * followed by the new faults. A fault that is only a result of an unknown name is omitted.
  */
 export function checkPaths(
   paths: readonly NamePath[],
@@ -43,7 +43,7 @@ export function checkPaths(
   return [...faults.filter(({ start, end }) => !spaced.some((one) => start < one.end && one.start < end)), ...wrong];
 }
 
-/** Finds a column without the brackets that its name needs, as in `row.Product (EN)`. */
+/** Finds a column name that needs brackets and has none, as in `row.Product (EN)`. */
 function withoutBrackets(path: NamePath, text: string, known: KnownNames): NamePath | undefined {
   const root = path.parts[0] ?? '';
   const shape = root === 'row' ? known.row : known.tables?.get(root);
@@ -58,7 +58,7 @@ function withoutBrackets(path: NamePath, text: string, known: KnownNames): NameP
   return { ...path, parts: [root, column], written, end: path.start + written.length };
 }
 
-/** Joins a path with the unknown words after it: the author meant a name with spaces. */
+/** Joins a path with the unknown words after it, because the author probably meant a name with spaces. */
 function withWords(path: NamePath, next: readonly NamePath[], known: KnownNames): NamePath | undefined {
   let { written, end } = path;
   for (const { parts, start, ...word } of next) {
@@ -242,7 +242,6 @@ function checkOutput(path: NamePath, known: KnownNames): Fault | undefined {
   return unknownName(path, 2, { why: `a task of kind ${kind.name} has no output`, what: 'outputs', names });
 }
 
-/** Suggests the most similar name for the part `index` of a path, unless that name needs brackets. */
 function meantFor(path: NamePath, index: number, names: readonly string[]): string | undefined {
   const nearest = nearestName(path.parts[index] ?? '', names);
   const isPlain = path.written === path.parts.join('.') && nearest !== undefined && /^[\w-]+$/.test(nearest);

@@ -9,7 +9,7 @@ import { curlyHint, hasCurlyQuotes, listNames, nearestName, suggestName } from '
 import { isReference } from '../../manifest/template/template.ts';
 import { isInward } from '../address.ts';
 
-/** A mistake in a request. `at` is a path within the request. */
+/** A mistake in a request. `at`: path within the request. */
 export interface RequestFault {
   code: DiagnosticCode;
   message: string;
@@ -27,8 +27,8 @@ export interface RequestChecker {
 }
 
 /**
- * Checks a request against the documentation of its kind. A reference to another step, and `unknownValue`, are allowed
- * wherever a string is. A value that only the service lists is allowed with a warning.
+ * Checks a request against the documentation of its kind. A reference to another step and `unknownValue` are allowed
+ * wherever a string is allowed. A value that is listed by the service but not documented is a warning.
  */
 export function checkRequest(
   kind: Kind,
@@ -44,7 +44,6 @@ class RequestCheck {
   readonly #request: JsonMap;
   readonly #listed: readonly ListedKind[];
   readonly #listsFields: boolean;
-  /** True if the lists are those of the sandbox. An unknown model or voice is then only a warning. */
   readonly #isSandbox: boolean;
   readonly #modelField: string;
   readonly #modelName: string | undefined;
@@ -104,7 +103,6 @@ class RequestCheck {
     return Object.keys(this.#request).some((one) => !known.includes(one) && nearestName(one, known) === name);
   }
 
-  /** Reports a group of fields that does not have exactly one value. */
   #checkChoices(): void {
     for (const names of this.#kind.oneOf ?? []) {
       const [first = '', ...others] = names;
@@ -255,7 +253,6 @@ class RequestCheck {
     }
   }
 
-  /** Reports values that the service does not list for a new model. */
   #checkNewModel(name: string): void {
     for (const [field, value] of Object.entries(this.#request)) {
       if (typeof value !== 'string' || !dependsOnModel(this.#kind, field) || this.#isListed(field, value)) continue;
@@ -265,7 +262,6 @@ class RequestCheck {
     }
   }
 
-  /** Checks a quality tier. The values are documented; only the service's OpenAPI document names the field. */
   #checkTier(field: string, value: Json): void {
     const tiers = this.#model?.tiers;
     if (value === unknownValue) return;
@@ -321,8 +317,8 @@ class RequestCheck {
   }
 
   /**
-   * Returns whether the service lists a value for a field. If the values of the field depend on the model, the list of
-   * this model decides, because the service silently replaces other values by its default.
+   * Returns whether the service lists a value for a field. If the values depend on the model, only the list of this
+   * model counts, because the service silently replaces other values by its default.
    */
   #isListed(field: string, value: string): boolean {
     return this.#listed.some(({ models, values }) => {
@@ -342,7 +338,6 @@ function own<Value>(map: Readonly<Record<string, Value>>, name: string): Value |
   return Object.hasOwn(map, name) ? map[name] : undefined;
 }
 
-/** Returns whether a value is blank, which counts as missing. Other wrong types are reported before. */
 function isBlank(value: Json | undefined): boolean {
   return value === undefined || (typeof value === 'string' && value.trim() === '');
 }
@@ -361,7 +356,6 @@ function hintForText(value: Json): string {
   return isMap(value) ? 'write one text' : 'put it in quotes, here or in the data';
 }
 
-/** Returns whether a value is a reference to another step, or a text with one. */
 export function isOpen(value: Json | undefined): value is JsonMap {
   return isMap(value) && (Object.hasOwn(value, '$ref') || Object.hasOwn(value, '$text'));
 }
@@ -378,7 +372,10 @@ function lowerFirst(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
-/** Explains why the service cannot fetch a URL. `undefined` if the URL seems public; no host name is resolved. */
+/**
+ * Explains why the service cannot fetch a URL. Returns `undefined` if the URL seems public. Host names are not
+ * resolved.
+ */
 function whyNotPublic(text: string): string | undefined {
   if (/[,;|\s]\s*[a-z]+:\/\//i.test(text.trim())) return 'holds several URLs';
   if (/\s/.test(text.trim())) return 'has white space in it';
@@ -418,7 +415,6 @@ export function checkTextLimits(request: JsonMap, limits: Readonly<Record<string
   });
 }
 
-/** Counts code points. References do not count, because the length of their value is unknown. */
 function lengthOf(value: Json | undefined): number {
   if (typeof value === 'string') return [...value].length;
   const parts = value !== undefined && isReference(value) ? ownValue(value, '$text') : undefined;

@@ -38,7 +38,6 @@ export function checkSaves(saves: readonly Save[], expansion: Expansion): void {
   }
 }
 
-/** Lists the files of a step. If the output is a list, its files are numbered from 1. */
 function everyFile(save: Save): Save[] {
   const { kind } = save.draft.task;
   const parts = kind === undefined ? undefined : kinds[kind]?.parts;
@@ -99,7 +98,7 @@ export function defaultSave(draft: Draft): string {
 }
 
 const maxPartBytes = 200;
-/** Windows allows 260 in total, including the folder of the campaign, an extension and a temporary name. */
+/** Windows allows 260 in total, including the campaign folder, the extension and a temporary name. */
 const maxPathBytes = 240;
 const encoder = new TextEncoder();
 
@@ -120,7 +119,7 @@ const outside: readonly SaveRule[] = [
 
 const emptyPart = 'remove the double or trailing /; if a template in the path is empty, give it a value';
 
-/** Parts of a path that some system cannot have as a file name. */
+/** Rules for parts of a path that cannot be a file name on some system. */
 const parts: readonly SaveRule[] = [
   { breaks: /^$/, says: 'is empty', hint: emptyPart },
   { breaks: /^\.$/, says: 'means the folder itself', hint: 'remove it' },

@@ -14,10 +14,6 @@ import { checkRequest, type RequestFault } from './check-request.ts';
 
 const stepRoots: readonly RootName[] = ['vars', 'row', 'matrix', 'key', 'take'];
 
-/**
- * Finds mistakes that all steps of a task have: templates that cannot be parsed or contain an unknown name, and wrong
- * request fields.
- */
 export function checkTask(task: Task, expansion: Expansion): void {
   const { id } = task;
   const names = knownNames(task, expansion);
@@ -128,7 +124,6 @@ interface Use {
   end: number;
 }
 
-/** Checks that the tables in the templates of a task can be joined. */
 function checkJoins(
   task: Task,
   sites: readonly TemplateSite[],

@@ -29,7 +29,7 @@ interface Create {
 
 /**
  * Makes a checker from the service's OpenAPI document. Kinds that are not in the document stay unchecked. Problems
- * found by the sandbox's document are only warnings, because the user's service may differ.
+ * according to the sandbox's document are only warnings, because the user's service may differ.
  */
 export function makeRequestChecker(
   document: ServiceDocument,
@@ -71,7 +71,6 @@ function wrongFields(name: string, request: Json): Set<string | number | undefin
   return new Set(faults.map(({ at: [field] }) => field));
 }
 
-/** Keeps one mistake per value: an empty string, for example, breaks several rules. */
 function oneForEachPlace(faults: readonly RequestFault[]): RequestFault[] {
   const places = new Set<string>();
   return faults.filter(({ at }) => {
@@ -87,7 +86,7 @@ function meantFields(problems: readonly SchemaProblem[], { byName }: ListedField
   return new Set(unknown.flatMap((name) => nearestName(name, byName.keys()) ?? []));
 }
 
-/** Returns whether a problem concerns only known values. A reference counts as a string of unknown content. */
+/** Returns whether a problem depends only on known values. A reference counts as a string of unknown content. */
 function isKnown({ path, rule, params, forms }: SchemaProblem, request: Json): boolean {
   if (forms?.some((form) => !isKnown(form, request)) === true) return false;
   const whole = rule === 'required' ? [...path, String(params.missingProperty)] : path;
@@ -105,7 +104,9 @@ function holdsUnknown(value: Json | undefined): boolean {
   return Object.values(value).some(holdsUnknown);
 }
 
-/** Replaces each reference by a link. The links differ, because a schema can require unique values. */
+/**
+ * Replaces each reference by a link for the check. Each link is different, because a schema can require unique values.
+ */
 function fillIn(request: Json): Json {
   let count = 0;
   const link = () => {
@@ -156,8 +157,8 @@ interface ListedFields {
 }
 
 /**
- * Finds fields that the service's document does not list, because the service may ignore an unknown field and still
- * charge. If the document allows other fields, finds only probable typos.
+ * Finds fields that the service's document does not list. The service may ignore such a field and still charge. If the
+ * document allows additional fields, only probable typos are returned.
  */
 function unlistedFields(request: JsonMap, { path, fields, isSandbox }: Create): RequestFault[] {
   const names = [...fields.byName.keys()];
@@ -182,7 +183,6 @@ function unlistedFields(request: JsonMap, { path, fields, isSandbox }: Create): 
   });
 }
 
-/** Finds the listed name for a typo, or for a longer or shorter form, such as `imageUrl` for `image`. */
 function nearestField(name: string, names: readonly string[]): string | undefined {
   const lower = name.toLowerCase();
   const isForm = (one: string) =>

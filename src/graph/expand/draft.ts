@@ -10,21 +10,21 @@ export type TaskRows = 'none' | 'unknown' | Rows;
 export interface ReadTable {
   table: Table;
   rows: 'unknown' | Rows;
-  /** Rows by join values. Omitted when the table cannot be joined. */
+  /** Rows by join values. Omitted if the table cannot be joined. */
   byValues?: ReadonlyMap<string, Row>;
   missed: Set<string>;
 }
 
 export type Cell = { [axis: string]: Scalar };
 
-/** The combinations of a matrix. The last axis changes fastest. */
+/** Combinations of a matrix. The last axis changes fastest. */
 export interface Cells {
   axes: string[];
   cells: Cell[];
   rows: ReadonlyMap<string, ReadonlyMap<string, Row>>;
 }
 
-/** A step before its request is rendered: the address, and the values for its templates. */
+/** A step before its request is rendered: the address and the values for templates. */
 export interface Draft {
   address: string;
   task: Task;
@@ -41,7 +41,7 @@ export interface Condition {
   value: string;
 }
 
-/** The steps of a task. `complete` is false if a reported mistake prevents some of them. */
+/** Steps of a task. `complete`: false if a reported mistake prevents some of the steps. */
 export interface ExpandedTask {
   task: Task;
   axes: string[];
@@ -51,11 +51,10 @@ export interface ExpandedTask {
   complete: boolean;
   find(conditions: readonly Condition[]): readonly Draft[];
   gates?: readonly Gate[];
-  /** The steps that other tasks refer to if the gate makes a choice: one for each gate. */
+  /** Steps to which other tasks refer if the gate makes a choice. Each gate has one such step. */
   offered?: ExpandedTask;
 }
 
-/** Returns whether the steps of a task have row keys. */
 export function hasKey(task: Task, rows: TaskRows): boolean {
   if (task.key !== undefined || task.keyBroken === true) return true;
   if (task.rows.from === 'parts' || task.rows.from === 'files') return true;
@@ -72,7 +71,6 @@ export function namesOf(draft: Draft, vars: JsonMap): JsonMap {
   return names;
 }
 
-/** Returns the task, row, matrix values and take of a step, for messages. */
 export function trailOf(of: {
   task: string;
   row?: string | undefined;
@@ -99,7 +97,7 @@ const longestTitle = 60;
 
 const addressOrFile = /^https?:|\.\w{2,4}$/;
 
-/** Returns `title` or `name` of a row, else its first short text of several words. A single word is usually a key. */
+/** Returns `title` or `name` of a row, else the first short text of several words. A single word is usually a key. */
 export function titleOf(row: Json): string | undefined {
   if (!isMap(row)) return typeof row === 'string' && row.length <= longestTitle ? row : undefined;
   let first: string | undefined;

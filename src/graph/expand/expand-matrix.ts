@@ -20,10 +20,7 @@ import { findTable, readVar } from './task-rows.ts';
 
 const maxCells = 10_000;
 
-/**
- * Expands a matrix; without one, returns a single empty cell. Returns undefined if the matrix is wrong, which is
- * reported.
- */
+/** Expands a matrix. Without a matrix, returns a single empty cell. Reports a wrong matrix and returns `undefined`. */
 export function expandMatrix(task: Task, expansion: Expansion): Cells | undefined {
   if (task.matrix === undefined) return { axes: [], cells: [emptyCell()], rows: new Map() };
   return new MatrixReading(task, task.matrix, expansion).run();
@@ -114,8 +111,8 @@ class MatrixReading {
   }
 
   /**
-   * Returns the values of an axis: scalars, or a column of a table. The column is `id`, else the one with the axis's
-   * name, else the only one.
+   * Returns the values of an axis: scalars, or a column of a table. The column is `id`, else the column with the axis's
+   * name, else the only column.
    */
   #valuesIn({ rows, label, columns = [] }: Rows, axis: string): Axis['values'] | undefined {
     const own = ['id', axis].find((name) => columns.includes(name));

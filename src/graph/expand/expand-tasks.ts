@@ -16,7 +16,8 @@ import { readTables, scopeOf } from './tables.ts';
 import { type PartSource, readTaskRows, shapeOfParts } from './task-rows.ts';
 
 /**
- * Reads the vars, tables and rows of a manifest, and expands the matrix of each task. Calls `check` after each matrix.
+ * Reads the vars, tables and rows of a manifest and expands all matrices. Calls `check` for a task after its matrix is
+ * expanded.
  */
 export function beginExpansion(
   manifest: Manifest,
@@ -38,8 +39,8 @@ export function beginExpansion(
 const maxSteps = 100_000;
 
 /**
- * Makes the steps of all tasks in the given order. Counts the steps of a task first, so that a huge matrix takes no
- * memory. Returns false if there are too many, which is reported.
+ * Makes the steps of all tasks in the given order. Counts the steps of a task before making them, so that a huge matrix
+ * takes no memory. Reports too many steps and returns false.
  */
 export function expandTasks(order: readonly Task[], expansion: Expansion): boolean {
   let total = 0;
@@ -75,10 +76,6 @@ function reportTooLarge({ id }: Task, count: number, expansion: Expansion): void
   expansion.reportError({ code: 'MB1007', message, hint, place: expansion.manifest.places.key(taskPath(id)) });
 }
 
-/**
- * Returns the steps whose parts are the rows of a task. Returns undefined if they are unknown, or if `from` is wrong,
- * which is reported.
- */
 function findPartSteps(task: Task, source: PartSource, expansion: Expansion): readonly Draft[] | undefined {
   const producer = expansion.expanded.get(source.task);
   if (expansion.rowsOf(task.id) === 'unknown' || producer?.complete !== true) return undefined;
@@ -144,8 +141,8 @@ function nameForKeys(draft: Draft): string {
 }
 
 /**
- * Adds the gates of a task: one for each step with `approve`, else one for each group of steps that differ only in the
- * choice. Other tasks see one step for each group. Its address is the name of the gate.
+ * Adds the gates of a task. With `approve`, each step has a gate. Otherwise, steps that differ only in the choice share
+ * a gate. Other tasks refer to such a group as one step, whose address is the name of the gate.
  */
 function withGates(expanded: ExpandedTask, expansion: Expansion): ExpandedTask {
   const { task, drafts } = expanded;
@@ -189,7 +186,7 @@ function withGates(expanded: ExpandedTask, expansion: Expansion): ExpandedTask {
 function isAxisKnown({ task, axes }: ExpandedTask, expansion: Expansion): boolean {
   const { gate, id } = task;
   if (gate?.is !== 'choose' || gate.among.by !== 'axis' || axes.includes(gate.among.axis)) return true;
-  // The axes of a wrong matrix are not known.
+  // The axes of a wrong matrix are unknown.
   if (!expansion.cells.has(id)) return false;
   const { axis } = gate.among;
   const hint =
@@ -221,7 +218,7 @@ function expandTask(task: Task, rows: TaskRows, expansion: Expansion): ExpandedT
   const { axes } = cells;
   const keyed = rows === 'unknown' ? [] : keyRows(task, rows, expansion);
   const takes = task.takes !== undefined && task.takes > 1 ? [...Array(task.takes).keys()] : [undefined];
-  // All steps of a cell share its values, because most campaigns have few cells and many rows.
+  // All steps of a cell share one object of values, because most campaigns have few cells and many rows.
   const columns = cells.cells.map((cell) => {
     const matrix = pickAxes(cell, axes);
     return { cell, matrix, values: Object.values(matrix).map(addressPart) };
@@ -242,14 +239,12 @@ function expandTask(task: Task, rows: TaskRows, expansion: Expansion): ExpandedT
   return { task, axes, hasKey: hasKey(task, rows), drafts, leftOut, complete, find: indexSteps(drafts) };
 }
 
-/** Returns the values of these axes as strings, in their order. */
 function pickAxes(cell: Cell, axes: readonly string[]): { [axis: string]: string } {
   const matrix = Object.create(null) as { [axis: string]: string };
   for (const axis of axes) matrix[axis] = String(cell[axis]);
   return matrix;
 }
 
-/** Evaluates the conditions of a step. The condition of the rows comes first. */
 function isWanted(draft: Draft, expansion: Expansion): boolean {
   const { rowsWhen = true, when = true } = draft.task;
   return holdsFor(draft, 'rowsWhen', rowsWhen, expansion) && holdsFor(draft, 'when', when, expansion);
@@ -330,7 +325,6 @@ function hintForKey(key: string, task: Task, { templates }: Expansion): string {
   return `use another value, or {{${helper} …}}, as in "{{${helper} ${written}}}"`;
 }
 
-/** Returns the row of a wrong key, for messages. */
 function whereIs(task: Task, row: Row | undefined, column?: string): Pick<Diagnostic, 'related'> & { trail: string[] } {
   const trail = trailOf({ task: task.id, row: row?.label });
   return row === undefined ? { trail } : { trail, related: [{ message: row.label, place: row.place(column) }] };

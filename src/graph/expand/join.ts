@@ -6,7 +6,6 @@ import { suggestName } from '../../manifest/suggest.ts';
 import type { Places } from '../../manifest/yaml/places.ts';
 import type { Condition, Draft, ExpandedTask } from './draft.ts';
 
-/** Makes a search by row key, matrix values and take. It builds one index for each set of names. */
 export function indexSteps(drafts: readonly Draft[]): ExpandedTask['find'] {
   const indexes = new Map<string, Map<string, Draft[]>>();
   return (conditions) => {
@@ -20,7 +19,6 @@ export function indexSteps(drafts: readonly Draft[]): ExpandedTask['find'] {
   };
 }
 
-/** Returns the conditions of a join: the values of `from`, then equal row keys and matrix values. */
 export function joinConditions(
   consumer: Draft,
   producer: ExpandedTask,
@@ -38,9 +36,6 @@ export function joinConditions(
   return { conditions: [...picks, ...automatic], automatic: automatic.length };
 }
 
-/**
- * Reads the values by which `from` selects steps of a task. Returns undefined if a value is wrong, which is reported.
- */
 export function readPicks(
   task: Task,
   producer: ExpandedTask,

@@ -18,8 +18,8 @@ import type { Expansion } from '../expansion.ts';
 import { findTemplates, renderValue, type TemplateSite } from '../render/templates.ts';
 
 /**
- * Resolves all vars. Declared values may be templates of other vars. Values from the command line, the environment or a
- * file are never templates. A wrong var is `unknownValue`.
+ * Resolves all vars. Declared values may be templates that use other vars. Values from the command line, the
+ * environment or a file are never templates. A wrong var becomes `unknownValue`.
  */
 export function resolveVars(expansion: Expansion): JsonMap {
   const vars = emptyMap();
@@ -33,7 +33,6 @@ export function resolveVars(expansion: Expansion): JsonMap {
   return vars;
 }
 
-/** `text`: the value as written on the command line or in the environment. */
 interface GivenVar extends PlacedVar {
   text?: string;
   unsendable?: Unsendable;
@@ -48,7 +47,7 @@ function setVar(vars: JsonMap, { name, value, place, text, unsendable }: GivenVa
     expansion.reportError({ code: 'MB1101', message, hint, place });
     return;
   }
-  // One of the two values is wrong, which was reported.
+  // One of the two values is wrong and was reported.
   if (type === unknownValue) return;
   const isRight = unsendable === undefined && (type === null || typeOf(value) === typeOf(type));
   vars[name] = isRight ? value : unknownValue;
@@ -92,7 +91,6 @@ function resolveDeclared(vars: JsonMap, expansion: Expansion): void {
     if (!Object.hasOwn(vars, name)) vars[name] = rendered;
   };
 
-  /** Resolves the vars in a template. Returns false if they need each other in a circle, which is reported. */
   const resolveNames = (site: TemplateSite): boolean => {
     for (const { parts, start, end } of templates.parse(site.text).paths) {
       const name = parts[0] === 'vars' ? parts[1] : undefined;
@@ -128,7 +126,7 @@ function typeOf(value: Json): string {
   return typeof value === 'string' ? 'a text' : typeof value === 'number' ? 'a number' : 'true or false';
 }
 
-/** Reads a text as a value of the declared type. A text that does not fit stays a text. */
+/** Converts a text to the type of the declared value. A text that does not fit stays a text. */
 function readText(text: string, declared: Json): Pick<GivenVar, 'value' | 'unsendable'> {
   // Text that is not UTF-8, from the command line or the environment, contains this character.
   if (text.includes('\ufffd')) {

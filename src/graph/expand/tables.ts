@@ -81,8 +81,8 @@ interface RowAtHand {
 }
 
 /**
- * Finds the row that a path begins with: the row of a joined table, or an axis value with fields. Returns undefined for
- * other paths.
+ * Finds the row at the start of a path: the row of a joined table, or an axis value with fields. Returns `undefined`
+ * for other paths.
  */
 export function findRowAtHand({ parts }: NamePath, draft: Draft, expansion: Expansion): RowAtHand | undefined {
   const [root = '', axis = '', ...fields] = parts;
@@ -102,7 +102,6 @@ export function findRowAtHand({ parts }: NamePath, draft: Draft, expansion: Expa
   return { ...row, parts: parts.slice(1) };
 }
 
-/** Finds the row of a step in a table. Reports a missing row once for equal values. */
 function findJoined(read: ReadTable, draft: Draft, expansion: Expansion): Row | undefined {
   const { table, rows, byValues, missed } = read;
   if (byValues === undefined) return undefined;
@@ -121,7 +120,7 @@ function findJoined(read: ReadTable, draft: Draft, expansion: Expansion): Row | 
   return undefined;
 }
 
-/** Each search takes a pass over the table, and only a few of many equal mistakes are shown. */
+/** Similar names are searched only for the first missing rows, because each search takes a pass over the table. */
 const mostSearched = 10;
 
 function findAlike({ table, byValues }: ReadTable, wanted: string): string | undefined {
@@ -130,7 +129,6 @@ function findAlike({ table, byValues }: ReadTable, wanted: string): string | und
   return names.find((name) => plain(name) === plain(wanted));
 }
 
-/** Returns the step's value for a join column. Returns undefined if the value is wrong, which is reported. */
 function valueFor(
   { column, value }: Table['on'][number],
   { name }: Table,
@@ -148,7 +146,7 @@ function valueFor(
         });
   if (isScalar(rendered)) return String(rendered);
   const rows = expansion.rowsOf(draft.task.id);
-  // A name that no row has is reported once for the task (`check-task.ts`).
+  // `check-task.ts` reports a name that no row has, once for the task.
   const isReported = rendered === undefined && (typeof rows === 'string' || rows.columns?.includes(column) !== true);
   if (rendered === unknownValue || isReported) return undefined;
   const message = `the value of \`${column}\`, on which table \`${name}\` is joined, is neither a text nor a number`;

@@ -11,7 +11,10 @@ interface Edge {
   place(): Place;
 }
 
-/** Sorts tasks by needs, then as written. Returns undefined if there is a circle, which is reported. */
+/**
+ * Sorts tasks: a task comes after the tasks that it needs, otherwise in the order of the manifest. Reports a circle and
+ * returns `undefined`.
+ */
 export function orderTasks(expansion: Expansion): Task[] | undefined {
   const { manifest } = expansion;
   const tasks = new Map(manifest.tasks.map((task) => [task.id, task]));
@@ -22,7 +25,6 @@ export function orderTasks(expansion: Expansion): Task[] | undefined {
   const state = new Map<string, 'open' | 'done'>();
   let circles = 0;
 
-  /** Visits iteratively, because a chain of tasks may be very long. */
   function visit(start: Task): void {
     const trail: { task: Task; edges: readonly Edge[]; next: number }[] = [];
     const enter = (task: Task) => {
@@ -96,7 +98,6 @@ function edgesOf(task: Task, { manifest, kinds, templates }: Expansion): Edge[] 
   return edges;
 }
 
-/** Reports tasks in `from` that the task does not refer to. */
 function checkIdlePicks(task: Task, edges: readonly Edge[], expansion: Expansion): void {
   const used = new Set(edges.map((edge) => edge.to));
   for (const { task: name } of task.from) {

@@ -125,7 +125,7 @@ function rowsOfPattern(task: Task, written: string, expansion: Expansion): TaskR
     expansion.reportError({ code: 'MB1301', message, hint, place: place() });
     return 'unknown';
   }
-  // A file name that is not valid Unicode contains such a character, and cannot be used in a prompt or opened.
+  // A file name that is not valid Unicode contains this character. Such a file cannot be opened.
   const odd = found.files.find((file) => /\ufffd|\p{Surrogate}/u.test(file));
   if (odd === undefined) return rowsOfFiles(pattern, { files: found.files, folder: task.folder, place });
   const shown = shorten(odd.replaceAll(/\p{Surrogate}/gu, '\ufffd'));
@@ -217,7 +217,6 @@ function hasParts(task: Task, source: PartSource, expansion: Expansion): boolean
 
 type TableOptions = Pick<Table, 'separator' | 'header' | 'sheet'>;
 
-/** Reads a data file once, even if several tasks and tables name it. `path` is the place of the name. */
 export function readFileRows(
   name: string,
   from: TableOptions & { path: Path },

@@ -5,8 +5,9 @@ import { flatText } from '../../manifest/rows/rows.ts';
 import type { OpenRequest } from '../graph.ts';
 
 /**
- * Returns the identity of a purchase: steps with equal fingerprints are one purchase. It covers the kind, the request
- * and, from 2 on, the take. The digit before `:` is the version of the format.
+ * Returns the identity of a step's purchase. Two steps with equal fingerprints are the same purchase. The fingerprint
+ * covers the kind and the request, and the number of the take except for the first. The digit before `:` is the version
+ * of the format.
  */
 export function fingerprintStep(step: { kind: string; paidRequest: OpenRequest; take?: number | undefined }): string {
   const covered: Json = { kind: step.kind, request: step.paidRequest }; // I6 (request)
@@ -15,7 +16,7 @@ export function fingerprintStep(step: { kind: string; paidRequest: OpenRequest; 
   return flatText('1:', hash('sha256', canonicalJson(covered))); // I5
 }
 
-/** Returns the fingerprint for an open pick. It changes with each step of the choice. */
+/** Returns the fingerprint for a pick that is not made yet. It changes whenever a step of the choice changes. */
 export function fingerprintChoice(members: readonly string[]): string {
   return fingerprintStep({ kind: 'gate', paidRequest: { members: [...members] } });
 }
@@ -37,7 +38,7 @@ export function findReferences(request: Json): string[] {
   const found = new Set<string>();
   const visit = (value: Json): void => {
     if (value === null || typeof value !== 'object') return;
-    // Every request is checked here. Wrong values were reported before, and an unknown value must never be sent.
+    // An unknown value must never be sent. It was reported before, so this is a bug.
     if (value === unknownValue) throw new Error('internal error: a request holds a value that is not known');
     if (!Array.isArray(value) && typeof value.$ref === 'string') found.add(value.$ref);
     for (const item of Object.values(value)) visit(item);

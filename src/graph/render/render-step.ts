@@ -34,10 +34,9 @@ import type { Expansion } from '../expansion.ts';
 import type { FileFact } from '../graph.ts';
 import { columnIn, fitField, placeFault, renderValue } from './templates.ts';
 
-/** Maximum number of combinations of `from` values in one step. */
 const mostPicks = 10_000;
 
-/** A step with its request, without fingerprint. Wrong values are `unknownValue`. */
+/** A step with a rendered request and without a fingerprint. Wrong values are `unknownValue`. */
 export interface RenderedStep {
   draft: Draft;
   request: JsonMap;
@@ -152,7 +151,6 @@ class StepRendering {
     this.#report({ code: 'MB1202', severity: 'warning', message, hint, place });
   }
 
-  /** Returns the file that an upload step sends, or requests it from the caller. */
   file(request: JsonMap): RenderedStep['file'] {
     const { task } = this.#draft;
     const { file } = request;
@@ -165,7 +163,6 @@ class StepRendering {
     return undefined;
   }
 
-  /** Returns the text of a file, or the link of its upload. */
   #useFile(file: string, { helper, start, end }: Call, { text, path }: Site): Json {
     const at = { folder: this.#draft.task.folder, place: this.#places.within(path, { text, start, end }) };
     const found = helper === 'read' ? this.#expansion.readText(file, at) : this.#expansion.uploads.make(file, at);
@@ -206,7 +203,6 @@ class StepRendering {
     return '';
   }
 
-  /** Returns the requirements for the output, with the ratio rendered. */
   expect(): Expectation | undefined {
     const { id, expect } = this.#draft.task;
     if (expect?.ratio === undefined || !isTemplate(expect.ratio)) return expect;
@@ -227,7 +223,10 @@ class StepRendering {
     return isScalar(title) ? String(title).trim() || undefined : undefined;
   }
 
-  /** Returns the steps of the tasks in `needs`: those that join with this step, or all if none joins. */
+  /**
+   * Returns the steps of the tasks in `needs` that join with this step. If no step joins, returns all steps of the
+   * task.
+   */
   needs(): string[] {
     const { task } = this.#draft;
     return task.needs.flatMap((id) => {
@@ -252,9 +251,7 @@ class StepRendering {
     });
   }
 
-  /**
-   * Returns references to the steps that a path names. Returns `unknownValue` if the path is wrong, which is reported.
-   */
+  /** Returns references to the steps that a path names. Reports a wrong path and returns `unknownValue`. */
   #output(path: NamePath, site: Site): Json {
     const [, task = '', output = ''] = path.parts;
     const made = this.#expansion.expanded.get(task);
@@ -374,8 +371,8 @@ function combine(picks: readonly { name: string; values: readonly string[] }[]):
 }
 
 /**
- * Returns the first empty field that says what to make, if no other field does. An unknown field counts, because the
- * request is undocumented.
+ * Returns the first empty content field, if all content fields are empty. Content is a free text or a URL. An
+ * undocumented field counts as content, because its meaning is unknown.
  */
 function findBareField(kind: Kind, request: JsonMap, emptied: readonly string[]): string | undefined {
   const isContent = (name: string) => {

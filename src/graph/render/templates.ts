@@ -35,7 +35,6 @@ export class Templates {
     return result;
   }
 
-  /** Returns the parts in braces of all parsed texts, including wrong ones. */
   get expressions(): string[] {
     return [...this.#parsed.keys()].flatMap((text) => text.match(/\{\{[^{}]*\}\}/g) ?? []);
   }
@@ -75,14 +74,14 @@ export function columnIn(value: Json, templates: Templates): string | undefined 
 
 export function placeFault(fault: TemplateFault, site: { text: string; path: Path }, places: Places): Diagnostic {
   const place = places.within(site.path, { text: site.text, start: fault.start, end: fault.end });
-  // If the part is not found in the source, the place is the whole text.
+  // If the part is not found in the source, the mistake is reported at the whole text.
   const isExact = place.end.offset - place.start.offset === fault.end - fault.start;
   const { code, message, hint, meant } = fault;
   const fix = meant !== undefined && isExact ? { place, text: meant } : undefined;
   return { code, severity: 'error', message, hint, place, fix };
 }
 
-/** Renders templates at any depth. Reports the faults of a text and replaces it by `unknownValue`. */
+/** Renders templates at any depth. Reports the faults of a text and replaces the text by `unknownValue`. */
 export function renderValue(
   value: Json,
   path: Path,
@@ -111,8 +110,8 @@ export function renderValue(
 }
 
 /**
- * Converts a rendered value to the type of its field, for example `"5"` to a number. Some table formats have only
- * strings. Returns undefined if a template left an optional field empty.
+ * Converts a rendered value to the type of its field, for example `"5"` to a number, because some data files contain
+ * only strings. Returns `undefined` if a template left an optional field empty.
  */
 export function fitField(value: Json, written: Json, field: Field | undefined): Json | undefined {
   if (field === undefined) return value;

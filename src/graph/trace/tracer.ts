@@ -19,7 +19,7 @@ export interface Origin {
   sheet?: string;
 }
 
-/** A value of a step's request that differs from the paid one. `path`: within the request. */
+/** A value of a step's request that differs from the paid request. `path`: path within the request. */
 export interface Difference {
   path: Path;
   before: Json;
@@ -33,8 +33,8 @@ export interface Origins {
 }
 
 /**
- * Makes the origin finder. It expands the manifest on first use, without rendering or checking it. The earlier campaign
- * is unknown: a value that fits the present template with other data counts as a change of the data.
+ * Makes the origin finder. Expands the manifest on first use, without rendering or checks. The earlier manifest is
+ * unknown. If an earlier value fits the present template with other data, the data counts as changed.
  */
 export function makeOrigins(manifest: Manifest, facts: GraphFacts): Origins {
   let known: { expansion: Expansion; drafts: ReadonlyMap<string, Draft> } | undefined;
@@ -131,15 +131,17 @@ function positionOf({ file, start, sheet }: Place): { file: string; line: number
   return { file, line: start.line, ...defined({ sheet }) };
 }
 
-/** A piece of a rendered text: written in the template, or filled in from `sources`. */
+/**
+ * Piece of a rendered text. `sources`: names of the values that filled the piece. Omitted for the template's own text.
+ */
 interface Piece {
   text: string;
   sources?: readonly string[];
 }
 
 /**
- * Splits a template into its own words and the texts filled in. Returns no pieces if the template has conditions or
- * loops. `files`: the text files that it reads, by the call as written.
+ * Splits a template into its own text and the filled-in texts. Returns no pieces if the template has conditions or
+ * loops. `files`: text files that the template reads, by the call as written.
  */
 function renderPieces(
   template: Template,
@@ -174,13 +176,12 @@ function sourcesOf(expression: Expression): string[] {
 
 const mostSources = 40;
 
-/** Finds the first name whose value alone can explain an earlier text. */
+/** Finds the first name for which a change of its value alone explains an earlier text. */
 function findChangedSource(pieces: readonly Piece[], before: string): string | undefined {
   const sources = [...new Set(pieces.flatMap((piece) => piece.sources ?? []))];
   return sources.slice(0, mostSources).find((source) => isExplainedBy(source, pieces, before));
 }
 
-/** Matches the fixed texts in order, each at its leftmost position, in linear time. */
 function isExplainedBy(source: string, pieces: readonly Piece[], before: string): boolean {
   const fixed = [''];
   for (const { text, sources } of pieces) {
