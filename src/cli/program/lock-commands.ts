@@ -139,11 +139,7 @@ const decisions: readonly Decision[] = [
       ['--send <id>', 'id of the create request, if the address has several unresolved ones'],
     ],
     examples: [
-      [
-        'mediabatch resolve song@spring --job 68d1f0c2 --credits 5',
-        'the create request was charged, and this is its job',
-        'not run',
-      ],
+      ['mediabatch resolve song@spring --job 68d1f0c2 --credits 5', 'it was charged, and this is its job', 'not run'],
       ['mediabatch resolve song@spring --not-spent', 'it was not charged', 'not run'],
       ['mediabatch resolve song@spring --spend-again', 'buy it in any case', 'not run'],
     ],

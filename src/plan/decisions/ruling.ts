@@ -22,7 +22,7 @@ export function refuse(address: string, text: string, hint: Advice): Ruling {
 }
 
 export function refuseOpenSend(address: string, of = address): Ruling {
-  const text = of === address ? 'has a create' : `cannot take over ${of}: it has a create request`;
+  const text = of === address ? 'has a create request' : `cannot take over ${of}: it has a create request`;
   const hint = way('run apply, which sends the create request again; if the answer stays lost', call('resolve', of));
   return refuse(address, `${text} whose answer was lost`, hint);
 }
