@@ -1,25 +1,25 @@
-/** Returns a path of the campaign relative to the folder in which the manifest's path is resolved. */
+/** Prefixes a path that is relative to the manifest with the folder of `manifestFile`. */
 export function besideManifest(manifestFile: string, path: string): string {
   const folder = /^.*[/\\]/.exec(manifestFile)?.[0] ?? '';
   return `${folder}${path.replace(/^(\.\/)+/, '')}`;
 }
 
 /**
- * Rewrites a path to be relative to the main manifest's folder. `folder` is the folder of the file with the path: `''`,
- * or for example `shared/`. Absolute paths do not change.
+ * Converts a path to a path relative to the main manifest's folder. `folder`: folder of the file that contains the
+ * path, `''` or for example `shared/`. Absolute paths do not change.
  */
 export function pathFrom(folder: string, path: string): string {
   return folder === '' || isAbsolutePath(path) ? path : normalizePath(`${folder}${path}`);
 }
 
-/** Rewrites a file pattern as `pathFrom` rewrites a path. Escapes wildcard characters in the folder's name. */
+/** Converts a file pattern as `pathFrom` converts a path. Escapes wildcard characters in the folder's name. */
 export function patternFrom(folder: string, pattern: string): string {
   if (folder === '' || isAbsolutePath(pattern)) return pattern;
   // Dots and slashes stay unescaped, so that `..` in the pattern leads out of the folder as it does in a path.
   return normalizePath(`${folder.replaceAll(/[*?[\]{}()|]|^!/g, '\\$&')}${pattern}`);
 }
 
-/** Removes `.`, empty parts and resolved `..`. Keeps leading `..`. */
+/** Removes `.`, empty parts, and each `..` together with the part before it. Keeps `..` at the start. */
 export function normalizePath(path: string): string {
   const parts: string[] = [];
   for (const part of path.split('/')) {
@@ -35,7 +35,7 @@ export function folderOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/') + 1);
 }
 
-/** Applies the rules of all operating systems: a manifest means the same on each. */
+/** Applies the rules of all operating systems, so that a manifest means the same on each system. */
 export function isAbsolutePath(path: string): boolean {
   return /^(?:[/\\]|[A-Za-z]:[/\\])/.test(path);
 }

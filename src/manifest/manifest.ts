@@ -4,7 +4,7 @@ import { groupBy, type JsonMap, type Path, type Scalar } from '../ground/values.
 import type { Places } from './yaml/places.ts';
 
 /**
- * A manifest after the check of its shape, with defaults merged into each task. Wrong values are omitted or
+ * A manifest whose shape was checked. Each task includes the defaults of its kind. Wrong values are omitted or
  * `unknownValue`.
  */
 export interface Manifest {
@@ -19,22 +19,21 @@ export interface Manifest {
   tables: Table[];
   defaults: { [kind: string]: JsonMap };
   selectors: { [name: string]: string };
-  /** Credits by price class, or by a prefix of one (`image/alpha-2`). */
+  /** Credits by price class, or by the beginning of a price class, such as `image/alpha-2`. */
   prices: { [priceClass: string]: number };
-  /** Rights to the outputs, under names of the author. Never part of a request. */
+  /** Rights to the outputs. The author chooses the names. Never part of a request. */
   rights: Rights;
   /** In the order of the manifest. Tasks of included manifests come first. */
   tasks: Task[];
   places: Places;
-  /** False if the manifest has errors. It then only serves to find more of them. */
+  /** False if the manifest has errors. Such a manifest is used only to find more errors. */
   sound: boolean;
   warnings: Diagnostic[];
 }
 
-/** A data file that templates use by a name. */
 export interface Table {
   name: string;
-  /** Path relative to the main manifest's folder. Omitted if it is wrong. */
+  /** Path relative to the main manifest's folder. Omitted if the manifest's value is wrong. */
   file?: string;
   separator?: string;
   /** Defaults to the first row that is not empty. */
@@ -43,8 +42,8 @@ export interface Table {
   /** Path of a JSON Schema for every row, relative to the main manifest's folder. */
   schema?: string;
   /**
-   * Values by column that select the row of a step, as templates. A column without a value is compared with the step's
-   * matrix or row value of the same name. If empty, the table cannot be joined.
+   * Columns whose values select the row of a step. `value`: template of the wanted value. Defaults to the step's matrix
+   * or row value with the name of the column. An empty list means that the table cannot be joined.
    */
   on: { column: string; value?: Scalar }[];
 }
@@ -52,26 +51,29 @@ export interface Table {
 export interface Task {
   id: string;
   kind: string | undefined;
-  /** The request as written, with defaults and the place of each field. */
+  /** The request as written, including defaults. `path`: place of the field. */
   with: { field: string; value: Json; path: Path }[];
   rows: RowSource;
   schema: string | undefined;
-  /** Folder of the file with the task, relative to the main manifest's folder: `''`, or for example `shared/`. */
+  /**
+   * Folder of the file that contains the task, relative to the main manifest's folder: `''`, or for example `shared/`.
+   */
   folder: string;
-  /** A boolean, or a text that renders to true or false. */
+  /** A boolean, or a template that renders to true or false. */
   when: string | boolean | undefined;
-  /** Condition of the shared rows, in addition to `when`. */
+  /** Condition of the shared rows. Steps must meet both this condition and `when`. */
   rowsWhen: string | boolean | undefined;
   timeoutMs: number | undefined;
   /**
-   * A failed job is bought again, up to `attempts` purchases in total, and up to `credits` for those after the first.
+   * Retry rule for failed jobs. `attempts`: maximum number of jobs, including the first. `credits`: maximum credits of
+   * all later jobs.
    */
   retry: { attempts: number; credits?: number } | undefined;
   expect: Expectation | undefined;
-  /** Maximum code points of rendered strings, by request field. */
+  /** Maximum number of code points of a rendered string, by request field. */
   limits: Readonly<Record<string, number>> | undefined;
   key: string | undefined;
-  /** True if the key of the task is wrong. `key` is then omitted. */
+  /** Set if the key of the task is wrong. `key` is then omitted. */
   keyBroken: true | undefined;
   matrix: Matrix | undefined;
   takes: number | undefined;
@@ -79,7 +81,7 @@ export interface Task {
   canary: CanaryRule | undefined;
   pin: true | undefined;
   needs: string[];
-  /** By task: the values of axes, `key` or `take` that select its steps. */
+  /** Which steps of another task are used. `picks`: values of axes, `key` or `take` that select these steps. */
   from: { task: string; picks: { name: string; value: Scalar | Scalar[] }[] }[];
   save: string | undefined;
   tags: string[];
@@ -90,7 +92,7 @@ export interface Task {
 
 export type Rights = { [name: string]: Scalar };
 
-/** The source of a task's rows. `unknown`: it is wrong, which is reported. */
+/** Source of a task's rows. `unknown`: the manifest's value is wrong and was reported. */
 export type RowSource =
   | { from: 'nowhere' }
   | { from: 'file'; path: string; separator?: string; header?: number; sheet?: string }
@@ -111,29 +113,31 @@ export interface Matrix {
 }
 
 /**
- * `approve`: each output is reviewed. `choose`: a number of outputs is picked among the takes, along an axis, or among
- * all steps. `title`: a template for the title of each group.
+ * `approve`: users review each output. `choose`: users pick this number of outputs among the takes, along an axis, or
+ * among all steps. `title`: template for the title of each group.
  */
 export type GateRule = { title?: string; note?: string; reasons?: readonly string[] } & (
   | { is: 'approve' }
   | { is: 'choose'; choose: number; among: { by: 'takes' } | { by: 'all' } | { by: 'axis'; axis: string } }
 );
 
-/** `asks`: the other steps wait for a pick of the canaries. Otherwise they wait until the canaries fit `expect`. */
+/**
+ * `asks`: if true, the other steps wait until users pick canaries. If false, they wait until the canaries fit `expect`.
+ */
 export interface CanaryRule {
   first: number;
   asks: boolean;
 }
 
-/** Requirements for a file in pixels, seconds, bytes, LUFS and dBFS. `min` and `max` are inclusive. */
+/** Requirements for an output file, in pixels, seconds, bytes, LUFS and dBFS. `min` and `max` are inclusive. */
 export interface Expectation {
   width?: Range;
   height?: Range;
-  /** Width to height, for example `16:9`, with half a percent of tolerance. May be a template in a task. */
+  /** Width to height, for example `16:9`. The tolerance is half a percent. In a task, this may be a template. */
   ratio?: string;
   durationSeconds?: Range;
   bytes?: Range;
-  /** Media type, for example `image/png`, or its first half. */
+  /** Media type such as `image/png`, or only the first half, such as `image`. */
   type?: string;
   lufs?: Range;
   peakDb?: Range;
@@ -159,8 +163,8 @@ const maxDiagnostics = 100;
 const maxAlike = 5;
 
 /**
- * Selects the diagnostics to report: each once, sorted by place, at most 100. Errors precede warnings if there are too
- * many. Of equal mistakes at one place, five are reported. The others are counted.
+ * Selects the diagnostics to report: each once, sorted by place, at most 100. If there are too many, warnings are
+ * dropped first. Of similar mistakes at one place, five are reported and the rest are counted.
  */
 export function limitDiagnostics(found: readonly Diagnostic[]): Diagnostic[] {
   const seen = new Set<string>();
@@ -169,7 +173,7 @@ export function limitDiagnostics(found: readonly Diagnostic[]): Diagnostic[] {
     return !seen.has(id) && seen.add(id);
   });
   const gathered = [...groupBy(unique, spotOf).values()].flatMap((alike) => {
-    // A column of texts makes every condition wrong in the same way.
+    // If a column contains texts, every condition on it is wrong in the same way.
     const shown = alike.slice(0, alike[0]?.code === 'MB1409' ? 1 : maxAlike);
     const more = alike.length - shown.length;
     const last = more === 0 ? undefined : shown.pop();
@@ -194,7 +198,6 @@ function spotOf({ code, place }: Diagnostic): string {
   return place === undefined ? code : `${code} ${place.file}:${place.start.offset}:${place.end.offset}`;
 }
 
-/** Sorts by file name and position. Mistakes without a place come first. */
 function byPlace(a: Diagnostic, b: Diagnostic): number {
   if (a.place === undefined || b.place === undefined) return a.place === b.place ? 0 : a.place === undefined ? -1 : 1;
   if (a.place.file !== b.place.file) return a.place.file < b.place.file ? -1 : 1;

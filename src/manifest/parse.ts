@@ -38,11 +38,11 @@ interface IncludedFile {
 }
 
 /**
- * Reads a manifest and checks its shape. Reports all mistakes at once, at most 100. Returns a manifest unless a file is
- * not a map. A manifest with errors is not `sound`: it only serves to find the mistakes of the next stage.
+ * Reads a manifest and checks its shape. Reports all mistakes at once, at most 100. Returns no manifest if a file is not
+ * a map. A manifest with errors is not `sound`: the next stage uses it only to find more errors.
  *
- * `includes` lists the included files that are missing in `included`. The caller adds them and calls again until
- * `includes` is empty. Until then there is no manifest. `program` is the version of this program, for `requires`.
+ * `includes`: included files that `included` lacks. If there are any, no manifest is returned. The caller reads these
+ * files and calls this function again. `program`: version of this program, for the key `requires`.
  */
 export function parseManifest(
   source: { file: string; text: string },
@@ -86,11 +86,13 @@ function findNoTasks(tasks: readonly Task[], value: Manifest['vars'], places: Ma
   return [{ code: 'MB1102', severity: 'error', message, hint, place: places.key(['include']) }];
 }
 
-/** A file, or the files that match a pattern. `path` is relative to the main manifest's folder. */
+/** A file, or all files that match a pattern. `path` is relative to the main manifest's folder. */
 interface NeededFile {
   path: string;
   place: Place;
-  /** `text`: a data file or a row schema. `workbook`: its requested sheets, or `undefined` for the only one. */
+  /**
+   * `text`: a data file or a row schema. `workbook`: the sheets in `sheets`, where `undefined` means the only sheet.
+   */
   as: 'text' | 'workbook' | 'files';
   sheets: (string | undefined)[];
 }
@@ -121,8 +123,8 @@ export function dataFiles(manifest: Manifest): NeededFile[] {
 type Merged = Pick<Manifest, 'vars' | 'tables' | 'defaults' | 'selectors' | 'prices' | 'rights' | 'tasks' | 'places'>;
 
 /**
- * Merges the files of a campaign. The last file wins, but two files may not have a task of the same name. Places refer
- * to the file that wins.
+ * Merges the files of a campaign. Values of later files replace those of earlier files. Two tasks with the same name
+ * are a mistake. Places lead to the file whose value is used.
  */
 function mergeFiles(files: readonly ManifestFile[], main: ManifestFile): Merged & { diagnostics: Diagnostic[] } {
   const owners = new Map<string, ManifestFile>();
@@ -200,7 +202,6 @@ function mergeDefaults(files: readonly ManifestFile[], owners: Map<string, Manif
   return merged;
 }
 
-/** Returns the defaults of a kind. Rewrites paths, which are relative to the file with the default. */
 function defaultsFor(
   kind: string,
   from: { fields: JsonMap; folder: string; owners: ReadonlyMap<string, ManifestFile> },
@@ -249,7 +250,6 @@ function collectTasks(
   return { written: [...written.values()], diagnostics };
 }
 
-/** Combines the places of several files. A path leads to the file that wins. */
 function joinPlaces(
   main: Places,
   { owners, moved }: { owners: ReadonlyMap<string, ManifestFile>; moved: ReadonlyMap<string, Path> },
@@ -271,7 +271,6 @@ function idOf(path: Path): string {
   return JSON.stringify(path);
 }
 
-/** Keys of shared rows, with the key of the task that each becomes. */
 const takenOver = { foreach: 'foreach', maxItems: 'maxItems', schema: 'schema', key: 'key', when: 'rowsWhen' } as const;
 
 interface SharedTask {
@@ -281,8 +280,8 @@ interface SharedTask {
 }
 
 /**
- * Adds the keys of shared rows to a task. `moved`: places of these keys by their path in the task. `folderOf` returns
- * the folder of the file with the rows.
+ * Copies the keys of shared rows to a task. `moved`: places of these keys, by path in the task. `folderOf`: returns the
+ * folder of the file that contains the rows.
  */
 function shareRows(
   id: string,

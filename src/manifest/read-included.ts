@@ -27,19 +27,18 @@ const maxIncluded = 50;
 
 export interface ManifestFile {
   file: string;
-  /** Its folder, relative to the main manifest's folder: `''`, or for example `shared/`. */
+  /** Folder of the file, relative to the main manifest's folder: `''`, or for example `shared/`. */
   folder: string;
   value: JsonMap;
   places: FilePlaces;
 }
 
 interface ManifestFiles {
-  /** In order of inclusion: a file comes after those that it includes. */
+  /** An included file comes before the file that includes it. */
   readonly files: readonly ManifestFile[];
   readonly diagnostics: readonly Diagnostic[];
-  /** Included files that are missing, by path relative to the main manifest's folder. */
+  /** Included files that are not read yet. `path` is relative to the main manifest's folder. */
   readonly unread: { path: string; place: Place }[];
-  /** True if a file is missing or is not a map. */
   readonly incomplete: boolean;
 }
 
@@ -68,7 +67,6 @@ class Walk implements ManifestFiles {
   readonly #included: ReadonlyMap<string, DataFile>;
   readonly #program: string | undefined;
   readonly #known = new Set<string>();
-  /** The `include` entries that lead from the main manifest to the current file. */
   readonly #way: Edge[] = [];
 
   constructor(main: string, included: ReadonlyMap<string, DataFile>, program: string | undefined) {
@@ -173,10 +171,8 @@ function readIncludePath(written: string, folder: string): { path: string } | { 
   return { message, hint: 'move it below that folder, or run the campaign from a manifest that stands higher up' };
 }
 
-/** Keys that only the main manifest may have. */
 const mainKeys: readonly string[] = ['name', 'description', 'budget', 'service', 'outputs'];
 
-/** A file and its mistakes. `content` is omitted if the file is not a map. */
 interface ReadFile {
   content?: { value: JsonMap; places: FilePlaces };
   diagnostics: Diagnostic[];
@@ -223,7 +219,7 @@ function describeNoMap(value: Json, places: FilePlaces): Diagnostic {
   return { code: 'MB1103', severity: 'error', message, hint, place: places.value([]) };
 }
 
-/** Reports a file for another version of the program. No other mistakes of the file are reported. */
+/** Reports that a file requires another version of the program. Other mistakes of the file are then not reported. */
 function refuseProgram(
   value: JsonMap,
   { file, places, program }: { file: string; places: FilePlaces; program: string | undefined },
@@ -257,7 +253,6 @@ function withoutMainKeys(
   return { value, diagnostics };
 }
 
-/** Finds keys in `prices` that are not price classes, such as `image/alpha-2/resolution=4k`. */
 function checkPrices(value: Json, places: Places): Diagnostic[] {
   return Object.keys(mapOf(ownValue(value, 'prices'))).flatMap((name) => {
     if (isPriceClass(name)) return [];

@@ -18,10 +18,6 @@ import { readRowSource } from './rows/read-row-source.ts';
 import { nearestName } from './suggest.ts';
 import { isTemplate } from './template/template.ts';
 
-/**
- * Reads the valid parts of a task. Merges the defaults of its kind into `with`. `folder` is the folder of the file with
- * the task.
- */
 export function readTask(
   id: string,
   written: Json,
@@ -32,7 +28,7 @@ export function readTask(
   const known = kind !== undefined && kinds[kind] !== undefined ? kind : undefined;
   const key = text('key');
   const writtenTakes = ownValue(written, 'takes');
-  // A wrong number still makes `{{take}}` known.
+  // With a wrong number of takes, `{{take}}` is still a known name.
   const takes = isTakes(writtenTakes) ? writtenTakes : writtenTakes === undefined ? undefined : 1;
   return {
     id,
@@ -71,7 +67,6 @@ function isTakes(value: Json | undefined): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 20;
 }
 
-/** Returns whether the key is wrong or misspelled, which is reported. */
 function isKeyBroken(task: Json): boolean {
   if (ownValue(task, 'key') !== undefined) return true;
   const known = knownKeys['#/properties/tasks/additionalProperties'] ?? [];
@@ -117,7 +112,6 @@ function readMatrix(value: Json | undefined): Matrix | undefined {
   return matrix;
 }
 
-/** Returns whether a value is a scalar or a map with an `id`. */
 function isAxisValue(value: Json): value is Scalar | JsonMap {
   return isScalar(value) || isScalar(ownValue(value, 'id'));
 }
@@ -149,7 +143,6 @@ function textsOf(value: Json | undefined): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 }
 
-/** Parses the gate of a task with this many takes. A wrong `choose` counts as 1. */
 function readGate(value: Json | undefined, takes: number): GateRule | undefined {
   if (value === 'approve') return { is: 'approve' };
   if (!isMap(value)) return undefined;
@@ -180,7 +173,7 @@ function readCanary(value: Json | undefined): CanaryRule | undefined {
   return then === 'check' || then === 'ask' ? { first, asks: then === 'ask' } : undefined;
 }
 
-/** Tolerance of `duration: 8`: encoders cut at whole frames. */
+/** Tolerance of `duration: 8`. Encoders cut at whole frames. */
 const durationToleranceSeconds = 0.5;
 
 const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
@@ -191,7 +184,6 @@ export function readWhen(value: Json | undefined): string | boolean | undefined 
   return isTemplate(value) || value === 'true' || value === 'false' ? value : undefined;
 }
 
-/** Parses `90s`, `30m` or `1.5h` to ms. */
 function readTimeout(value: Json | undefined): number | undefined {
   const match = typeof value === 'string' ? /^([0-9]{1,6}(?:\.[0-9]{1,3})?)([smh])$/.exec(value) : null;
   const timeoutMs = Math.round(Number(match?.[1]) * (unitMs[match?.[2] ?? ''] ?? 0));
@@ -205,7 +197,6 @@ function readRetry(value: Json | undefined): Task['retry'] {
   return isWhole(credits) ? { attempts, credits } : { attempts };
 }
 
-/** Parses the limit of each field. Leaves out wrong limits, which are reported. */
 function readTextLimits(value: Json | undefined): Task['limits'] {
   if (!isMap(value)) return undefined;
   return Object.fromEntries(Object.entries(value).flatMap(([field, most]) => (isWhole(most) ? [[field, most]] : [])));

@@ -1,6 +1,6 @@
 import { distance } from 'fastest-levenshtein';
 
-/** Finds the known name that was probably meant: it differs in a few letters, in case, or in separators. */
+/** Finds the known name that the author probably meant. It differs in a few letters, in case, or in separators. */
 export function nearestName(written: string, known: Iterable<string>): string | undefined {
   if (written.length > 100) return undefined;
   const plain = plainForm(written);
@@ -31,12 +31,10 @@ export function suggestName(
   return `did you mean \`${meant}\`? ${differenceOf(written, nearest)}${list}`;
 }
 
-/** Writes a name as a part of a path, in brackets if necessary. */
 export function pathPart(name: string): string {
   return /^[\p{L}\p{N}_$-]+$/u.test(name) ? name : `[${name}]`;
 }
 
-/** Names the character in which two names of the same appearance differ. */
 function differenceOf(written: string, name: string): string {
   const visible = (text: string) =>
     text
@@ -60,7 +58,6 @@ export function listNames(names: readonly string[]): string {
   return names.length > 20 ? `${shown} and ${names.length - 20} more` : shown;
 }
 
-/** Computes the edit distance. Swapped letters count as one edit. */
 function stepsBetween(a: string, b: string): number {
   const steps = distance(a, b);
   return steps === 2 && [...a].sort().join('') === [...b].sort().join('') ? 1 : steps;
@@ -76,7 +73,7 @@ function plainForm(name: string): string {
 const curly = /[“”„‟‘’‚‛«»]/;
 
 /**
- * Returns whether a text starts or ends with typographic quotes. Word processors insert them, and YAML reads them as
+ * Returns whether a text starts or ends with typographic quotes. Word processors insert them, and YAML treats them as
  * letters.
  */
 export function hasCurlyQuotes(text: string): boolean {

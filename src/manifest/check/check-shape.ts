@@ -29,7 +29,10 @@ const namedThings: Readonly<Record<string, string>> = {
   selectors: 'a selector',
 };
 
-/** Finds violations of the manifest's schema, at most one per value. In an included manifest no key is required. */
+/**
+ * Checks a manifest against the schema. Returns at most one mistake per value. In an included manifest, no key is
+ * required.
+ */
 export function checkShape(value: Json, places: Places, options: { isIncluded?: boolean } = {}): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   const reported = new Set<string>();
@@ -181,7 +184,6 @@ function isUnknown(root: Json, path: Path): boolean {
   return false;
 }
 
-/** Returns the environment variable that replaces a misplaced address or key of the service. */
 function environmentVariableFor(key: string): 'MEDIABATCH_BASE_URL' | 'MEDIABATCH_API_KEY' | undefined {
   const plain = key.toLowerCase().replaceAll(/[-_]/g, '');
   if (/^(?:(?:base)?url|base|endpoint|host|server)$/.test(plain)) return 'MEDIABATCH_BASE_URL';
@@ -236,8 +238,8 @@ function checkTables(value: Json, places: Places): Diagnostic[] {
 const optionsOf = { separator: ['csv'], header: ['csv', 'xlsx'], sheet: ['xlsx'] } as const;
 
 /**
- * Finds the first mistake in a reference to a data file. `nameOf` returns the name of an option in messages, or the
- * name of the reference.
+ * Finds the first mistake in a reference to a data file. `nameOf`: returns the name of an option for messages, or
+ * without an argument the name of the reference.
  */
 export function findFileMistake(
   given: JsonMap,

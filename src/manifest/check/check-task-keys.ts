@@ -126,7 +126,6 @@ function hintForWhen(text: string): string {
   return name === undefined ? example : `did you mean when: "{{${name}}}"?`;
 }
 
-/** Reports gates, canaries and retries of free steps and of posts. */
 function checkPurchase(id: string, task: JsonMap, tell: Tell): void {
   const kind = ownValue(task, 'kind');
   const act = typeof kind === 'string' ? kinds[kind]?.act : undefined;
@@ -152,7 +151,6 @@ function checkTextLimits(id: string, task: JsonMap, defaults: JsonMap, tell: Tel
   }
 }
 
-/** Reports requirements that no file of this kind can meet, or that cannot be measured. */
 function checkExpectation(id: string, task: JsonMap, defaults: JsonMap, tell: Tell): void {
   const expect = ownValue(task, 'expect');
   if (!isMap(expect) || expect === unknownValue) return;
@@ -194,7 +192,6 @@ function askedType(task: JsonMap, defaults: JsonMap): string | undefined {
 
 type Media = 'image' | 'audio' | 'video';
 
-/** Requirements of `expect`, with their media and the file types that can be measured. */
 const measured: readonly { name: string; of: readonly Media[]; needs: string; decoded?: readonly string[] }[] = [
   { name: 'width', of: ['image', 'video'], needs: 'width' },
   { name: 'height', of: ['image', 'video'], needs: 'height' },
@@ -228,7 +225,6 @@ function checkCanary(id: string, task: JsonMap, tell: Tell): void {
   tell('value', ['canary', 'then'], message, 'write then: check, or remove `gate`');
 }
 
-/** Reports a gate that contradicts itself or the takes. */
 function checkGate(id: string, task: JsonMap, tell: Tell): void {
   const [gate, takes] = [ownValue(task, 'gate'), ownValue(task, 'takes')];
   if (!isMap(gate) || gate === unknownValue) return;

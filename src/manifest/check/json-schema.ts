@@ -9,38 +9,40 @@ export interface SchemaProblem {
   message: string;
   params: Readonly<Record<string, unknown>>;
   about?: string;
-  /** If a value fits none of several forms: the problems of each form. */
+  /** Problems of each alternative, if a value fits none of several alternatives. */
   forms?: SchemaProblem[];
 }
 
 export interface CompiledSchema {
-  /** Returns `too-much` if the check would take too long, alone or after those before it. */
+  /** Returns `too-much` if this check, or all checks together, would take too long. */
   validate(value: Json): SchemaProblem[] | 'too-much';
 }
 
 interface CompileOptions {
-  /** Accepts strings as numbers and booleans: a CSV file has only strings. */
+  /** Accepts strings as numbers and booleans, because a CSV file contains only strings. */
   textsAreValues?: boolean;
-  /** Accepts every string where a pattern cannot be matched in bounded time. By default, such a schema is refused. */
+  /** If a pattern cannot be matched in bounded time, accepts every string. By default, such a schema is refused. */
   skipsHardPatterns?: boolean;
 }
 
-/** Compiles a schema, or returns why it cannot. Fetches nothing; time is bounded. */
+/** Compiles a schema in bounded time, without network requests. Returns a `problem` if the schema cannot be used. */
 export type SchemaCompiler = (schema: Json, options?: CompileOptions) => CompiledSchema | { problem: string };
 
 const mostProblems = 20;
-/** Limit for one value: the parts and patterns of the schema, times the size of the value. It takes a few seconds. */
+/**
+ * Work limit for one value: size of the schema, including patterns, times the size of the value. Takes a few seconds.
+ */
 const mostSteps = 50_000_000;
-/** Time limit for all values of one schema, and the time that each value adds to it. */
+/** Time limit for all values of one schema. Each value adds `eachMs`. */
 const firstMs = 3000;
 const eachMs = 0.2;
-/** Longest text that is checked by a format: format patterns take quadratic time. */
+/** Longer texts are not checked against a format, because format patterns take quadratic time. */
 const longestFormatted = 4000;
 
 /**
- * Loads the validator. A schema may be malicious, so its size is limited with its references followed, its patterns
- * never backtrack, and the work for each value is limited. `now`: time in ms from any origin. Without `now`, only the
- * work is limited.
+ * Loads the validator. A schema may be malicious, so three limits apply: the size with all references followed,
+ * patterns that never backtrack, and the work for each value. `now`: time in ms from any origin. Without `now`, there
+ * is no time limit.
  */
 export async function loadSchemaCompiler(now: () => number = () => 0): Promise<SchemaCompiler> {
   const [{ Ajv2020 }, { Ajv }, { fullFormats }, { makeMatcher }] = await Promise.all([
@@ -71,7 +73,7 @@ export async function loadSchemaCompiler(now: () => number = () => 0): Promise<S
       const parts = countParts(schema);
       checkForm(Validator, schema as Schema);
       const quick = compile(false);
-      // An asynchronous check returns a promise, so that a wrong value would be accepted here.
+      // An asynchronous check returns a promise, which would count as an accepted value.
       if ('$async' in quick) return { problem: '`$async` cannot be used' };
       const comparesEntries = JSON.stringify(schema).includes('"uniqueItems"');
       const stepsFor = (value: Json) => (parts + sizeOfPatterns()) * weightOf(value, comparesEntries);
@@ -89,7 +91,6 @@ function isDraft7(schema: Json): boolean {
   return typeof dialect === 'string' && /draft-0?7/.test(dialect);
 }
 
-/** Makes a check. `quick` stops at the first problem; only a wrong value is checked thoroughly. */
 function boundedCheck(of: {
   quick: ValidateFunction;
   compileThorough(): ValidateFunction;
@@ -153,8 +154,8 @@ function problemsOf(validate: ValidateFunction, value: Json): SchemaProblem[] {
 }
 
 /**
- * Merges the problems of a choice between forms into one. Separate problems would read as if all forms were required.
- * The validator reports the problems of the forms before that of the choice.
+ * Merges the problems of alternatives into one problem. Separate problems would read as if every alternative were
+ * required. The validator reports the problems of the alternatives before the problem of the whole value.
  */
 function gather(problems: readonly SchemaProblem[]): SchemaProblem[] {
   const gathered: SchemaProblem[] = [];
@@ -169,14 +170,9 @@ function gather(problems: readonly SchemaProblem[]): SchemaProblem[] {
   return gathered;
 }
 
-/** Maximum number of allowed values that are compared with a wrong one. */
 const mostCompared = 2000;
 const mostForms = 6;
 
-/**
- * The checked value in messages. `nameOf` names a part of the value. `refused` is, for example, `the schema does not
- * allow`.
- */
 interface CheckedValue {
   value: Json;
   fields: readonly string[];
@@ -242,12 +238,12 @@ export function readPointer(pointer: string, root: Json): (string | number)[] {
 const mostParts = 10_000;
 const mostCharacters = 1_000_000;
 
-/** Reason why a schema is refused, in words that follow “it”. */
+/** Reason why a schema is refused. The message follows the word "it". */
 class SchemaRefusal extends Error {}
 
 /**
- * Counts the parts of a schema, with each reference followed. Throws `SchemaRefusal` if there are too many, for a part
- * that refers to itself, and for references other than `#/…`.
+ * Counts the parts of a schema, with all references followed. Throws `SchemaRefusal` if a part refers to itself, if
+ * there are too many parts, or for references other than `#/…`.
  */
 function countParts(schema: Json): number {
   if (JSON.stringify(schema).length > mostCharacters) {
@@ -299,7 +295,6 @@ function decode(text: string): string {
   }
 }
 
-/** Counts the parts of a value. Long texts, and pairs of entries in a list, count as more. */
 function weightOf(value: Json, comparesEntries: boolean): number {
   if (typeof value === 'string') return 1 + value.length / 64;
   if (value === null || typeof value !== 'object') return 1;

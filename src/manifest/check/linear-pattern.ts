@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js';
 import { messageOf, shorten } from '../../ground/values.ts';
 
-/** Reason why a pattern is refused, in words that follow “it”. */
+/** Reason why a pattern is refused. The message follows the word "it". */
 export class PatternProblem extends Error {}
 
 const mostSize = 200_000;
@@ -9,7 +9,7 @@ const mostSize = 200_000;
 const longestPattern = 10_000;
 const largestSize = 20_000;
 
-/** White space as in JavaScript; in RE2, `\s` means ASCII only. */
+/** White space as in JavaScript. In RE2, `\s` means only ASCII. */
 const spaces = '\\s\\x0b\\x{feff}\\p{Z}';
 const anyOnLine = '[^\\n\\r\\x{2028}\\x{2029}]';
 
@@ -19,7 +19,7 @@ interface Matcher {
 }
 
 /**
- * Returns the pattern compiler of one validator. `regExp` throws for a pattern whose matching time is unbounded. With
+ * Returns the pattern compiler of a validator. `regExp` throws for a pattern whose matching time is not bounded. With
  * `skipsHard`, such a pattern matches every text.
  */
 export function makeMatcher(skipsHard: boolean): {
@@ -29,7 +29,7 @@ export function makeMatcher(skipsHard: boolean): {
   const known = new Map<string, Matcher>();
   let sum = 0;
   const read = (pattern: string): Matcher => {
-    // The validator distinguishes patterns by their string.
+    // The validator identifies a pattern by `toString`.
     const named = { toString: () => pattern };
     try {
       const { test, size } = compileLinearPattern(pattern);
@@ -86,7 +86,6 @@ function describe(error: unknown): string {
   return message.replace('error parsing regexp: ', '').slice(0, 100);
 }
 
-/** Rewrites the parts in which JavaScript and RE2 differ. Measures the pattern with its repeats expanded. */
 function translate(pattern: string): { text: string; size: number } {
   let text = '';
   const groups = [{ size: 0, last: 0 }];

@@ -9,7 +9,7 @@ import type { FilePlaces, Places } from '../yaml/places.ts';
 import { placeBetween } from '../yaml/source.ts';
 import { knownKeys } from './validate.generated.ts';
 
-/** Checks the names of kinds, where templates stand, and texts that YAML cuts. */
+/** Finds unknown kinds, templates in wrong places, and texts that YAML cuts. */
 export function checkTexts(value: Json, places: FilePlaces): Diagnostic[] {
   return [...checkKinds(value, places), ...checkTemplatePlaces(value, places), ...findCutTexts(value, places)];
 }
@@ -40,10 +40,8 @@ function checkKinds(value: Json, places: Places): Diagnostic[] {
 }
 
 export const templateFields: readonly string[] = ['with', 'key', 'when', 'save', 'description', 'from'];
-/** Values of other keys are not checked. */
 const taskKeys = knownKeys['#/properties/tasks/additionalProperties'] ?? [];
 
-/** Finds templates where none are allowed. */
 function checkTemplatePlaces(value: Json, places: Places): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   const refuse = (path: Path, what: string, hint: string) => {
@@ -104,7 +102,6 @@ export function isWholeVar(text: string): boolean {
   return /^\{\{\s*vars\.[^{}\s]+\s*\}\}$/.test(text);
 }
 
-/** Finds unquoted free texts that YAML cuts at a comment or after an anchor. */
 function findCutTexts(value: Json, places: FilePlaces): Diagnostic[] {
   const { defaults, tasks } = mapOf(value);
   const presets = Object.entries(mapOf(defaults)).map(([kind, request]) => ({

@@ -1,9 +1,9 @@
 import type { Json } from '../../ground/json.ts';
 import { shorten, unknownValue } from '../../ground/values.ts';
 
-/** Why a value cannot be sent, in words that follow its name or `written`. */
+/** Reason why a value cannot be sent. It follows the name of the value, or `written`. */
 export interface Unsendable {
-  /** A number as written. Omitted for a string. */
+  /** The number as written. Omitted for a string. */
   written?: string;
   problem: string;
   hint: string;
@@ -12,7 +12,7 @@ export interface Unsendable {
 /** Characters that no request can contain: NUL, and half of a surrogate pair. */
 const oddCharacter = /\0|\p{Surrogate}/u;
 
-/** Explains why a string would arrive changed. */
+/** Explains why a string would arrive changed. Returns `undefined` if it arrives unchanged. */
 export function whyTextIsUnsendable(text: string): Unsendable | undefined {
   const odd = oddCharacter.exec(text)?.[0];
   if (odd === undefined) return undefined;
@@ -27,8 +27,8 @@ export function whyTextIsUnsendable(text: string): Unsendable | undefined {
 }
 
 /**
- * Explains why a number would arrive changed. Adjacent integers beyond 2^53 have the same representation, and a changed
- * seed gives another picture.
+ * Explains why a number would arrive changed. Beyond 2^53, adjacent integers have the same representation, and a
+ * changed seed makes another picture.
  */
 export function whyNumberIsUnsendable(value: number, written: string): Unsendable | undefined {
   const shown = shorten(written, 40);
@@ -53,7 +53,6 @@ export const nulWords = {
   hint: 'remove it; a file that was saved as UTF-16 is full of them: save it as UTF-8 (Excel: “CSV UTF-8”)',
 };
 
-/** Finds an unsendable value in the output of templates, including keys of maps. */
 export function findUnsendable(value: Json): Unsendable | undefined {
   if (typeof value === 'string') return whyTextIsUnsendable(value);
   if (typeof value === 'number') return whyNumberIsUnsendable(value, String(value));
@@ -66,7 +65,6 @@ export function findUnsendable(value: Json): Unsendable | undefined {
   return undefined;
 }
 
-/** Yields unsendable values in a valid JSON text, with their offsets. */
 export function* findUnsendableInJson(text: string): Generator<Unsendable & { start: number; end: number }> {
   if (!/\\u(?:0000|[dD][89a-fA-F])|\d{16}|[\d.][eE]/.test(text)) return;
   const number = /-?\d[\d.eE+-]*/y;

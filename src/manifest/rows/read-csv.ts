@@ -11,8 +11,8 @@ interface CsvRecord {
 }
 
 /**
- * Reads a table with a header row into strings. Line breaks in quotes become LF. Detects the separator if none is
- * given. `header`: line of the column names.
+ * Reads a CSV table with a header row into strings. Line breaks in quotes become LF. Detects the separator if none is
+ * given. `header`: line number of the column names.
  */
 export function readCsv(
   source: Source,
@@ -88,7 +88,6 @@ function lineOfConflict(text: string): number | undefined {
   return isConflict ? text.slice(0, start).split('\n').length : undefined;
 }
 
-/** Explains why the cells of a row do not fit the header. Empty cells at its end do not count. */
 function explainWidth(
   cells: readonly string[],
   header: readonly string[],
@@ -110,9 +109,6 @@ function widthOf(cells: readonly string[]): number {
   return cells.findLastIndex((cell) => cell.trim() !== '') + 1;
 }
 
-/**
- * Returns the place of a cell in the record that starts in this line. Without a column, returns the place of the line.
- */
 function placeOfCell(
   source: Source,
   { line, column = 0, separator }: { line: number; column?: number | undefined; separator: string },
@@ -143,7 +139,6 @@ function fitsAll(text: string, separator: string): boolean {
   }
 }
 
-/** Splits a table into records. The raw text of a record gives the number of its first line. */
 function readRecords(text: string, separator: string): CsvRecord[] {
   const parsed = parse(text, {
     delimiter: separator,
@@ -186,10 +181,9 @@ function explainCsvError(error: CsvError, text: string, label: string): Wrong & 
   }
 }
 
-/** A quoted value after a space, or written as a formula (`="007"`). */
+/** A quoted value after a space, or a value written as a formula such as `="007"`. */
 const isPreceded = /(?:^|[,;|\t])(?: +|=)"/;
 
-/** Returns the line of an unclosed quote. */
 function lineOfOpenQuote(text: string): number {
   let open = -1;
   for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at + 1)) {
@@ -204,7 +198,6 @@ function count(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? '' : 's'}`;
 }
 
-/** Detected separators. Those of English spreadsheets come first. */
 const usual = [',', ';', '\t', '|'] as const;
 
 export function readSeparator(written: string): string | undefined {
@@ -221,8 +214,8 @@ export function nameSeparator(separator: string): string {
 }
 
 /**
- * Detects the separator. A line such as `sep=;` decides. Otherwise it is the separator in the unquoted header. If the
- * header has several, it is the one that gives every row all columns. `either`: undecided.
+ * Detects the separator. Uses a line such as `sep=;`, else the only separator in the unquoted part of the header. If
+ * the header has several, uses the separator with which every row has all columns. `either`: several separators remain.
  */
 function findSeparator(text: string): { separator: string; said: boolean } | { either: readonly string[] } {
   const said = /^sep=([^\n])\n/i.exec(text)?.[1];
@@ -235,12 +228,10 @@ function findSeparator(text: string): { separator: string; said: boolean } | { e
   return fitting === undefined || more.length > 0 ? { either: found } : { separator: fitting, said: false };
 }
 
-/** Empties the spreadsheet's `sep=` line. Line numbers do not change. */
 function withoutSeparatorLine(text: string): string {
   return text.replace(/^sep=[^\n]\n/i, '\n');
 }
 
-/** Returns the first non-empty line without quoted text. */
 function headerOf(text: string): string {
   const start = /\S/.exec(text)?.index ?? text.length;
   let header = '';
@@ -254,5 +245,4 @@ function headerOf(text: string): string {
   return header;
 }
 
-/** In UTF-16 units. */
 const longestHeader = 100_000;

@@ -10,8 +10,8 @@ import { cellValue, describeWrong, explainSheetError } from './read-table.ts';
 import { flatText, type Row, type Rows } from './rows.ts';
 
 /**
- * Reads a data file by its extension. `separator` and `header` are for csv and tsv. `path` is the path in the manifest.
- * `file` is the path in messages. `table` is the name of the table with these rows, if there is one.
+ * Reads a data file by its extension. `separator` and `header` apply to CSV and TSV. `path`: path in the manifest.
+ * `file`: path in messages. `table`: name of the table, if the rows belong to one.
  */
 export function readRows(data: {
   path: string;
@@ -62,7 +62,6 @@ export function extensionOf(path: string): Extension | undefined {
   return Object.hasOwn(extensions, extension) ? extensions[extension] : undefined;
 }
 
-/** Makes rows from a list. `placeOf` returns the place of a row. */
 export function rowsFromList(
   list: Json,
   from: { label: string; placeOf: (index: number) => Place; code: DiagnosticCode },
@@ -180,7 +179,7 @@ function wrongIn(source: Source, part: { text: string; start: number }): Diagnos
   return [...repeated, ...unsendable];
 }
 
-/** Finds repeated keys in a valid JSON text. The JSON parser silently keeps the last one. */
+/** Finds repeated keys in a valid JSON text. The JSON parser would silently keep the last value. */
 function findRepeatedKeys(text: string): { key: string; start: number; end: number }[] {
   const found: { key: string; start: number; end: number }[] = [];
   const open: Set<string>[] = [];
@@ -197,7 +196,6 @@ function findRepeatedKeys(text: string): { key: string; start: number; end: numb
   return found;
 }
 
-/** Reports a few of many similar mistakes: a column of IDs can have the same one in every row. */
 function tellSome(alike: readonly Diagnostic[]): Diagnostic[] {
   const shown = alike.slice(0, 5);
   const last = shown.at(-1);

@@ -17,11 +17,10 @@ export interface TableRow {
   place(column?: number): Place;
 }
 
-/** Errors that a spreadsheet exports in place of a value. */
 const sheetError =
   /^(?:#(?:REF!|VALUE!|NAME\?|DIV\/0!|NULL!|NUM!|N\/A|SPILL!|CALC!|FIELD!|BUSY!|CONNECT!|BLOCKED!|UNKNOWN!|ERROR!|BEZUG!|WERT!|ZAHL!|NV)|Err:\d{3})$/;
 
-/** Normalizes the value of a cell. Line breaks become LF; TRUE and FALSE become lower-case as in JSON. */
+/** Normalizes the value of a cell. Line breaks become LF. TRUE and FALSE become lower-case, as in JSON. */
 export function cellValue(value: Json): Json {
   if (value === null) return '';
   if (typeof value !== 'string') return value;
@@ -29,7 +28,6 @@ export function cellValue(value: Json): Json {
   return value.includes('\r') ? value.replaceAll(/\r\n?/g, '\n') : value;
 }
 
-/** Returns the name of a column. Line breaks in a header cell become spaces. */
 export function columnName(cell: string): string {
   return cell.replaceAll(/\s+/g, ' ').trim();
 }
@@ -49,8 +47,8 @@ export function describeWrong(place: Place, wrong: Wrong): Diagnostic {
 }
 
 /**
- * Makes a table. The first row has the column names. Rows and unnamed columns without values are left out. A cell with
- * an error is `unknownValue`.
+ * Makes a table. The first row has the column names. Empty rows, and empty columns without a name, are omitted. A cell
+ * with an error is `unknownValue`.
  */
 export function readTable(
   [header, ...body]: readonly TableRow[],
@@ -88,7 +86,6 @@ export function readTable(
   return { rows: { rows, label, columns: columns.filter((column) => column !== ''), cellErrors }, diagnostics };
 }
 
-/** Explains names that two columns have, and values in columns without a name. */
 function explainColumns(
   columns: readonly string[],
   rows: readonly TableRow[],
@@ -129,7 +126,7 @@ export function explainNoHeader(
   };
 }
 
-/** Returns whether a row has a value. Spreadsheets write separators for emptied rows. */
+/** Returns whether a row has a value. Spreadsheets write empty cells for a row that was cleared. */
 export function hasValue({ cells }: Pick<TableRow, 'cells'>): boolean {
   return cells.some(isFilled);
 }
@@ -139,8 +136,8 @@ function isFilled(cell: TableCell): boolean {
 }
 
 /**
- * Reads a sheet of a workbook into strings. The first row that is not empty has the column names. `label` is the name
- * of the file in messages. `sheet` may be omitted if there is only one.
+ * Reads a sheet of a workbook into strings. The first row that is not empty has the column names. `label`: name of the
+ * file in messages. `sheet`: may be omitted if the workbook has only one.
  */
 export function readSheet(
   { names, sheets }: Workbook,

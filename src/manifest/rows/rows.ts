@@ -6,10 +6,10 @@ export interface Row {
   value: Json;
   /** Name of the row in messages, for example `row 14 of products.csv`, counted from 1. */
   label: string;
-  /** Returns the place of the row, or of a cell. Computed only for messages. */
+  /** Returns the place of the row, or of a cell. Called only for messages. */
   place(column?: string): Place;
   key?: string;
-  /** The part of another step's output, counted from 0. */
+  /** Part of another step's output. `index` counts from 0. */
   part?: { of: string; index: number };
 }
 
@@ -20,7 +20,7 @@ export interface Rows {
   columns?: string[];
   separator?: string;
   isGuess?: boolean;
-  /** Cells without a value. A mistake only if a template uses their column. */
+  /** Cells whose value is unknown. Reported only if a template uses the column. */
   cellErrors?: readonly CellError[];
 }
 
@@ -42,11 +42,11 @@ export interface Sheet {
   hiddenRows: readonly number[];
 }
 
-/** A cell with an unknown value. Row and column are counted from 1. */
+/** A cell whose value is unknown. Row and column count from 1. */
 export interface CellFault {
   row: number;
   column: number;
-  /** `error`: shows an error such as `#N/A`. `formula`: never calculated. `merged`: spans columns. */
+  /** `error`: shows an error such as `#N/A`. `formula`: was never calculated. `merged`: spans several columns. */
   is: 'error' | 'formula' | 'merged';
   shows?: string;
 }
@@ -54,7 +54,7 @@ export interface CellFault {
 export type DataFile =
   | { text: string }
   | { workbook: Workbook }
-  /** Files that match a pattern, relative to the manifest's folder, sorted. */
+  /** Sorted paths, relative to the manifest's folder, of the files that match a pattern. */
   | { files: string[] }
   | { problem: 'missing' | 'outside' | 'not-a-file' | 'too-large' | 'unreadable' | 'no-workbook'; detail?: string };
 
@@ -94,8 +94,8 @@ export function explainFileProblem(
 }
 
 /**
- * Joins parts into a flat string. V8 stores a concatenation as a tree, and a slice with its whole text. For 100,000
- * strings, both take several times the memory of their content.
+ * Joins texts into one flat string. V8 stores a concatenation as a tree, and a slice together with the whole text. For
+ * 100,000 strings, both take several times the memory.
  */
 export function flatText(first: string, second: string, ...others: string[]): string {
   return [first, second, ...others].join('');

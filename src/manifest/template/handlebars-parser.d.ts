@@ -1,6 +1,6 @@
 /// <reference types="handlebars" />
 
-/** Only the parser, because the rest of the package compiles and runs templates, which must not happen here. */
+/** Declares only the parser. The rest of the package compiles and runs templates, which must not happen here. */
 declare module 'handlebars/dist/cjs/handlebars/compiler/base.js' {
   export function parse(text: string): hbs.AST.Program;
 }

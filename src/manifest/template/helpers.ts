@@ -7,18 +7,17 @@ import { holds } from './template.ts';
 type HelperResult = { value: Json } | { wrong: string } | { missing: string; hint: string };
 
 /**
- * A pure function without clock or randomness: the result of a template decides what is bought. An argument is
- * `undefined` only if `optional` is true.
+ * A pure function without clock or randomness, because the result of a template determines purchases. An argument can
+ * be `undefined` only if `optional` is true.
  */
 interface Helper {
   takes: readonly [number, number];
   usage: string;
   optional: boolean;
-  /** True if its value is a reference to a step, which cannot be an argument or a condition. */
+  /** Set if the result is a reference to a step. Such a call cannot be an argument or a condition. */
   makesStep?: true;
-  /** True if its argument is the path of a file. */
   ofFile?: true;
-  /** True if it returns a list. A template that is only this call gives the list itself. */
+  /** Set if the result is a list. A template that consists only of this call renders to the list. */
   givesList?: true;
   run(values: readonly (Json | undefined)[]): HelperResult;
 }
@@ -58,7 +57,7 @@ export const helpers: Readonly<Record<string, Helper>> = Object.freeze(
   }),
 );
 
-/** Letters that do not decompose into a Latin letter and an accent. */
+/** Letters that Unicode does not decompose into a Latin letter and an accent. */
 const latin: Readonly<Record<string, string>> = {
   ß: 'ss',
   ø: 'o',
@@ -72,8 +71,8 @@ const latin: Readonly<Record<string, string>> = {
 };
 
 /**
- * Makes lower-case words joined by `-`. Drops accents; keeps letters of all scripts. A text without letters and digits
- * becomes its code points, so that the result is never empty.
+ * Makes lower-case words joined by `-`. Removes accents. Keeps letters of all scripts. A text without letters and
+ * digits becomes its code points, so that the result is never empty.
  */
 export function slug(text: string): string {
   const words = text
@@ -99,7 +98,6 @@ function ofText(usage: string, change: (text: string) => string): Helper {
   );
 }
 
-/** Combines values that are true or false. Refuses a text such as `no`. */
 function decide(values: readonly (Json | undefined)[], answer: (truths: readonly boolean[]) => boolean): HelperResult {
   const truths = values.map(holds);
   const odd = truths.indexOf(undefined);
@@ -137,7 +135,7 @@ function joinList(list: Json | undefined, separator: Json | undefined): HelperRe
   return { value: list.join(between) };
 }
 
-/** Splits a text at `;`, `,` and line breaks, or at `separator`. Leaves out empty parts. */
+/** Splits a text at `separator`, by default at `;`, `,` and line breaks. Omits empty parts. */
 function splitText(text: Json | undefined, separator: Json | undefined): HelperResult {
   if (Array.isArray(text)) return { value: text };
   if (text !== null && !isScalar(text)) return { wrong: `needs text, but got ${describeValue(text)}` };
@@ -163,7 +161,7 @@ function pad(value: Json | undefined, width: Json | undefined, fill: Json | unde
   if (fill !== undefined && !isScalar(fill))
     return { wrong: `needs a character to fill with, and got ${describeValue(fill)}` };
   const padded = String(value).padStart(least, String(fill ?? '0'));
-  // Padding counts UTF-16 units, so an emoji used as fill character can be cut in half.
+  // `padStart` counts UTF-16 units, so it could cut an emoji in half.
   if (whyTextIsUnsendable(padded) !== undefined) return { wrong: `would cut ${describeValue(fill)} in half` };
   return { value: padded };
 }
@@ -182,7 +180,7 @@ function replace(value: Json | undefined, from: Json | undefined, to: Json | und
   return { value: parts.join(String(to)) };
 }
 
-/** Compares values. 1 and "1" are equal: data files have strings where a template has numbers. */
+/** Compares values. 1 and "1" are equal, because data files contain strings where a template contains numbers. */
 function isEqual(a: Json | undefined, b: Json | undefined): boolean {
   if (isScalar(a) && isScalar(b)) return String(a) === String(b);
   return canonicalJson(a ?? null) === canonicalJson(b ?? null);

@@ -10,8 +10,8 @@ const maxTemplateNodes = 2000;
 const maxTemplateDepth = 20;
 
 /**
- * Parses a text as Handlebars. Keeps only paths, a fixed list of helpers, `if`, `unless`, `each` and comments.
- * Handlebars itself never compiles or runs anything.
+ * Parses a text as Handlebars. Allows only paths, a fixed list of helpers, `if`, `unless`, `each` and comments.
+ * Handlebars itself never compiles or runs a template.
  */
 export function parseTemplate(text: string): ParsedTemplate {
   if (new TextEncoder().encode(text).length > maxTemplateBytes) {
@@ -132,14 +132,12 @@ const isMustache = (node: Node): node is hbs.AST.MustacheStatement => node.type 
 const isBlock = (node: Node): node is hbs.AST.BlockStatement => node.type === 'BlockStatement';
 const isLoopName = (name: string): name is Extract<Expression, { is: 'loop' }>['name'] => loopNames.includes(name);
 
-/** Returns whether a value alone keeps its type. */
 function isTyped(value: Expression): value is NamePath | Call {
   if (value.is !== 'call') return value.is === 'name';
   const helper = helpers[value.helper];
   return helper?.makesStep === true || helper?.givesList === true;
 }
 
-/** Keeps the allowed parts of a syntax tree, and reports the others. */
 class Reduction {
   readonly #text: string;
   readonly #lineStarts: readonly number[];

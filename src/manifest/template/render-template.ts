@@ -21,18 +21,19 @@ const maxTemplateWork = 200_000;
 
 export interface Scope {
   names: JsonMap;
-  /** Returns references to the output of a task. `undefined`: there is none, which is reported. */
+  /** Returns references to the output of a task. Reports a wrong path and returns `undefined`. */
   output?(path: NamePath): Json | undefined;
-  /** Returns the text of a file, or its upload. Omitted where neither is allowed. */
+  /** Returns the text of a file, or a reference to its upload. Omitted where neither is allowed. */
   file?(path: string, call: Call): Json | undefined;
-  /** Returns the row of a joined table or of an axis value, and the rest of the path. */
+  /** Returns the row of a joined table or of an axis value. `parts`: rest of the path. */
   rowAtHand?(path: NamePath): { value: Json; parts: readonly string[]; label?: string | undefined } | undefined;
   rowLabel?: string | undefined;
 }
 
 /**
- * Renders a template to a string, or to the value itself if the template is only one path. A string with references
- * becomes `{ $text: [...] }`. Returns `unknownValue` if a part is unknown, `undefined` if there are faults.
+ * Renders a template to a string. A template that is only one path renders to the value itself. A string with
+ * references becomes `{ $text: [...] }`. If a part is unknown, `value` is `unknownValue`. If there are faults, `value`
+ * is omitted.
  */
 export function renderTemplate(template: Template, scope: Scope): { value?: Json; faults: TemplateFault[] } {
   const rendering = new Rendering(scope);
@@ -70,7 +71,7 @@ class Rendering {
     this.#render(template.body);
     if (this.#unknown) return unknownValue;
     if (this.#parts.every((part) => typeof part === 'string')) return this.#parts.join('');
-    // One reference and nothing else is bought under the same fingerprint as the reference written alone.
+    // A text with one reference and no other part has the same fingerprint as the reference alone.
     const [part, more] = this.#parts.filter((one) => one !== '');
     return part !== undefined && more === undefined ? part : makeReferenceText(this.#parts);
   }
@@ -200,7 +201,6 @@ class Rendering {
     }
   }
 
-  /** Refuses an output of another step as an argument of a helper or a block. */
   #known(value: Json | undefined, expression: Expression, isOpen: (value: Json) => boolean): Json | undefined {
     if (value === undefined || !isOpen(value)) return value;
     const message = `\`${shorten(expression.written)}\` cannot be used in a helper or a block: it is known only after the job has run`;
@@ -265,7 +265,6 @@ function isOutput(path: NamePath): boolean {
   return path.parts[0] === 'tasks';
 }
 
-/** Explains why a value cannot be printed into a text, and what to write instead. */
 export function explainUnprintable(value: Json, written: string): Pick<TemplateFault, 'code' | 'message' | 'hint'> {
   const message = (what: string) => `\`${shorten(written)}\` is ${what} and cannot be printed into a text`;
   if (value === null) {

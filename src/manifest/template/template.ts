@@ -2,13 +2,13 @@ import type { DiagnosticCode } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
 import { isMap, type JsonMap } from '../../ground/values.ts';
 
-/** UTF-16 offsets in the text of the template, as read. */
+/** UTF-16 offsets in the text of the template. */
 export interface Span {
   start: number;
   end: number;
 }
 
-/** A mistake in a template, without the place of the template. */
+/** A mistake in a template. The offsets are relative to the template, not to the manifest. */
 export interface TemplateFault extends Span {
   code: DiagnosticCode;
   message: string;
@@ -19,7 +19,7 @@ export interface TemplateFault extends Span {
 export interface Template {
   text: string;
   body: Part[];
-  /** The only part of the text, if that is `{{path}}` or a call. Its value keeps its type. */
+  /** Set if the whole text is one `{{path}}` or call. Its value keeps its type. */
   whole?: NamePath | Call;
   paths: NamePath[];
 }
@@ -36,15 +36,15 @@ export interface NamePath extends Span {
   is: 'name';
   parts: string[];
   written: string;
-  /** True if the value may be missing: an argument of `default`, or a condition. */
+  /** Whether the value may be missing: in an argument of `default`, or in a condition. */
   optional: boolean;
-  /** True if the value is printed or kept as it is. Only then can it be an output of a step. */
+  /** Whether the value is printed, or is the whole result. Only then may it be an output of a step. */
   direct: boolean;
-  /** True if the value is printed into a text: it must be a scalar. */
+  /** Whether the value is printed into a text. It must then be a scalar. */
   printed: boolean;
 }
 
-/** A path that starts at the item of a loop, for example `this.name`. `up` counts loops outwards. */
+/** A path that starts at the item of a loop, for example `this.name`. `up`: number of loops outwards. */
 interface ItemPath extends Span {
   is: 'item';
   up: number;
@@ -76,17 +76,17 @@ export function isTemplate(text: string): boolean {
   return text.includes('{{');
 }
 
-/** A parsed text. `paths` includes those of wrong parts, for checks. */
+/** A parsed text. `paths` includes those of wrong parts, so that they can be checked. */
 export interface ParsedTemplate {
   template?: Template;
   faults: TemplateFault[];
   paths: NamePath[];
 }
 
-/** Strings for true or false that are refused as ambiguous. */
+/** Strings that could mean true or false. They are refused as ambiguous. */
 const unclear = /^(?:yes|no|y|n|on|off|ja|nein|oui|non|si|sí|wahr|falsch|vrai|faux|verdadero|falso|vero)$/i;
 
-/** Parses true and false as in spreadsheets and data files; an empty cell is false. */
+/** Parses true and false as spreadsheets and data files write them. An empty cell is false. */
 export function readTruth(value: Json | undefined): boolean | undefined {
   if (value === undefined || value === null) return false;
   if (typeof value !== 'string') return typeof value === 'boolean' ? value : undefined;
@@ -96,8 +96,8 @@ export function readTruth(value: Json | undefined): boolean | undefined {
 }
 
 /**
- * Evaluates a condition. `readTruth` parses true and false. Missing values, empty lists and 0 are false; others are
- * true. Undefined for a string such as `no`.
+ * Evaluates a condition. The texts true and false have their meaning. Missing values, empty lists and 0 are false.
+ * Returns `undefined` for an ambiguous string such as `no`. Other values are true.
  */
 export function holds(value: Json | undefined): boolean | undefined {
   const truth = readTruth(value);
@@ -109,12 +109,12 @@ export function holds(value: Json | undefined): boolean | undefined {
 }
 
 /**
- * References to outputs of other steps. Only the functions here make them. A map in a data file that looks like a
- * reference is ordinary data.
+ * References to outputs of other steps. Only the functions in this file make them. A map in a data file that looks like
+ * a reference is ordinary data.
  */
 const ours = new WeakSet<object>();
 
-/** `pick`: the address is that of a gate, and refers to its `pick`th picked step. The lock determines the step. */
+/** `pick`: set if the address is that of a gate. Number of a picked step of the gate. The lock determines the step. */
 export function makeReference(address: string, field: string, pick?: number): JsonMap {
   const reference: JsonMap = { $ref: address, field, ...(pick !== undefined && { pick }) };
   ours.add(reference);

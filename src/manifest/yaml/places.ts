@@ -19,12 +19,15 @@ import { emptyMap, ownValue, type Path, shorten, unknownValue } from '../../grou
 import { type Unsendable, whyNumberIsUnsendable, whyTextIsUnsendable } from '../check/unsendable.ts';
 import { placeBetween, type Source } from './source.ts';
 
-/** Finds the place of a value in a manifest. Computed only for messages. */
+/** Finds the place of a value in a manifest. Called only for messages. */
 export interface Places {
-  /** Place of a scalar, or of the key of a map or list. Defaults to the nearest parent that is written. */
+  /**
+   * Returns the place of a scalar, or of the key of a map or list. For a value that is not written, returns the place
+   * of the nearest written parent.
+   */
   value(path: Path): Place;
   key(path: Path): Place;
-  /** Place of a part of a text. `start` and `end`: UTF-16 offsets in the parsed text. */
+  /** Returns the place of a part of a text. `start` and `end`: UTF-16 offsets in the parsed text. */
   within(path: Path, part: { text: string; start: number; end: number }): Place;
 }
 
@@ -38,8 +41,8 @@ interface Spot {
 }
 
 /**
- * Returns the offset of a part of a text in the YAML source, which differs by quotes, indentation and escapes. Finds
- * the `{{…}}` around the part. The third of equal ones in the text is also the third in the source.
+ * Returns the offset of a part of a text in the YAML source, which has quotes, indentation and escapes. Finds the part
+ * by the surrounding `{{…}}`. If the text repeats it, the same repetition is used in the source.
  */
 function findPart(written: string, part: { text: string; start: number; end: number }): number | undefined {
   const opening = part.text.lastIndexOf('{{', part.start);
@@ -62,7 +65,7 @@ const asIs = (text: string): string => text;
 const doubleQuoted = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('"', '\\"');
 const singleQuoted = (text: string): string => text.replaceAll("'", "''");
 
-/** Maximum number of values that aliases may repeat: a small file cannot become a huge value. */
+/** Maximum number of values that aliases may repeat, so that a small file cannot become a huge value. */
 const maxRepeatedValues = 100_000;
 const maxDepth = 100;
 
@@ -73,7 +76,10 @@ export interface YamlCodes {
   unquoted: DiagnosticCode;
   wrong: DiagnosticCode;
   tooLarge: DiagnosticCode;
-  /** Code for a number that is not read as written. Omitted, like `unsendable`, for files that are never sent. */
+  /**
+   * Code for a number that is parsed differently than written. Like `unsendable`, omitted for files that are never
+   * sent.
+   */
   number?: DiagnosticCode;
   unsendable?: DiagnosticCode;
 }
@@ -82,7 +88,7 @@ interface Converted {
   value: Json;
   size: number;
   node?: Node;
-  /** Entries of a map by key, including merged ones. */
+  /** Entries of a map by key, including merged entries. */
   pairs?: ReadonlyMap<string, Pair>;
 }
 
@@ -103,7 +109,7 @@ class TreeReading {
   readonly diagnostics: Diagnostic[] = [];
   readonly #source: Source;
   readonly #codes: YamlCodes;
-  /** Anchored nodes by name. A reused name refers to the later node. */
+  /** Nodes by the name of their anchor. If a name is used twice, the later node counts. */
   readonly #anchors = new Map<string, Node>();
   readonly #done = new Map<unknown, Converted>();
   #repeated = 0;
@@ -247,10 +253,7 @@ class TreeReading {
     return { value, size, pairs };
   }
 
-  /**
-   * Reads the key of a pair. Returns undefined if the key is unusable, which is reported. `written`: the keys before
-   * it.
-   */
+  /** Reads the key of a pair. Reports an unusable key and returns `undefined`. `written`: earlier keys of the map. */
   #readKey(pair: Pair, map: YAMLMap, written: Map<string, Node>): string | undefined {
     const key = this.#keyOf(pair);
     if (key === undefined) {
@@ -294,7 +297,6 @@ class TreeReading {
     });
   }
 
-  /** Returns whether a map is an unquoted template: YAML reads `{{…}}` as a map in a map. */
   #isUnquotedTemplate(map: YAMLMap): boolean {
     const start = map.range?.[0] ?? 0;
     return map.flow === true && this.#source.text.startsWith('{{', start);
@@ -343,7 +345,7 @@ class TreeReading {
     const { text } = this.#source;
     const [start, end] = rangeOf(node);
     if (start === end) {
-      // An empty key is placed before the indentation, but a reader only sees the `:` after it.
+      // The parser places an empty key before the indentation, but a reader sees only the `:`.
       const blank = /^[ \t]*/.exec(text.slice(start, start + maxDepth * 10))?.[0].length ?? 0;
       return placeBetween(this.#source, start + blank, start + blank + 1);
     }

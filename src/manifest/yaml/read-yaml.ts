@@ -27,7 +27,7 @@ const manifestFaults: YamlFaults = {
   ],
 };
 
-/** Codes for a schema of rows, which is never sent: any number is valid in it. */
+/** Codes for a schema of rows. A schema is never sent, so any number is valid. */
 const schemaFaults: YamlFaults = {
   empty: 'MB1302',
   wrong: 'MB1302',
@@ -47,7 +47,7 @@ export const yamlFaults = {
 } satisfies { [form: string]: YamlFaults };
 
 /**
- * Reads one YAML 1.2 document. `value` is omitted if there is none or its syntax is wrong. Wrong single values are
+ * Reads one YAML 1.2 document. `value` is omitted if the file is empty or has wrong syntax. A wrong single value is
  * `unknownValue`.
  */
 export function readYaml(
@@ -108,13 +108,12 @@ function startOfDocument(text: string, start: number, after: number): number {
   return marker === -1 ? start : marker + 1;
 }
 
-/** Reads a schema in JSON or YAML. JSON is read as YAML, which gives the same messages and places. */
+/** Reads a schema in JSON or YAML. JSON is parsed as YAML, so that messages and places are the same. */
 export function readWholeYaml(file: string, text: string): { value?: Json | undefined; diagnostics: Diagnostic[] } {
   const { value, diagnostics } = readYaml(readSource(file, text), schemaFaults);
   return { value, diagnostics };
 }
 
-/** Messages for codes of the parser. Other codes have the parser's messages. */
 const words: { readonly [code: string]: { message: string; hint: string } } = {
   BAD_INDENT: {
     message: 'the indentation does not fit the lines above',
@@ -156,7 +155,7 @@ interface Cause {
   end: number;
 }
 
-/** Explains why a text is not YAML. Reports one cause, because other errors usually follow from it. */
+/** Explains why a text is not YAML. Reports only one cause, because other errors usually follow from it. */
 function explainYamlErrors(documents: readonly Document[], source: Source): Cause {
   const sorted = documents.flatMap(({ errors }) => errors).sort((a, b) => a.pos[0] - b.pos[0]);
   const [first] = sorted as [YAMLParseError, ...YAMLParseError[]];
@@ -213,7 +212,9 @@ function findTab(source: Source, errors: readonly YAMLParseError[]): Cause | und
   return undefined;
 }
 
-/** Finds an unquoted template, like `prompt: {{name}} on a table`. The parser's error is after its second brace. */
+/**
+ * Finds an unquoted template, as in `prompt: {{name}} on a table`. The parser reports the error after the second brace.
+ */
 function findUnquotedTemplate(source: Source, errors: readonly YAMLParseError[]): Cause | undefined {
   for (const { pos } of errors) {
     const number = lineNumberAt(source, pos[0]);
@@ -234,7 +235,6 @@ function plainSentence(message: string): string {
   return line.charAt(0).toLowerCase() + line.slice(1);
 }
 
-/** Finds the innermost quote or bracket without an end. */
 function findUnclosed(
   { message: problem, pos: [end] }: YAMLParseError,
   documents: readonly Document[],
@@ -265,7 +265,6 @@ export interface PlacedVar {
 
 const varFaults = { ...yamlFaults.data, emptyHint: 'write one var per line, as in product: Aurora Lamp' };
 
-/** Reads a map in YAML or JSON. */
 export function readVarFile(file: string, text: string): { vars: PlacedVar[]; diagnostics: Diagnostic[] } {
   const { value, places, diagnostics } = readYaml(readSource(file, text), varFaults);
   if (value === undefined || places === undefined) return { vars: [], diagnostics };

@@ -19,7 +19,7 @@ export function placeBetween(source: Source, start: number, end: number): Place 
   return { file: source.file, start: positionAt(source, from), end: positionAt(source, to) };
 }
 
-/** Returns the place of a line (counted from 1) without surrounding white space. */
+/** Returns the place of a line without surrounding white space. Lines count from 1. */
 export function placeOfLine(source: Source, line: number): Place {
   const start = source.lineStarts[line - 1] ?? source.text.length;
   const next = source.lineStarts[line] ?? source.text.length;
@@ -28,7 +28,6 @@ export function placeOfLine(source: Source, line: number): Place {
   return placeBetween(source, start + (text.trim() === '' ? 0 : indent), start + text.trimEnd().length);
 }
 
-/** Returns the line and column of an offset. A byte order mark does not count. */
 function positionAt(source: Source, offset: number): Position {
   let low = 0;
   let high = source.lineStarts.length - 1;
@@ -42,5 +41,4 @@ function positionAt(source: Source, offset: number): Position {
   return { line: low + 1, column: offset - lineStart - mark + 1, offset };
 }
 
-/** Maximum size of a manifest in bytes. */
 export const maxManifestBytes = 1024 ** 2;

@@ -2,14 +2,13 @@ import { Document, isCollection, isMap, isScalar, type Node, visit } from 'yaml'
 import type { Json } from '../../ground/json.ts';
 
 interface YamlOptions {
-  /** Returns the comment for the value at a path. */
   commentOf?(path: readonly string[]): string | undefined;
   isQuoted?(text: string): boolean;
 }
 
 const longestFlow = 80;
 
-/** Writes YAML with the same meaning in versions 1.1 and 1.2. Short, flat values are in brackets. */
+/** Writes YAML that has the same meaning in versions 1.1 and 1.2. Short, flat values are in brackets. */
 export function writeYaml(value: { [key: string]: Json }, { commentOf, isQuoted }: YamlOptions = {}): string {
   const document = new Document(value, { compat: 'yaml-1.1', aliasDuplicateObjects: false });
   visit(document, {
@@ -31,7 +30,7 @@ function addComments(
   { path, commentOf }: { path: readonly string[]; commentOf: NonNullable<YamlOptions['commentOf']> },
 ): void {
   if (!isMap<Node, Node>(node)) return;
-  // Brackets on one line have no room for the comments of their values.
+  // A list in brackets on one line has no room for comments.
   if (node.items.some(({ key }) => commentOf([...path, String(key)]) !== undefined)) node.flow = false;
   if (node.flow) return;
   for (const { key, value } of node.items) {
