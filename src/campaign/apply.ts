@@ -41,18 +41,16 @@ import { Session } from './session.ts';
 import { noteUpToDate } from './up-to-date.ts';
 
 export interface ApplyOptions extends RunSettings, Pick<Ending, 'signal'> {
-  /** Receives every event as it happens. */
   on?: ((event: RunEvent) => void) | undefined;
-  /** How long to wait for another run on the same lock, in ms. Defaults to no wait. */
+  /** How long to wait for a run that holds the same lock, in ms. Defaults to 0. */
   lockTimeoutMs?: number | undefined;
-  /** The embedded service, for a campaign that was loaded with `sandbox`. */
+  /** Options of the embedded service. Throws MB3000 unless the campaign was loaded with `sandbox`. */
   rehearsal?: RehearsalOptions | undefined;
 }
 
 /**
- * Carries a plan out: buys what the plan names, watches the jobs, saves their files, and updates the lock. Buys
- * nothing that the plan does not name: when lock or outputs have changed so that other purchases would be needed, it
- * throws before anything is sent. Collects the purchases of an interrupted run instead of repeating them.
+ * Runs a plan: creates its jobs, polls them, saves their files and updates the lock. Recovers jobs of an interrupted
+ * run. Throws before anything is sent if the plan is stale and other jobs would be needed.
  */
 export async function apply(planned: Planned, options: ApplyOptions = {}): Promise<RunResult> {
   const { campaign, redo, selected } = planned;
@@ -81,10 +79,7 @@ export async function apply(planned: Planned, options: ApplyOptions = {}): Promi
   return orFailure(carryOut());
 }
 
-/**
- * Returns the part of a plan that a library call consents to. Where a user must consent in person, that part only
- * collects paid outputs. Throws MB3007 if there are none.
- */
+/** Returns the rows that a library call may run: only paid downloads if purchases need a user's approval. */
 function agreeByCall(plan: Plan, { environment, file, sandbox }: OpenCampaign, { publish }: ApplyOptions): Plan {
   const { consent } = environment;
   if (sandbox || consent === undefined) return publish === true ? allowPosts(plan) : withholdPosts(plan);
@@ -128,12 +123,12 @@ interface Means {
 }
 
 /**
- * One `apply`: `open`, `plan`, `start` of the approved plan, `watch`, `close`. Holds the lock from `plan` to `close`.
- * If the campaign has an open run, `plan` returns that run, which can only be watched.
+ * One call of `apply`: `open`, `plan`, `start`, `watch`, `close`. Holds the lock from `plan` to `close`. If `plan`
+ * returns a run that is already open, call `watch` without `start`.
  */
 export class ApplySession {
   readonly #means: Means;
-  /** Released at the start of the run, because a graph can be as large as all other data of the run. */
+  /** Set to undefined when the run starts, because the graph may need as much memory as the rest of the run. */
   #checked: CheckedGraph | undefined;
   #held: Held | undefined;
 

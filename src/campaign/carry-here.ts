@@ -61,7 +61,6 @@ export function carryHere(campaign: OpenCampaign, options: ApplyTerms, scope: Sc
   };
 }
 
-/** Returns the access to the service. `waits`: decisions during the run can need more requests than the plan has. */
 async function openAccess(
   campaign: OpenCampaign,
   { options, held, waits, scope }: { options: ApplyTerms; held: Held; waits: boolean; scope: Scope },
@@ -133,10 +132,7 @@ async function runHere(plan: Plan, campaign: OpenCampaign, here: Here, observer:
 
 const keepEveryMs = 5000;
 
-/**
- * Opens the purchase journal. Without a writable state folder, the run continues after a notice, and only the lock
- * records its purchases. Throws MB3301 if there is also a spending limit.
- */
+/** Throws MB3301 if a spending limit is set and the state directory is not writable. */
 async function openJournal(campaign: OpenCampaign, name: string): ReturnType<typeof openPurchases> {
   const journal = nameOfPurchases(campaign, name);
   if (journal === undefined) return undefined;
@@ -192,10 +188,7 @@ interface RunOptions extends RunSettings, Watching {
   resumed?: Resumed | undefined;
 }
 
-/**
- * Carries a plan out in this process. `result` resolves when the run has ended and the lock is settled, or when
- * `leave` has ended it at once.
- */
+/** Runs a plan in this process. `result` resolves after the lock is settled, or at once after `leave`. */
 export function runPlan(
   plan: Plan,
   ports: RunPorts,
@@ -296,10 +289,6 @@ async function endRun(
   return { exit, outcomes: new Map([...outcomes, ...unneeded]), end: ended };
 }
 
-/**
- * Makes a signal that follows `outer`, and that the run can abort, too. An abort after the run has ended as requested
- * (`isMet`) is ignored.
- */
 function followSignal(
   outer: AbortSignal | undefined,
   { onAbort, isMet }: { onAbort(reason: string): void; isMet(): boolean },

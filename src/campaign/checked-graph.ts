@@ -15,14 +15,14 @@ import {
 } from './service-facts.ts';
 
 interface CheckOptions extends FactsOptions {
-  /** Whether the caller calls `renew` later. Errors that only the stored document shows are then not reported. */
+  /** True if the caller calls `renew` later. Errors that only the stored document causes are then not reported. */
   asksLater?: boolean | undefined;
 }
 
 export interface CheckedManifest extends LoadedManifest {
   facts: ServiceFacts;
   byDocument: boolean;
-  /** Checks the manifest against the service's current document. Omitted if that was used already. */
+  /** Checks the manifest again with the service's current document. Omitted if the check already used it. */
   renew?(): Promise<CheckedManifest>;
 }
 
@@ -62,7 +62,7 @@ export async function requireCheckedGraph(campaign: OpenCampaign, options: Check
   return graphOf(await loadChecked(campaign, options), campaign);
 }
 
-/** Returns the graph of a checked manifest, or throws its errors. Reports warnings that `reported` does not have. */
+/** Returns the graph, or throws the manifest's errors. Does not report warnings again that `reported` contains. */
 export function graphOf(
   checked: CheckedManifest,
   { file, tell }: OpenCampaign,
@@ -76,10 +76,7 @@ export function graphOf(
   return { ...checked, graph };
 }
 
-/**
- * Checks the manifest against the service's current document if a purchase of the plan depends on that document. A run
- * that only downloads, or has nothing to do, sends no request for it. Undefined if the plan stays as it is.
- */
+/** Checks the manifest with the service's current document if a create request depends on it. */
 export async function renewFor(
   plan: Plan,
   checked: CheckedGraph,

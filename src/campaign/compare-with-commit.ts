@@ -41,12 +41,11 @@ import { type Campaign, checkedOf } from './plan.ts';
 import { findPriceHints } from './service-facts.ts';
 import { Session } from './session.ts';
 
-/** Changes of the working tree relative to a commit. */
 export interface CommitComparison extends Comparison {
   campaign: string;
   ref: string;
   commit: string;
-  /** The remaining budget, and whether it covers the remaining purchases. Omitted without a budget or purchases. */
+  /** `left`: remaining budget. Omitted without a budget, or if no purchases remain. */
   fit?: { left: number } & NonNullable<PlanTotals['fit']>;
 }
 
@@ -79,14 +78,14 @@ export async function compareWithCommit(
 }
 
 /**
- * Compares a loaded campaign with a commit: steps, credits, purchases, and paid work that would be discarded. Reads
- * git's objects: nothing is checked out, sent or written. Throws when either side has mistakes.
+ * Compares a loaded campaign with a git commit: steps, credits, and paid outputs that would no longer be used. Sends
+ * and writes nothing. Throws if either version has errors.
  */
 export async function compare(campaign: Campaign, ref: string): Promise<CommitComparison> {
   return orFailure(compareWithCommit(campaign, checkedOf(campaign), { ref }));
 }
 
-/** Sums the credits of the campaign by purpose. Sends no request, and writes nothing. */
+/** Returns the credits of the campaign, grouped as `by` says. Sends and writes nothing. */
 export async function cost(campaign: Campaign, options: Pick<Cost, 'by'> = { by: ['task'] }): Promise<Cost> {
   return orFailure(sumUpCost(campaign, checkedOf(campaign).graph, options));
 }
@@ -94,16 +93,12 @@ export async function cost(campaign: Campaign, options: Pick<Cost, 'by'> = { by:
 interface CommittedCampaign {
   graph: Graph;
   lock: Lock;
-  /** Whether the commit does not contain the lock. */
   isAbsent: boolean;
   commit: string;
   repository: Repository;
 }
 
-/**
- * Reads the campaign at a commit: manifest, data, digests of uploads, and lock. Finds a renamed file by its earlier
- * name. Throws MB3604 if the commit does not contain a valid campaign.
- */
+/** Reads a campaign from a commit, even if it was renamed since. Throws MB3604 without a valid campaign. */
 export async function readCommittedCampaign(campaign: OpenCampaign, ref: string): Promise<CommittedCampaign> {
   const { file, paths } = campaign;
   const repository = await openRepository(paths.folder);
@@ -178,13 +173,12 @@ function unusable(file: string, ref: string, why: string): CampaignError {
   });
 }
 
-/** Costs of a campaign, grouped by purpose. */
 export interface Cost {
   campaign: string;
   by: readonly CostDimension[];
   rows: CostRow[];
   totals: CostSums;
-  /** Cost of picked outputs. Omitted without picks. */
+  /** Cost of picked outputs. Omitted if no output is picked. */
   approved?: Approved;
 }
 

@@ -16,21 +16,17 @@ import { type Answer, openLoadedLock } from './read-lock.ts';
 import { findLoss, nameOfPurchases, refuseRestored } from './restore-purchases.ts';
 import { type HoldTerms, Session } from './session.ts';
 
-/** Options that all decisions share. */
 export interface DecideOptions extends Omit<HoldTerms, 'service'> {
-  /** Called with the rulings before they are recorded; any answer but yes records nothing. Defaults to yes. */
+  /** Called before decisions are recorded. They are recorded only if it resolves with `yes`. Defaults to `yes`. */
   confirm?: ((rulings: readonly Ruling[]) => Promise<Answer>) | undefined;
 }
 
-/** `journaled`: recorded in the purchase journal only, because the lock is lost and would still lack purchases. */
+/** `journaled`: the decision is only in the purchase journal, because the lock is lost and would be incomplete. */
 export type Decided = { is: 'recorded' | 'journaled' | 'dry run'; rulings: Ruling[] } | { is: 'no' | 'interrupted' };
 
 type Rule = (session: Session) => Promise<Ruling[]> | Ruling[];
 
-/**
- * Holds the lock while `rule` computes the rulings, and records the rulings. Spends nothing. `service`: the decision
- * records jobs, so the lock must belong to that service, and may be lost.
- */
+/** Holds the lock, calls `rule` and records the decisions. `service`: set if the decision adds jobs. */
 export function decide(
   campaign: OpenCampaign,
   options: DecideOptions & Pick<HoldTerms, 'service'>,
@@ -101,10 +97,6 @@ function withoutJournal(lock: string, { message, jobs, files }: NonNullable<Awai
   });
 }
 
-/**
- * Adds decisions to the purchase journal, so that a lost lock does not restore forgotten purchases. Returns false
- * without a journal.
- */
 async function noteInJournal(campaign: OpenCampaign, graph: Graph, records: readonly StepRecord[]): Promise<boolean> {
   const name = nameOfPurchases(campaign, graph.name);
   const journal = name === undefined ? undefined : await openPurchases(name, { clock: systemClock });

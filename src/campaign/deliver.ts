@@ -40,9 +40,8 @@ const most = 5;
 const atOnce = 8;
 
 /**
- * Copies files to a folder or bucket, each checked by its digest, and writes a list of them there. Finds all problems
- * before it copies. Replaces only the list and earlier copies, recognized by their digests; deletes nothing. After an
- * interruption, the next call continues. `env`: environment with the credentials of a bucket.
+ * Copies output files and a list of them to a folder or bucket. Reports all problems before the first copy. Overwrites
+ * only the list and files that it delivered earlier. `env`: variables with the bucket's credentials.
  */
 export async function deliver(
   campaign: OpenCampaign,
@@ -150,7 +149,6 @@ function inTheWay(to: string, names: readonly string[]): CampaignError {
 
 interface DeliveryPlace {
   look(name: string): Promise<{ bytes: number; sha256?: string | undefined } | undefined>;
-  /** Copies a file, or replaces an existing one. Returns false if the source differs from the recorded output. */
   put(source: string, name: string, output: Output): Promise<boolean>;
   readIndex(name: string): Promise<string | undefined>;
   putIndex(name: string, text: string): Promise<void>;

@@ -9,7 +9,6 @@ import type { Fault, SandboxOptions } from '../sandbox/index.ts';
 
 export type { Fault };
 
-/** API key of the embedded sandbox. It is not a secret. */
 export const sandboxKey = 'sandbox_live_local';
 
 export interface RunningSandbox {
@@ -25,7 +24,6 @@ export async function readFaults(path: string): Promise<Fault[]> {
   return sandbox.readFaults(path);
 }
 
-/** Starts the embedded service on loopback. No other function starts the sandbox. */
 export async function startSandbox({
   port,
   ...options
@@ -86,7 +84,7 @@ export async function embedSandbox(options: Parameters<typeof startSandbox>[0]):
   }
 }
 
-/** Opens the sandbox of a folder. Reading from a sandbox that has never run creates no state. */
+/** Opens the sandbox of a folder. With `keeps: false`, a sandbox without stored state stays in memory. */
 export async function openSandbox(folder: string, keeps: boolean): Promise<Pick<RunningSandbox, 'url' | 'close'>> {
   const dataDir = join(folder, '.mediabatch', 'sandbox');
   const isStored = keeps || lstatOrAbsent(dataDir) !== undefined;

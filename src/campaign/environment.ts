@@ -16,7 +16,7 @@ import { accountName, readCredential } from '../service/secrets.ts';
 
 const longestDotEnv = 1024 * 1024;
 
-/** Address and credential of the service. Never read from a manifest. */
+/** URL and API key of the service. Never read from a manifest. */
 export interface Access {
   baseUrl: string;
   token: string;
@@ -25,27 +25,23 @@ export interface Access {
 export interface Environment {
   baseUrl?: string;
   token?: string;
-  /** Set by `MEDIABATCH_SANDBOX`: no real service is called. */
+  /** Set by `MEDIABATCH_SANDBOX`. Only the sandbox may be called. */
   playMoney?: true;
-  /**
-   * Limits for all campaigns together. Read from `MEDIABATCH_LIMIT` in the environment only, because a branch can
-   * contain a `.env`.
-   */
+  /** Read from the environment variable `MEDIABATCH_LIMIT` only, because a git branch can contain a `.env`. */
   limits?: SpendingLimits;
-  /** Why a user must consent in person, for messages. Omitted if options are consent. */
+  /** Why a user must approve purchases interactively. Omitted if options such as `--yes` are sufficient. */
   consent?: string;
   /**
-   * Part of a `.env` that is ignored: the whole file, the address or key that is not exported,
-   * `MEDIABATCH_API_KEY_COMMAND`, or `MEDIABATCH_LIMIT`.
+   * Ignored part of `.env`. `half`: URL or key, because the other value is exported. `command`:
+   * `MEDIABATCH_API_KEY_COMMAND`. `limit`: `MEDIABATCH_LIMIT`.
    */
   dotEnv?: 'unreadable' | 'half' | 'command' | 'limit';
 }
 
 /**
- * Reads address and key from the environment, or both from a `.env` in the working folder. The `.env` is read only if
- * neither is set, because otherwise a file in a branch could send a real key to another host.
- * `MEDIABATCH_API_KEY_COMMAND` in the environment names a program that prints the key; it runs once, when `token` is
- * first read.
+ * Reads URL and API key from the environment. Reads both from `.env` only if neither is exported: otherwise a `.env` in
+ * a git branch could send a real key to another host. `MEDIABATCH_API_KEY_COMMAND` runs once, when `token` is first
+ * read.
  */
 export function readEnvironment(env: NodeJS.ProcessEnv, folder: string): Environment {
   const own = pick(env);
@@ -104,10 +100,7 @@ function pick(env: NodeJS.Dict<string>): Environment {
   return { ...(baseUrl && { baseUrl }), ...(token && { token }) };
 }
 
-/**
- * Reads the `.env` of a folder; empty if there is none. `unreadable`: it is not a regular file, the user may not read
- * it, or it is a link out of the tree.
- */
+/** `unreadable`: `.env` is not a regular file, is a link out of the folder, or permission is denied. */
 export function readDotEnv(folder: string): NodeJS.Dict<string> | 'unreadable' {
   const path = join(folder, '.env');
   const bytes = findWayOut(path) === undefined ? readSmallFile(path, longestDotEnv) : undefined;
@@ -115,10 +108,7 @@ export function readDotEnv(folder: string): NodeJS.Dict<string> | 'unreadable' {
   return parseEnv(plainDotEnv(bytes));
 }
 
-/**
- * Converts a `.env` to lines `NAME=value` in UTF-8. Some editors and shells write UTF-16, a byte order mark, `set
- * NAME=`, `set "NAME=value"` or `NAME: value`.
- */
+/** Converts `.env` variants to UTF-8 lines `NAME=value`: UTF-16, byte order mark, `set NAME=`, `NAME: value`. */
 function plainDotEnv(bytes: Uint8Array): string {
   const [first, second] = bytes;
   const isBigEndian = (first === 0xfe && second === 0xff) || (first === 0 && second !== 0);
@@ -130,7 +120,7 @@ function plainDotEnv(bytes: Uint8Array): string {
     .replace(/^[ \t]*(?:set[ \t]+|export[ \t]+|\$env:)?(MEDIABATCH_[A-Z_]+)[ \t]*[=:]/gim, '$1=');
 }
 
-/** Whether there is a key, or a command that prints one. The command does not run. */
+/** Returns true if a key or a key command is set. Does not run the command. */
 export function hasKey(environment: Environment): boolean {
   return 'token' in environment;
 }
@@ -141,7 +131,7 @@ export function withHiddenKey(environment: Environment): Environment {
   return Object.defineProperties({}, { ...others, ...hidden });
 }
 
-/** Whether the service returns the same job for the same idempotency key. It does so for API keys only. */
+/** Returns `yes` if the service replays idempotency keys. It replays for API keys, but not for JWTs. */
 export function replaysOf(sandbox: boolean, { token }: Environment): 'yes' | 'no' | 'unknown' {
   if (sandbox) return 'yes';
   if (token === undefined || whyNotKey(token) !== undefined) return 'unknown';
@@ -149,8 +139,8 @@ export function replaysOf(sandbox: boolean, { token }: Environment): 'yes' | 'no
 }
 
 /**
- * Digest of the account, salted with the id of a send, so that it does not reveal the account. A JWT is identified by
- * issuer and subject, because renewed tokens keep both. The sandbox has one account.
+ * Digest of the account, salted with `send` (ID of a create request) so that two digests cannot be compared. For a JWT,
+ * issuer and subject identify the account. Undefined in the sandbox.
  */
 export function accountDigest(send: string, sandbox: boolean, { token }: Environment): string | undefined {
   if (sandbox || token === undefined) return undefined;
@@ -220,15 +210,12 @@ function checkBaseUrl(text: string): string {
   return url.href.replace(/\/+$/, '');
 }
 
-/** Text around a key in shells, `.env` files, CI settings and copied headers. */
+/** Text before a key that was copied together with it, from a shell, a `.env`, CI settings or a header. */
 const beforeKey =
   /^(?:\\?["'`<$%{[(]|authorization\s*:|(?:bearer|basic|token)(?=[\s:=,+]|%20|$)|(?:export\s+)?[A-Z][A-Z0-9_]*_(?:KEY|TOKEN)\s*=)/i;
 const afterKey = /\\?["'`>})\]%,;]$/;
 
-/**
- * Says why a credential is malformed, in words that follow its name and never contain the credential. Undefined if it
- * may be valid. The service would refuse it only after it was sent.
- */
+/** Returns why a credential is malformed, never quoting it, as the rest of a sentence that starts with its name. */
 function whyNotKey(token: string): { problem: string; hint: string } | undefined {
   const hint = 'give the key alone, on one line, as the dashboard shows it';
   const before = beforeKey.exec(token)?.[0];
@@ -276,10 +263,7 @@ export function isUntrusted(error: string): boolean {
   return /self.signed|unable to (get|verify)|certificate chain|UNABLE_TO|SELF_SIGNED/i.test(error);
 }
 
-/**
- * Reads `100/run,400/day,2000/month`. Throws MB3000 for other text, because no limit would apply. `name`: name of the
- * variable or option.
- */
+/** Reads limits such as `100/run,400/day,2000/month`. Throws MB3000. `name`: variable or option. */
 export function readLimits(text: string | undefined, name = 'MEDIABATCH_LIMIT'): SpendingLimits | undefined {
   const parts = (text ?? '').split(',').map((part) => part.trim());
   if (parts.every((part) => part === '')) return undefined;
@@ -312,10 +296,10 @@ export async function tightestLimit(
 
 export const keyCommandName = 'MEDIABATCH_API_KEY_COMMAND';
 
-/** In ms. The user may have to unlock a keychain. */
+/** Long enough to unlock a keychain. */
 const timeoutMs = 60_000;
 
-/** Runs a command in a shell and returns the key that it prints. Throws MB3201, without the output. */
+/** Returns the key that the command prints. Throws MB3201. The message does not quote the output. */
 function keyFromCommand(command: string): string {
   const found = runCommand(command, timeoutMs);
   const hint = 'run it by hand, and see that it prints the key';
@@ -342,7 +326,7 @@ export const programVariables = [
   'QWEN_CODE',
 ] as const;
 
-/** Returns why a user must consent in person; undefined if an option is consent. Throws MB3000 for a wrong value. */
+/** Returns why a user must approve interactively, or undefined if an option is sufficient. Throws MB3000. */
 export function consentRequiredBy(env: NodeJS.ProcessEnv): string | undefined {
   const wanted = env.MEDIABATCH_CONSENT?.trim() ?? '';
   // A misspelt value must not switch the check off.

@@ -32,27 +32,27 @@ export interface Leftovers {
 
 export interface OtherLock {
   lock: Lock;
-  /** Folder of the other campaign relative to the folder of this one: empty, or ends in `/`. */
+  /** Path from this campaign's folder to the other campaign's folder. Empty, or ends in `/`. */
   prefix: string;
 }
 
 interface LeftoverFacts {
   situation: Situation;
   others: readonly OtherLock[];
-  /** Files that were saved on this machine. A line of the lock is no proof: it can name any file of the tree. */
+  /** Files that mediabatch saved on this machine. The lock alone proves nothing, because it could name any file. */
   saved: Pick<SavedFiles, 'has'>;
   now: number;
 }
 
-/** Age in ms from which a partial file is a broken download. A running one has written more recently. */
+/** A partial file of this age belongs to an interrupted download. */
 const brokenAfterMs = 3_600_000;
 const notSavedHere =
   'the lock names it, but nothing here shows that mediabatch saved it; delete it yourself if it is not wanted';
 const partialName = /^\.mediabatch-[0-9a-f]{16}\.part$/;
 
 /**
- * Finds local files that no step of the manifest owns: outputs of earlier purchases and removed steps, and broken
- * downloads. An output counts only if the lock has its digest and it was saved on this machine. Follows no links.
+ * Finds downloaded files that no step refers to, and partial files of interrupted downloads. Includes only files that
+ * mediabatch saved on this machine and whose digest is in the lock. Follows no links.
  */
 export async function findLeftovers(root: string, facts: LeftoverFacts): Promise<Leftovers> {
   const { situation, others, saved, now } = facts;
@@ -99,12 +99,10 @@ function firstByDigest(recorded: readonly RecordedOutput[]): Map<string, Recorde
   return new Map(recorded.toReversed().map((output) => [output.sha256, output]));
 }
 
-/** Returns a path in the form that is compared. Some file systems ignore case. */
 function samePath(path: string): string {
   return path.normalize('NFC').toLowerCase();
 }
 
-/** Returns whether a path is owned: by another campaign, or by a step that saved, saves or uploads the file. */
 function makeOwner({ matches }: Situation, others: readonly OtherLock[]): (path: string) => boolean {
   const theirs = others.flatMap(({ lock, prefix }) => recordedOutputs(lock).map(({ path }) => prefix + path));
   const paths = new Set(theirs.map(samePath));
@@ -189,7 +187,7 @@ export async function deleteLeftover(root: string, file: LeftoverFile): Promise<
   }
 }
 
-/** Finds the replaced files that this lock or no lock of the folder names. `wanted`: digests of the files that stay. */
+/** Finds replaced files of this lock, or of no lock in the folder. `wanted`: digests of files to keep. */
 export async function findReplaced(
   files: KeptFiles,
   facts: { lock: Lock; others: readonly Lock[]; wanted: ReadonlySet<string>; now: number },
@@ -222,7 +220,6 @@ export async function findReplaced(
   return found;
 }
 
-/** Returns the digests of outputs that are missing at their paths. A plan restores them from the replaced files. */
 export async function findWanted({ matches }: Situation, root: string): Promise<Set<string>> {
   const wanted = new Set<string>();
   for (const { step, purchase } of matches) {
@@ -238,10 +235,7 @@ export interface RemoteRecords {
   skipped: { address: string; why: string }[];
 }
 
-/**
- * Returns the jobs of these addresses whose records at the service can be removed. A record is kept while a step of the
- * manifest needs its file or its link.
- */
+/** Returns jobs whose records can be deleted at the service, because no step needs their file or link. */
 export function findRemoteRecords(
   situation: Situation,
   present: PresentFiles,

@@ -20,7 +20,7 @@ const lockName = /\.lock\.jsonl$/;
 const sandboxLockName = /\.sandbox\.lock\.jsonl$/;
 export const longestLock = 256 * 1024 ** 2;
 
-/** Finds the locks of a folder and its subfolders, one level down, either of sandbox runs or of real runs. */
+/** Finds locks in a folder and its direct subfolders. `sandbox`: only locks of sandbox runs, or only others. */
 export async function findLocks(folder: string, options: { sandbox: boolean }): Promise<FoundLock[]> {
   const paths = await listLocks(folder);
   const wanted = paths.filter((path) => sandboxLockName.test(path) === options.sandbox);
@@ -42,10 +42,7 @@ async function listLocks(folder: string): Promise<string[]> {
   return paths.sort();
 }
 
-/**
- * Finds the locks of other campaigns in the folder. Throws MB3407 for a lock that cannot be read; `mayHave` and `done`
- * complete its message.
- */
+/** Throws MB3407 if a lock cannot be read. `mayHave` and `done` are parts of the error message. */
 export async function requireOtherLocks(
   { folder, lock }: CampaignPaths,
   { sandbox, mayHave, done }: { sandbox: boolean; mayHave: string; done: string },
@@ -76,11 +73,7 @@ async function read(path: string, shown: string): Promise<FoundLock> {
 // Anybody who can commit may have written these files. They are only used as hints, and reading them is cheap.
 const most = { locks: 24, bytesOfLock: 8 * 1024 ** 2, bytes: 32 * 1024 ** 2 };
 
-/**
- * Reads the locks with purchases of a service (the digest of its address): of the campaign's folder and, within the
- * repository or working folder, of the folder above. Skips locks that are broken, too large, behind a link, or of
- * several services.
- */
+/** Reads the service's locks in the campaign's folder and its parent. Skips damaged and large locks. */
 export async function readOtherLocks(
   { folder, manifest, lock: own }: CampaignPaths,
   service: string,

@@ -47,8 +47,8 @@ interface Works {
 }
 
 /**
- * A run during which users decide gates. The run records their verdicts. When a gate is decided, the run makes the
- * purchases that the plan named after that gate. When no other work is left, it waits for verdicts.
+ * A run with open gates. Records review decisions, and creates the planned steps behind a gate once the gate is
+ * decided. Waits for decisions when no other step can run.
  */
 export class LiveRun {
   readonly #options: LiveRunOptions;
@@ -63,7 +63,6 @@ export class LiveRun {
   #is: ReviewRun['is'] = 'running';
   #gates = 0;
   #now: { plan: Plan; situation: Situation } | undefined;
-  /** Settles after all judgements and plans so far, which run one after the other. */
   #last: Promise<unknown> = Promise.resolve();
   #carriedOut: Plan | undefined;
   #isToLook = false;
@@ -104,10 +103,7 @@ export class LiveRun {
     return () => this.#listeners.delete(listener);
   }
 
-  /**
-   * Records verdicts in order; each is durable when the promise resolves. `over`: the run has ended, and nothing was
-   * recorded.
-   */
+  /** Records decisions in order. Resolves when they are durable. `over`: the run had ended, so nothing was recorded. */
   judge(verdicts: readonly WantedVerdict[]): Promise<Ruling[] | 'over'> {
     return this.#queue(async () => {
       if (this.#works === undefined || this.#is === 'ended') return 'over';
@@ -126,7 +122,7 @@ export class LiveRun {
     });
   }
 
-  /** Waits until there is work, which resolves to true, or until nothing can be decided any more. */
+  /** Resolves with true when steps can run, and with false when no open gate is left or the run must stop. */
   async goesOn(): Promise<boolean> {
     this.#lookSoon();
     for (;;) {
@@ -159,7 +155,7 @@ export class LiveRun {
     return true;
   }
 
-  /** Whether users have to review again: gates were still open at the end, or a pick was changed after it was used. */
+  /** True if gates are still open, or if a pick was changed after a step had used it. */
   get needsPeople(): boolean {
     return (this.#isEnough && this.#gates > 0) || this.#hasOutdated;
   }
@@ -233,10 +229,7 @@ export class LiveRun {
     });
   }
 
-  /**
-   * Plans again from the run's lock. Checks only the files that steps behind gates depend on, because no other row can
-   * change. Ignores the budget, which the run's account enforces.
-   */
+  /** Plans again with the run's lock. Ignores the manifest's budget, because the run enforces its own limit. */
   async #plan(): Promise<{ plan: Plan; situation: Situation }> {
     const { means, graph, agreed, agreement, selected, hints, onUnknown } = this.#options;
     const { lock } = this.#requireWorks().ledger;
@@ -310,7 +303,6 @@ export class LiveRun {
     });
   }
 
-  /** Returns the steps that still have to be redone. Until then, verdicts on their earlier outputs do not count. */
   #redo(): ReadonlySet<string> {
     const { redo } = this.#options;
     const isRedone = (address: string) => this.#works?.driven.endOf(address)?.outcome === 'done';

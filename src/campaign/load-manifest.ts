@@ -40,7 +40,6 @@ export interface LoadOptions {
   onSize?: OpenCampaign['onSize'] | undefined;
 }
 
-/** Makes the graph of a manifest. The stages are pure functions, so this function reads the files that they ask for. */
 export async function loadManifest(file: string, options: LoadOptions = {}): Promise<LoadedManifest> {
   const { vars: given = {}, varFiles = [], reader, checker, listings, rows } = options;
   const inputs = new ManifestInputs(file, reader);
@@ -151,7 +150,6 @@ export async function loadWithNames(
   return listings.length === 0 ? plain : loadManifest(campaign.file, { ...campaign, reader, rows, listings });
 }
 
-/** Returns the graph, or throws every error. Commands that show warnings call `requireCheckedGraph`. */
 export async function requireGraph(campaign: OpenCampaign): Promise<Graph> {
   return (await requireTracedGraph(campaign)).graph;
 }

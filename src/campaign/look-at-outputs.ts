@@ -45,7 +45,7 @@ export async function lookAtOutputs(
   };
 }
 
-/** Checks the outputs that have an `expect`. All others count as intact. */
+/** Checks only outputs that have an `expect` rule. Other outputs count as intact. */
 export async function seeExpected({ matches }: Pick<Situation, 'matches'>, campaign: Files): Promise<SeenFiles> {
   const { paths, seen } = campaign;
   const expected = outputsToCheck(matches).filter(({ aspects }) => aspects.length > 0);
@@ -57,7 +57,7 @@ export async function seeExpected({ matches }: Pick<Situation, 'matches'>, campa
   return { fileState: () => 'intact', mediaFacts: await measure(expected, states, campaign) };
 }
 
-/** Plans by the lock alone, without limits, posts and times. Outputs count as intact by default. */
+/** Plans from the lock alone: without limits, without posts, and by default without checking files. */
 export function planByLock(
   { replays, accountOf }: Pick<OpenCampaign, 'replays' | 'accountOf'>,
   situation: Situation,

@@ -25,9 +25,8 @@ const patienceMs = 5000;
 type Accounts = Pick<PostFacts, 'accounts' | 'isSandbox'>;
 
 /**
- * Checks unsent posts of a plan against the clock and the accounts of the service. Returns the plan with the accounts'
- * names. Throws errors, and reports warnings. `asks`: queries the service, for 0 credits; otherwise its stored answer
- * is used.
+ * Checks times and accounts of posts that the plan would publish, and adds account names to the plan. Throws errors and
+ * reports warnings. `asks`: queries the service (free) instead of using the stored accounts.
  */
 export async function lookAtPosts(
   plan: Plan,
@@ -49,7 +48,7 @@ export async function lookAtPosts(
   return nameAccounts(plan, known.accounts ?? []);
 }
 
-/** Checks posts that are not in the lock, without a plan and a request. Ignores an unreadable lock. */
+/** Checks posts that are not yet in the lock. Sends no request. Ignores an unreadable lock. */
 export async function checkUnsent(
   campaign: OpenCampaign,
   { graph, manifest }: Pick<LoadedManifest, 'graph' | 'manifest'>,
@@ -70,7 +69,6 @@ function isToLeave({ kind, post, later }: PlanRow): boolean {
   return post !== undefined || (kind === 'post' && later !== undefined);
 }
 
-/** Queries the accounts. Undefined if the list may be incomplete: a missing account would prove nothing. */
 async function askForAccounts(campaign: OpenCampaign): Promise<KnownAccount[] | undefined> {
   const { sandbox, environment, paths, service, tell } = campaign;
   const { baseUrl, token } = environment;
@@ -101,7 +99,6 @@ async function askForAccounts(campaign: OpenCampaign): Promise<KnownAccount[] | 
   }
 }
 
-/** Reads the stored accounts of the service or the rehearsed service; if there are none, those of the sandbox. */
 async function readAccounts({ sandbox, paths, service, rehearsed }: OpenCampaign): Promise<Accounts> {
   const kept = await readAnswer(paths.state, sandbox ? rehearsed : service, 'accounts');
   if (Array.isArray(kept)) return { accounts: kept.flatMap(readKept) };
@@ -124,7 +121,6 @@ function describe({ id, provider, name, username, expiresAt }: Account): KnownAc
 
 const mostNamed = 5;
 
-/** Warns of posts that another campaign may have sent, because their task was copied or moved. The user must decide. */
 async function tellMovedPosts(campaign: OpenCampaign, rows: Iterable<PlanRow>): Promise<void> {
   const { service, paths, tell } = campaign;
   const leaving = [...rows].flatMap(({ address, order }) =>

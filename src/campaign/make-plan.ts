@@ -28,10 +28,10 @@ import { findPriceHints, type ServiceFacts } from './service-facts.ts';
 import type { Session } from './session.ts';
 
 export interface MakePlanOptions extends PlanningOptions {
-  /** Addresses that a saved plan's selections matched. `leftOut`: steps that it omitted because of a limit. */
+  /** Steps that a saved plan selected. `leftOut`: steps that the saved plan skipped because of a limit. */
   chosen?: { redo: ReadonlySet<string>; selected?: ReadonlySet<string>; leftOut?: ReadonlySet<string> } | undefined;
   limitThere?: SpendingLeft | undefined;
-  /** Whether the plan will be carried out. If so, a path that cannot be written is an error instead of a notice. */
+  /** True if the plan will be applied. A path that is not writable is then an error instead of a notice. */
   isRun?: boolean | undefined;
 }
 
@@ -180,8 +180,8 @@ function badPlaceError({ address, path, why }: BadPlace): CampaignError {
 const mostShown = 5;
 
 /**
- * Returns the steps to redo without posts, unless their own addresses were given, because a task, a tag or a wildcard
- * must not publish a post again. Throws MB3005 if no step is left, except for a saved plan (`settled`).
+ * Removes posts that the user did not name by their exact address, so that a wildcard never publishes twice. Throws
+ * MB3005 if no step is left, unless `settled` (a saved plan).
  */
 function sparePosts(
   redo: ReadonlySet<string>,
@@ -213,7 +213,7 @@ function sparePosts(
 
 const looks = 5;
 
-/** Finds the balance that the service last reported to a run on this machine, because the API has no request for it. */
+/** Returns the balance that the service last reported to a run on this machine. The API cannot be queried for it. */
 async function readLastBalance({ state, runs }: CampaignPaths): Promise<PlanTotals['lastBalance']> {
   const history = new RunHistory(state, runs);
   for (const { id } of (await history.list()).slice(0, looks)) {

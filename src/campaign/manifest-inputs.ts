@@ -13,10 +13,9 @@ import type { Digest } from '../disk/outputs/hash-file.ts';
 import { besideManifest } from '../manifest/file-path.ts';
 
 export interface InputReader {
-  /** True for the files of a commit. Its manifest may not declare every variable that has a value now. */
+  /** True for files of a commit. The old manifest may lack variables for which the user gives values. */
   readonly isEarlier?: true;
   manifest(path: string): Promise<Answers['manifest']>;
-  /** Reads a variable file, in a commit only if the commit contains the file. */
   vars(path: string): Promise<Answers['vars']>;
   data(path: string): Promise<Answers['data']>;
   bytes(path: string): Promise<Answers['bytes']>;
@@ -35,7 +34,7 @@ export interface Answers {
 
 export interface Asked {
   ask: keyof Answers;
-  /** Path relative to the manifest's folder. For the manifest and variable files: as the user gave it. */
+  /** Relative to the manifest's folder. The manifest and variable files keep the path that the user gave. */
   path: string;
   answer: string;
 }
@@ -52,10 +51,9 @@ export function diskReader(manifest: string): InputReader {
   };
 }
 
-/** Reads the files that a manifest names, and records the answers. Equal answers give an equal graph. */
+/** Reads the files that a manifest refers to, and records their content. Equal content gives an equal graph. */
 export class ManifestInputs {
   readonly asked: Asked[] = [];
-  /** Texts by file name, for excerpts in diagnostics. */
   readonly sources = new Map<string, string>();
   readonly #manifest: string;
   readonly #reader: InputReader;

@@ -4,41 +4,38 @@ import { KeptMeasures } from '../disk/state/caches.ts';
 import { accountDigest, type Environment, replaysOf, withHiddenKey } from './environment.ts';
 import { type CampaignPaths, campaignPaths, knownService } from './paths.ts';
 
-/** A campaign whose files are not read yet: its paths, options and service. */
+/** Paths, options and service of a campaign. Its files are not read yet. */
 export interface OpenCampaign {
   file: string;
-  /** Whether to use the embedded service, with its own lock and output folder. */
+  /** True to use the embedded service with a separate lock and output folder. */
   sandbox: boolean;
   paths: CampaignPaths;
   environment: Environment;
-  /** Values for variables that the manifest declares. */
+  /** Values of the manifest's variables. */
   vars: Record<string, string>;
-  /**
-   * Paths of files with such values, relative to the working folder. A later file overrides an earlier one, and
-   * `vars` overrides all files.
-   */
+  /** Variable files, relative to the working directory. Later files override earlier ones. `vars` overrides all. */
   varFiles: readonly string[];
-  /** Digest of the service's address, if it is known. */
+  /** Digest of the service's URL. Undefined if the URL is unknown. */
   service: string | undefined;
-  /** Digest of the address of the service that a rehearsal stands for. Stored answers of that service are used. */
+  /** Digest of the URL of the service that a sandbox run simulates. Its stored answers are used. */
   rehearsed: string | undefined;
   replays: 'yes' | 'no' | 'unknown';
-  /** Digest of a send's id and the current credential; undefined without a credential. */
+  /** Returns a digest of the account, salted with `send` (ID of a create request). Undefined without an API key. */
   accountOf(send: string): string | undefined;
   seen: StatCache;
   measures: KeptMeasures;
-  /** Whether request fields that neither this version nor the service lists are errors instead of warnings. */
+  /** True if a request field that neither this version nor the service knows is an error, not a warning. */
   strict: boolean;
   tell: Tell;
-  /** Called when the size of the campaign is known: first the length of its texts, then the number of its steps. */
+  /** Called twice: with the length of the manifest's texts, then with the number of steps. */
   onSize(known: { characters: number } | { steps: number }): void;
 }
 
 type Given = 'sandbox' | 'vars' | 'varFiles' | 'strict' | 'environment' | 'tell' | 'onSize';
 
-/** Without `environment` there is neither address nor key of the service; `sandbox` ignores both. */
+/** Without `environment`, the campaign has no service, unless `sandbox` is set. */
 export type OpenOptions = { [Name in Given]?: OpenCampaign[Name] | undefined } & {
-  /** Path of the lock. Defaults to the manifest's folder. */
+  /** Path of the lock. Defaults to a file next to the manifest. */
   lock?: string | undefined;
 };
 

@@ -7,7 +7,7 @@ interface Written {
   path: string;
   texts: string[];
   paths: string[];
-  /** `name=value`, several times. */
+  /** `name=value`, repeatable. */
   pairs: Record<string, string>;
   number: number;
   seconds: number;
@@ -22,27 +22,26 @@ export interface Range {
   readonly whole?: true;
 }
 
-/** An option of `plan`, `apply` and the library. All code that lists options is derived from these rows. */
+/** An option of `plan`, `apply` and the library. Help, checks and printed commands are derived from these rows. */
 export interface OptionRow {
   readonly flags: string;
   readonly about: string;
   /**
-   * Scope of the option. `campaign`: which manifest, lock and account are meant; printed commands repeat it.
-   * `plan`: what is bought. A saved plan stores options of both kinds and refuses new ones. `run`: how a run works,
-   * which attaching cannot change. `here`: what this process does.
+   * What the option controls. `campaign`: manifest, lock and account. `plan`: which steps are created. `run`: how the
+   * run works. `here`: this process only. A saved plan stores options of `campaign` and `plan`.
    */
   readonly settles: 'campaign' | 'plan' | 'run' | 'here';
-  /** Kind of value, or the list of possible values. */
+  /** Type of the value, or the list of allowed values. */
   readonly takes?: keyof Written | readonly string[];
   readonly range?: Range;
   readonly standard?: number | string;
-  /** Default value as `--help` shows it. Not shown if the text of the option mentions a default. */
+  /** Default value in `--help`. Omitted if the option's text already has it. */
   readonly shown?: string;
-  /** Which printed commands repeat the option. Defaults by `settles`: options of a plan are repeated for `apply`. */
+  /** Which printed commands repeat the option. Derived from `settles` by default. */
   readonly printed?: 'always' | 'apply' | 'never';
-  /** Treatment with a saved plan. Defaults by `settles`. */
+  /** Whether the option may be combined with a saved plan. Derived from `settles` by default. */
   readonly besideSaved?: 'refused' | 'taken';
-  /** Treatment with `plan --compare`. Defaults by `settles`: options of purchases belong to one run. */
+  /** Whether `plan --compare` refuses or ignores the option. Derived from `settles` by default. */
   readonly compared?: 'refused' | 'ignored';
   readonly conflicts?: string;
 }
@@ -61,7 +60,7 @@ const count = { takes: 'number', range: { least: 1, whole: true } } as const;
 const credits = { takes: 'number', range: { least: 0, most: 1_000_000_000, whole: true } } as const;
 const aboveZero = { takes: 'number', range: { least: Number.MIN_VALUE } } as const;
 const share = { takes: 'number', range: { least: 0, most: 1 } } as const;
-/** Longest delay of Node's timers, in ms. Node runs longer timers at once. */
+/** In ms. Node's timers run at once if the delay is longer. */
 const longestMs = 2 ** 31 - 1;
 const limitMs: Range = { least: 1, most: longestMs };
 const waitMs: Range = { least: 0, most: longestMs };
@@ -80,7 +79,7 @@ export const varOptions = {
 };
 
 export const selectionOptions = {
-  /** Selections of the steps that the plan is about. Default: all of them. */
+  /** Steps to include. Defaults to all steps. */
   select: plan('-s, --select <selection>', 'only these steps: hero@lamp,9:16, hero@A*, +teaser, tag:launch …', {
     takes: 'texts',
   }),
@@ -92,28 +91,28 @@ export const scopeOptions = {
     '--service-moved',
     'accept that the address of the service has changed since the lock was written',
   ),
-  /** Limit of rows per task with several rows: only the first ones, with the steps that they need. */
+  /** For each task, includes only the first rows and the steps that they depend on. */
   first: plan('--first <n>', 'only the first rows of each task for which its `when` is true, as a trial', count),
-  /** Limit of credits for this run. */
+  /** Maximum credits of this run. */
   maxCredits: plan('--max-credits <n>', 'limit of this run, in addition to the budget of the manifest', credits),
 };
 
 export const sharedOptions = {
-  /** Selections of steps to buy again. */
+  /** Steps to create again. */
   redo: plan(
     '--redo <selection>',
     'buy these steps again (posts only by exact address); repeatable',
     // Repeated in a printed command, it would buy the steps once more.
     { takes: 'texts', printed: 'never' },
   ),
-  /** Jobs at a time. Default: the manifest's, or 8. */
+  /** Maximum number of parallel jobs. Defaults to the manifest's value, or 8. */
   concurrency: plan('--concurrency <n>', 'jobs at once, 1 to 1000', {
     takes: 'number',
     range: { least: 1, most: 1000, whole: true },
     besideSaved: 'taken',
     compared: 'ignored',
   }),
-  /** Buys all steps for this lock, even if the purchase journal or a lost lock has their purchases. */
+  /** Ignores the purchase journal, and creates all steps again for this lock. */
   new: plan('--new', 'ignore the purchase journal once, and create every step again for this lock', {
     compared: 'ignored',
   }),
@@ -138,7 +137,7 @@ export const planOptions = {
 export const applyOptions = {
   dryRun: here('--dry-run', 'the same as plan', { besideSaved: 'refused', conflicts: 'review' }),
   yes: here('-y, --yes', 'approve the credits without a prompt; posts still wait'),
-  /** Whether posts are published without a prompt. Defaults to false: posts wait for consent. */
+  /** Publishes posts without a prompt. Defaults to false: posts wait for approval. */
   publish: run('--publish', 'publish the posts of the plan, for good; without consent they wait (exit 5)'),
   review: here('--review', 'serve the review page, and start the finals of each pick; Ctrl-C ends the wait (exit 5)'),
   quiet: here('-q, --quiet', 'print only failures and the result', { conflicts: 'verbose' }),
@@ -150,20 +149,20 @@ export const applyOptions = {
     standard: 10_000,
     shown: '10',
   }),
-  /** Time limit of every request except create requests. Default: 30 s. */
+  /** Time limit of a request in ms, except create requests. Defaults to 30 s. */
   requestTimeoutMs: run('--request-timeout <seconds>', 'limit of one request (default: 30, creates 120)', {
     takes: 'seconds',
     range: limitMs,
     standard: 30_000,
   }),
-  /** How long one job is watched. Default: until it ends. */
+  /** Maximum time in ms to poll one job. Defaults to no limit. */
   patienceMs: run(
     '--patience <duration>',
     'stop watching a job after this time (90s, 30m, 2h); the next run collects it',
     // No single timer is used, so there is no upper limit.
     { takes: 'duration', range: { least: 1 } },
   ),
-  /** How long to wait for credits when the account is empty. Default: not at all. */
+  /** How long to wait for credits when the account is empty, in ms. Defaults to no wait. */
   creditWaitMs: run(
     '--wait-for-balance <duration>',
     'wait for credits when the account is empty, as in 2h (default: 0)',
@@ -173,16 +172,15 @@ export const applyOptions = {
       standard: 0,
     },
   ),
-  /** Treatment of create requests whose answers were lost and cannot be recovered. Default: `ask`. */
+  /** If the answer to a create request was lost: `ask` queries the service, `hold` waits. Defaults to `ask`. */
   onUnknown: run('--on-unknown <what>', 'a create request whose answer was lost: ask the service, or hold it', {
     takes: ['ask', 'hold'],
     standard: 'ask',
     printed: 'apply',
   }),
   /**
-   * Action of a run after a failure. `wait`: go on with other steps, but pause the steps of a task and price when
-   * five failed for one reason and none is done. `continue`: go on with those steps, too. `finish`: start no new
-   * step. Default: `wait`.
+   * Behaviour after failures. `wait`: after five similar failures and no success, pauses steps with the same task and
+   * price. `continue`: never pauses. `finish`: starts no new step. Defaults to `wait`.
    */
   onError: run(
     '--on-error <what>',
@@ -196,12 +194,12 @@ export const applyOptions = {
     aboveZero,
   ),
   sandboxFailRate: here('--sandbox-fail-rate <share>', 'with --sandbox: share of jobs that fail, 0 to 1', share),
-  /** Polling interval of a job. Default: derived from known durations and the limits of the service. */
+  /** Time between two polls of a job in ms. Derived from earlier durations and the service's limits by default. */
   pollIntervalMs: run('--poll-interval <ms>', 'milliseconds between two polls of a job (default: auto)', {
     takes: 'interval',
     range: limitMs,
   }),
-  /** Address of the engine. Not read from the environment by Commander, because `--help` would print its password. */
+  /** Not read from the environment by Commander, because `--help` would print its password. */
   engine: here(
     '--engine <address>',
     'postgres://user@host:5432/database; better in MEDIABATCH_ENGINE, because `ps` shows options',
@@ -220,12 +218,11 @@ export const optionTable = {
   ...applyOptions,
 };
 
-/** Returns the error for options that cannot be used like this. */
 export function wrongOptions(message: string, hint: string, ...options: string[]): CampaignError {
   return new CampaignError({ code: 'MB3000', message, hint, options });
 }
 
-/** Refuses a job id or a charge with which the lock would be unreadable. */
+/** Throws for a job ID or charge that a lock cannot contain. */
 export function checkJob(jobId: string, charged: number | undefined): void {
   if (!isJobId(jobId)) {
     throw new CampaignError({
@@ -266,18 +263,18 @@ type Settling<What extends Row['settles']> = Pick<
 
 export type PlanningOptions = Values<Settling<'plan'> & Pick<Table, 'onUnknown'>>;
 
-/** Settings of a run that do not change its plan. Times in ms. */
+/** Options of a run that do not change its plan. */
 export interface RunSettings extends Values<Settling<'run'>> {
-  /** Time limit of a create request. Default: 120 s. */
+  /** Time limit of a create request in ms. Defaults to 120 s. */
   createTimeoutMs?: number | undefined;
 }
 
-/** Balance and speed of the embedded service. */
+/** Options of the embedded service. */
 export interface RehearsalOptions {
-  /** Credits in the account. Default: enough for the plan. */
+  /** Initial balance. Defaults to enough for the plan. */
   credits?: number | undefined;
   speed?: number | undefined;
-  /** Share of the jobs that fail, 0 to 1. */
+  /** Fraction of jobs that fail, 0 to 1. */
   failRate?: number | undefined;
 }
 
@@ -287,7 +284,7 @@ export function flagOf({ flags }: Pick<OptionRow, 'flags'>): string {
 
 const rows = Object.entries(optionTable) as [keyof Table, OptionRow][];
 
-/** Finds the given options for which `is` returns true. An untyped program can pass more than the type allows. */
+/** Returns the given options for which `is` is true. Untyped callers may pass unknown options. */
 export function findGiven(options: object, is: (row: OptionRow) => boolean) {
   const values = new Map<string, unknown>(Object.entries(options));
   const found = rows.map(([name, row]) => ({ name, row, value: values.get(name) }));

@@ -13,14 +13,13 @@ const startBytes = 1 << 16;
 
 export interface OwnFile {
   lock: string;
-  /** Whether a file that starts with this text is our own. Only such a file is overwritten. */
+  /** Returns true if mediabatch wrote the file that starts with this text. Other files are not overwritten. */
   isOwn(start: string): boolean;
   what: string;
-  /** Option that names the path, and the path as the user gave it. Default: `--out`, and the path itself. */
+  /** `asked`: option that names the path. `path`: as the user typed it. Defaults to `--out` and the path itself. */
   name?: { asked: string; path: string };
 }
 
-/** Writes a file of the user's choice (`--out`): a new one, or an earlier one of the same type. */
 export async function saveOwnFile(path: string, content: string | Uint8Array, own: OwnFile): Promise<void> {
   refuseOther(path, own);
   try {
@@ -47,7 +46,7 @@ function unsaved(path: string, { name }: OwnFile, why: string, hint = 'choose an
 
 const mostPlanBytes = 1 << 29;
 
-/** Returns the object in a plan file. Undefined for any other file. */
+/** Returns undefined if the file is not a plan. */
 export async function readPlanFile(path: string): Promise<{ [key: string]: Json } | undefined> {
   const json = await orForgotten(() => readJsonFile(path, mostPlanBytes));
   return isMap(json) && json.mediabatch === 'plan' ? json : undefined;

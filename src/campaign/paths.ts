@@ -8,9 +8,8 @@ export interface CampaignPaths {
   lock: string;
   isLockNamed: boolean;
   outputs: string;
-  /** Folder for mediabatch's own files that do not belong in git. */
+  /** Folder for files that do not belong in git (`.mediabatch`). */
   state: string;
-  /** Name of the folder below `state` for replaced files. */
   kept: string;
   runs: string;
   durations: string;
@@ -36,18 +35,14 @@ export function campaignPaths(
   };
 }
 
-/** Returns a path relative to the working folder, for messages. */
 export function shownPath(path: string): string {
   return relative('', path) || path;
 }
 
-/** Service of every embedded sandbox, whatever port it uses. */
+/** All embedded sandboxes count as one service, independent of their port. */
 export const sandboxService = 'sandbox';
 
-/**
- * Digest of the service's address, which hides the address in git. Equivalent spellings of an address have one digest,
- * but two host names of one machine have two.
- */
+/** Digest of the service's URL, so that the lock does not reveal the URL. Ignores differences in spelling. */
 export function knownService(sandbox: boolean, { baseUrl }: { baseUrl?: string }): string | undefined {
   if (sandbox) return sandboxService;
   const address = baseUrl === undefined ? undefined : sameAddress(baseUrl);

@@ -7,7 +7,6 @@ export async function nameOfPerson(folder: string): Promise<string> {
   return (await nameInGit(folder)) ?? userName() ?? 'an unnamed user';
 }
 
-/** Returns the user's name in git's configuration, if it is one that a lock accepts. */
 export async function nameInGit(folder: string): Promise<string | undefined> {
   const { code, out } = await runGit(folder, ['config', 'user.name']).catch(() => ({ code: 1, out: Buffer.alloc(0) }));
   const name = out.toString('utf8').trim();

@@ -13,23 +13,20 @@ import { tellLostLock } from './restore-purchases.ts';
 import { chosenBy, goOnUnder, refuseStale, type SavedPlan } from './saved-plan.ts';
 import { Session } from './session.ts';
 
-/** A plan, and everything that `apply` needs to carry it out. */
+/** A plan together with the data that `apply` needs. */
 export interface Planned {
-  /** Plain JSON: a row for each step, with its action, reason and price, and totals in credits. */
+  /** Plain JSON: a row with action, reason and price for each step, and the total credits. */
   plan: Plan;
   notices: readonly Notice[];
   campaign: Campaign;
   options: PlanningOptions;
   /** Addresses that `redo` matched. */
   redo: ReadonlySet<string>;
-  /** Addresses that `select` and `exclude` matched. Defaults to all. */
+  /** Addresses that `select` and `exclude` matched. Defaults to all steps. */
   selected?: ReadonlySet<string>;
 }
 
-/**
- * Makes a plan from manifest, lock and disk alone. Sends no request and writes nothing. Throws when the manifest has
- * mistakes.
- */
+/** Plans from manifest, lock and local files. Sends and writes nothing. Throws if the manifest has errors. */
 export async function plan(campaign: Campaign, given: PlanningOptions = {}): Promise<Planned> {
   const options = pickPlanningOptions(given);
   const { notices, tell } = collectNotices(campaign.tell);
@@ -40,14 +37,14 @@ export async function plan(campaign: Campaign, given: PlanningOptions = {}): Pro
 }
 
 interface ShowOptions extends MakePlanOptions {
-  /** Whether to query the service about the accounts of posts. */
+  /** True to query the service for the accounts of posts. */
   asks?: boolean;
   serviceMoved?: boolean | undefined;
-  /** Shows what `apply` of this plan would do now. Throws MB3102 if the plan is stale. */
+  /** A saved plan to show with current prices and files. Throws MB3102 if the plan is stale. */
   saved?: SavedPlan;
 }
 
-/** Plans for users to see, and reports what `apply` would ask or refuse. Locks and writes nothing. */
+/** Returns the plan for display, and reports what would make `apply` prompt or fail. Writes nothing. */
 export async function showPlan(
   campaign: OpenCampaign,
   checked: CheckedGraph,
@@ -65,21 +62,21 @@ export async function showPlan(
   return { ...made, plan: goOnUnder(saved, plan, lock) };
 }
 
-/** A campaign as it was read: what `plan` needs. */
+/** A manifest with the files that it refers to, as `load` read them. */
 export interface Campaign extends OpenCampaign {
-  /** Steps of the campaign. Omitted when a diagnostic is an error. */
+  /** Omitted if a diagnostic is an error. */
   graph?: Graph;
-  /** Every error and warning, with its position. */
+  /** All errors and warnings, with their positions. */
   diagnostics: readonly Diagnostic[];
-  /** Texts of the files that diagnostics point into, by file name. */
+  /** File texts by file name, from which diagnostics quote excerpts. */
   sources: ReadonlyMap<string, string>;
   notices: readonly Notice[];
   checked: CheckedManifest;
 }
 
 /**
- * Reads a manifest and all files that it names: included files, data, uploads. Mistakes are in `diagnostics`; a file
- * that cannot be read throws. Sends nothing, and writes nothing.
+ * Reads a manifest and the files that it refers to. Mistakes are in `diagnostics`. Throws if a file cannot be read.
+ * Sends and writes nothing.
  */
 export async function load(file: string, options: OpenOptions = {}): Promise<Campaign> {
   const { notices, tell } = collectNotices(options.tell);
@@ -90,7 +87,7 @@ export async function load(file: string, options: OpenOptions = {}): Promise<Cam
   return { ...opened, ...(graph && !hasErrors(diagnostics) && { graph }), diagnostics, sources, notices, checked };
 }
 
-/** Returns the graph of a loaded campaign, or throws its errors. Its warnings are not reported again. */
+/** Returns the graph or throws the campaign's errors. Does not report its warnings again. */
 export function checkedOf(campaign: Campaign): CheckedGraph {
   return graphOf(campaign.checked, campaign, campaign.checked);
 }

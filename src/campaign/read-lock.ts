@@ -35,11 +35,11 @@ export interface LoadedLock {
   tornTailAt?: number;
   needsRewrite: boolean;
   isNotable: boolean;
-  /** Whether the lock belongs to another address, and `--service-moved` was given. The user must then agree. */
+  /** True if the lock belongs to another URL and the user gave `--service-moved`. The user must still confirm. */
   isMoved: boolean;
-  /** Whether the header does not name this service yet. It must do so before anything is bought. */
+  /** True if the header must name this service before the first create request. */
   isOfAnother: boolean;
-  /** Whether the lock has purchases that the file lacks. They must be written before anything is bought. */
+  /** True if the purchase journal added jobs. They must be written to the file before the first create request. */
   isLonger?: boolean;
 }
 
@@ -56,9 +56,8 @@ function unusable(lock: string, message: string, hint?: string): CampaignError {
 }
 
 /**
- * Reads the lock. Throws if it cannot be used. `given`: digest of the service that the lock must belong to; undefined
- * if no address is known. With `serviceMoved`, another address is accepted, and the caller must call `agreeToMove`
- * before it writes.
+ * Reads the lock, or throws if it is unusable. `given`: digest of the service's URL, undefined if unknown. With
+ * `serviceMoved`, accepts another URL. The caller must then call `agreeToMove` before writing.
  */
 export async function requireLock(
   { paths, sandbox, tell }: Pick<OpenCampaign, 'paths' | 'sandbox' | 'tell'>,
@@ -106,7 +105,7 @@ export async function requireLock(
   };
 }
 
-/** Opens the lock for writing. Rejects with `LockChangedError` if the file has changed since. */
+/** Rejects with `LockChangedError` if the file has changed since it was read. */
 export function openLoadedLock(path: string, loaded: LoadedLock, lock: Lock = loaded.lock): Promise<LockFile> {
   return openLockFile(path, {
     header: writeHeader(lock),
@@ -123,7 +122,7 @@ function lockFailure(lock: string, diagnostics: readonly Diagnostic[]): Failure 
 
 type Belonging = 'ours' | 'unclaimed' | 'elsewhere';
 
-/** Returns how a lock belongs to a service (the digest of its address; undefined if no address is known). */
+/** `service`: digest of the service's URL. If undefined, the lock counts as `ours`. */
 export function belongingOf({ lock, services }: LockReading, service: string | undefined): Belonging {
   if (service === undefined) return 'ours';
   const others = services.filter((one) => one !== service);
@@ -180,8 +179,8 @@ export interface MoveQuestion {
 export type Answer = 'yes' | 'no' | 'interrupted';
 
 /**
- * Asks whether a new address is that of the same service. For another service, lost create requests would be bought a
- * second time. Throws for any answer but yes.
+ * Throws unless the user confirms that the URL belongs to the same service. Otherwise lost create requests could be
+ * paid twice.
  */
 export async function agreeToMove(
   loaded: Pick<LoadedLock, 'isMoved' | 'lock'>,
@@ -202,8 +201,8 @@ export async function agreeToMove(
 }
 
 /**
- * Opens the lock for a run. First writes restored purchases and the name of the service, so that even after a crash
- * each purchase is recorded under the service that charged it.
+ * Opens the lock for a run. First writes the service's digest, so that even after a crash each job is recorded under
+ * the service that charged it.
  */
 export async function openRunLock(
   path: string,
@@ -228,7 +227,7 @@ interface Settling {
   emit(fact: RunFact): void;
 }
 
-/** Rewrites the lines of an ended run as one sorted record per step. A run that recorded nothing writes nothing. */
+/** Rewrites the lock after a run, with one sorted record per step. Does nothing if the run recorded nothing. */
 export async function settleLock(file: LockFile, { ledger, outline, loaded, emit }: Settling): Promise<void> {
   if (!ledger.recorded && !loaded.needsRewrite) return;
   try {
@@ -260,8 +259,8 @@ async function joinWithChanged(path: string, lock: Lock, outline: GraphOutline):
 }
 
 /**
- * Acquires the exclusive right to run on this lock. Throws MB3401 (exit 75) with the holder. While an engine has an
- * open run of the campaign, only a caller that attaches to that run (`forEngine`) may write the lock.
+ * Locks the campaign for one run. Throws MB3401 (exit 75) if another run holds the lock. Throws MB3704 if the campaign
+ * has a run on an engine, unless `forEngine` is set.
  */
 export async function holdGuard(
   lockPath: string,
@@ -300,7 +299,6 @@ export async function holdGuard(
   return answer.guard;
 }
 
-/** Two runs of one campaign would use the same idempotency keys, and buy the jobs of a list kind twice. */
 function elsewhereError(shown: string, { engine, since, run }: EngineNote): CampaignError {
   return new CampaignError({
     code: 'MB3704',
@@ -327,7 +325,7 @@ function heldError(shown: string, { by, note }: Held): CampaignError {
   });
 }
 
-/** A holder on this machine is alive, because the claim of a dead process would have been taken over. */
+/** A holder on this machine is alive, because the lock of a dead process would have been replaced. */
 function hintOf(by: Held['by']): Advice {
   const wait = 'wait for it to end (--lock-timeout waits longer)';
   if (by.host === hostname()) return `${wait}, or end it: it is process ${by.pid} of this machine`;

@@ -17,10 +17,7 @@ const mostForOne = 100;
 const leastBalance = 1000;
 const defaultSpeed = 5;
 
-/**
- * Starts the embedded service for a run. Its account covers the plan, unless `credits` is given. `waits`: decisions can
- * release more steps during the run.
- */
+/** Starts the embedded service, by default with enough credits for the plan. `waits`: decisions can add steps. */
 export async function rehearse(
   plan: Plan,
   { paths, rehearsed }: OpenCampaign,
@@ -54,7 +51,6 @@ function creditsToCover({ rows, totals }: Plan, withPicks: boolean): number {
 
 const mostNamed = 20;
 
-/** Throws if the sandbox lacks jobs of the plan, because a run would poll each of them until it gives up. */
 function requireJobs(
   { rows }: Plan,
   running: RunningSandbox,

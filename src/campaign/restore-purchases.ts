@@ -29,16 +29,13 @@ import { shownPath } from './paths.ts';
 import { type LoadedLock, requireLock } from './read-lock.ts';
 
 export interface RestoredLock extends LoadedLock {
-  /** Job and send ids that the journal has and the lock lacks. Omitted if there are none. */
+  /** IDs of jobs and create requests that were restored from the journal. Omitted if there are none. */
   restored?: ReadonlySet<string>;
-  /** Whether the file of the lock is missing or has no purchases. All purchases of the lock are then restored ones. */
+  /** True if the lock file is missing or has no jobs, so that all jobs of `lock` were restored. */
   isEmpty: boolean;
 }
 
-/**
- * Name of a campaign's purchase journal: one for each service, account and campaign name. Undefined for sandbox
- * credits, and if service or account are unknown.
- */
+/** One journal per service, account and campaign name. Undefined in the sandbox or without an API key. */
 export function nameOfPurchases(
   { sandbox, service, accountOf }: Pick<OpenCampaign, 'sandbox' | 'service' | 'accountOf'>,
   campaign: string,
@@ -66,8 +63,8 @@ export type LockTerms = NonNullable<Parameters<typeof requireLock>[2]> & {
 };
 
 /**
- * Reads the lock, and adds missing purchases of the graph from the journal of this machine, so that they count after a
- * lost lock. Writes nothing. `new`: added purchases count as forgotten, except posts and unresolved create requests.
+ * Reads the lock, and restores missing jobs from this machine's purchase journal. Writes nothing. With `new`, restored
+ * jobs are marked as forgotten, except posts and unresolved creates.
  */
 export async function requireRestoredLock(
   campaign: OpenCampaign,
@@ -147,10 +144,6 @@ function idsOf({ steps }: Lock): Set<string> {
   return new Set(made.flatMap((one) => (isJob(one) ? one.jobId : mayBeCharged(one) ? one.send : [])));
 }
 
-/**
- * Marks records as forgotten, at the address of their request in the graph, so that the next purchase there uses the
- * next idempotency key.
- */
 function forgetAt(graph: Graph, records: readonly StepRecord[]): StepRecord[] {
   const addressOf = new Map(graph.steps.map(({ fingerprint, address }) => [fingerprint, address]));
   return records.flatMap((record) =>
@@ -192,10 +185,7 @@ export async function tellLostLock(campaign: OpenCampaign, question: Question): 
   campaign.tell({ is: 'notice', code: 'MB3409', text: `${message}; apply would end with exit code 65`, hint });
 }
 
-/**
- * Throws MB3409 when the lock is missing or has no purchases, but git has a version with purchases, or files exist at
- * the paths of planned purchases. Purchases in the journal of this machine do not count.
- */
+/** Throws MB3409 if the lock has no jobs, but git has a version with jobs, or outputs of planned steps exist. */
 export async function refuseLostLock(campaign: OpenCampaign, question: Question): Promise<void> {
   const lost = await findLoss(campaign, question);
   if (lost === undefined) return;
@@ -204,10 +194,7 @@ export async function refuseLostLock(campaign: OpenCampaign, question: Question)
   throw new CampaignError({ code: 'MB3409', message, hint, lock, jobs, ...(files.length > 0 && { files }) });
 }
 
-/**
- * Throws MB3409 when only the journal of this machine has the purchases of a lock. A decision would write only those,
- * and later runs would treat the lock as complete. `apply` and `adopt` write a restored lock.
- */
+/** Throws MB3409 if all jobs were restored from the journal, because a decision would write an incomplete lock. */
 export function refuseRestored({ paths }: OpenCampaign, { lock, isEmpty, restored }: RestoredLock): void {
   if (!isEmpty || restored === undefined) return;
   throw new CampaignError({
@@ -222,10 +209,7 @@ export function refuseRestored({ paths }: OpenCampaign, { lock, isEmpty, restore
   });
 }
 
-/**
- * Returns the evidence that an empty lock, even with the `adopted` records, lacks purchases. A lock with purchases
- * counts as complete, so steps that the plan leaves out are compared, too.
- */
+/** Returns evidence that an empty lock has lost jobs: existing outputs, or an earlier lock in git. */
 export async function findLoss(
   campaign: OpenCampaign,
   { loaded, graph, plan, isNew }: Omit<Question, 'plan'> & Partial<Question>,
@@ -271,9 +255,8 @@ export async function findLoss(
 }
 
 /**
- * Lists files at the paths of new purchases, if the step can produce their media type. Ignores files on record: in the
- * journal of this campaign, or in another lock of the folder for another request, because two campaigns may save to one
- * path.
+ * Returns existing files at the paths of planned steps. Ignores files that are recorded in the journal, or in another
+ * lock of the folder for another request.
  */
 async function findFiles(
   campaign: OpenCampaign,

@@ -17,26 +17,20 @@ import type { ServiceFacts } from './service-facts.ts';
 import type { HoldTerms } from './session.ts';
 
 export interface Ending {
-  /**
-   * Aborted to end the run: nothing more is bought, requests in flight are awaited, everything is recorded. Its
-   * reason is reported.
-   */
+  /** When aborted, no create request is sent any more. Requests in flight are awaited and recorded. */
   signal?: AbortSignal | undefined;
-  /** Resolves when the run must end at once. Requests in flight stay on record as sent. */
+  /** Ends the run at once when it resolves. Create requests in flight stay recorded as sent. */
   leave?: Promise<void> | undefined;
-  /**
-   * `first` resolves at the first unhandled error, which is in `seen` by then. The run ends as with `signal`, and
-   * throws the error.
-   */
+  /** `first` resolves at the first unhandled error, which is then in `seen`. The run stops and throws the error. */
   stray?: { first: Promise<void>; seen?: { error: unknown } } | undefined;
 }
 
 export interface RunResult {
-  /** The exit code of the command; `help exit` explains the numbers. */
+  /** Exit code of the command. See `mediabatch help exit`. */
   exit: ExitCode;
-  /** How each step ended, by address. Empty if the run did not wait for its end. */
+  /** Outcome of each step by address. Empty if the client left the run before its end. */
   outcomes: ReadonlyMap<string, StepOutcome>;
-  /** Credits, balance and counts. Omitted if the run did not wait for its end. */
+  /** Credits, balance and counts. Omitted if the client left the run before its end. */
   end?: Extract<RunEvent, { event: 'run-ended' }>;
 }
 
@@ -47,17 +41,17 @@ export interface ApplyTerms
   rehearsal?: RehearsalOptions | undefined;
   saved?: SavedPlan | undefined;
   isAskedAgain?: true | undefined;
-  /** Earlier approval. Defaults to the approval of the saved plan, else to the answer given in this run. */
+  /** Earlier approval. Defaults to the approval of the saved plan, or to the answer given in this run. */
   agreement?: Agreement | undefined;
   review?: boolean | undefined;
-  /** Digest of the plan's inputs other than files. Omitted if it is never compared. */
+  /** Digest of the plan's inputs except files. Omitted if no later run compares it. */
   given?: string | undefined;
   engine?: EngineChoice | undefined;
 }
 
 export interface EngineChoice {
   url: string;
-  /** `--store` of the user. Without it, the workers' files come to the attached client. */
+  /** `--store` as the user typed it. If omitted, workers' files are downloaded to this client. */
   store?: string | undefined;
 }
 
@@ -85,9 +79,9 @@ export interface Observer extends Watching {
 
 export interface Carrier {
   limitThere?: SpendingLeft | undefined;
-  /** The open run of this campaign, or a run whose end is not recorded here. Undefined if there is none. */
+  /** Returns the campaign's open run, or an ended run that the local lock does not contain yet. */
   attach(): Promise<Running | undefined>;
-  /** Prepares an approved plan while the lock is held. `result`: the run has already ended. */
+  /** Prepares an approved plan while the lock is held. `result`: nothing is left to run. */
   start(plan: Plan, held: Held): Promise<Running | { result: RunResult }>;
 }
 
@@ -97,6 +91,6 @@ export interface Running {
   engineRun?: string;
   filesStay?: boolean;
   judge?: LiveRun | undefined;
-  /** Called once. Resolves when the run has ended and the lock is settled, or when the client has left the run. */
+  /** Must be called once. Resolves after the lock is settled, or when the client leaves the run. */
   watch(observer: Watching): Promise<RunResult>;
 }

@@ -35,10 +35,7 @@ export async function listRuns({ state, runs, lock }: CampaignPaths): Promise<Ru
   return stories.sort((a, b) => (beganAt(a) < beganAt(b) ? 1 : -1));
 }
 
-/**
- * Returns one record of each run on an engine, because each client that attaches records the run again. Prefers the
- * record with the end of the run, then the one with the most credits.
- */
+/** Returns one record per run, because each client that watched a run has recorded it. Prefers a complete record. */
 export function eachRunOnce(stories: readonly RunStory[]): RunStory[] {
   const runOf = ({ engineRun, id }: RunStory) => engineRun ?? id;
   const sawOf = ({ how, spentNow }: RunStory) => (how === 'ended' ? Number.POSITIVE_INFINITY : spentNow);
@@ -88,7 +85,7 @@ interface FollowOptions {
 const lookEveryMs = 250;
 const lastWordsMs = 1500;
 
-/** Follows the run that holds the lock by reading its history on this machine. Sends, writes and locks nothing. */
+/** Follows the run that holds the lock, by reading its event log on this machine. Sends, writes and locks nothing. */
 export async function followRun(paths: CampaignPaths, options: FollowOptions): Promise<Followed> {
   const { signal } = options;
   for (let isReported = false; !signal.aborted; ) {
@@ -139,10 +136,7 @@ async function pause(signal: AbortSignal): Promise<void> {
 
 const mostCharacters = 48 * 1024 ** 2;
 
-/**
- * Carries a run out and records its events in `.mediabatch/runs/ID.jsonl`. If that fails, a notice is shown, and the
- * run continues.
- */
+/** Watches a run and writes its events to `.mediabatch/runs/ID.jsonl`. Write errors only cause a notice. */
 export async function recordRun(running: Running, campaign: OpenCampaign, observer: Observer): Promise<RunResult> {
   const { on, times, approved, ...ending } = observer;
   const startedAt = systemClock.now();
@@ -233,8 +227,8 @@ async function openJournal(
 const runsToRead = 3;
 
 /**
- * Returns jobs that a run has seen finish but the lock has as running, with the newest error of the step. Campaigns of
- * a folder share the histories; a run without a valid first line may belong to any of them.
+ * Returns jobs that are running in the lock, but finished in the logs of this machine's runs. The value is the latest
+ * error of the step.
  */
 export async function findFinishedJobs(paths: CampaignPaths, lock: Lock): Promise<Map<string, string | undefined>> {
   const bought = [...lock.steps.values()].flatMap(({ purchases }) => purchases);

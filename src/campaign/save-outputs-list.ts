@@ -60,16 +60,13 @@ async function workbookOf(view: OutputsList): Promise<Uint8Array> {
   throw wrongOptions(message, 'write a .csv file, or select fewer steps', '--out');
 }
 
-/** Path of the output folder relative to another one; empty, or ends in `/`. */
+/** Returns the path from `from` to `folder`. Empty, or ends in `/`. */
 export function folderFrom(from: string, folder: string): string {
   const path = relative(from, folder).replaceAll('\\', '/');
   return path === '' ? '' : join(path, '/').replaceAll('\\', '/');
 }
 
-/**
- * Writes the list of files that the manifest asks for, at the end of a run. A list that cannot be written, or belongs
- * to another campaign, causes a notice only.
- */
+/** Writes the list of outputs at the end of a run. Errors only cause a notice. */
 export async function keepIndex(campaign: OpenCampaign, index: string | undefined): Promise<void> {
   const format = index === undefined ? undefined : listFormatOf(extname(index));
   if (index === undefined || format === undefined) return;
@@ -95,7 +92,7 @@ export async function keepIndex(campaign: OpenCampaign, index: string | undefine
 }
 
 export interface OutputsOptions extends Pick<PlanningOptions, 'select' | 'exclude'> {
-  /** Only picked outputs, and outputs without a gate. */
+  /** Includes only picked outputs and outputs without a gate. */
   picked?: boolean | undefined;
 }
 
@@ -103,7 +100,6 @@ interface FoundOutputs {
   campaign: string;
   files: FoundOutput[];
   posts: PostEntry[];
-  /** Whether a file with this digest is recorded as a current or earlier output of this campaign. */
   isOnRecord(sha256: string): boolean;
   without: number;
   undecided: string[];

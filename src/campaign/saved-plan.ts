@@ -36,7 +36,7 @@ import { readPlanFile, saveOwnFile, typeOfOwn } from './own-file.ts';
 import { shownPath } from './paths.ts';
 import { findViolations, type Violation } from './validate-plan.generated.ts';
 
-/** A plan stored by `plan --out`. `apply` makes the plan again, and both must agree. */
+/** A plan written by `plan --out`. `apply` plans again, and both plans must match. */
 export interface SavedPlan extends Agreement, Pick<Saved, 'manifest' | 'options' | 'service' | 'steps'> {
   path: string;
   digest: string;
@@ -48,7 +48,6 @@ export interface SavedPlan extends Agreement, Pick<Saved, 'manifest' | 'options'
 
 const planVersion = 2;
 
-/** Opens a saved plan. Undefined if the file is not a plan. */
 export async function openSavedPlan(path: string): Promise<SavedPlan | undefined> {
   const document = await readPlanFile(path);
   if (document === undefined) return undefined;
@@ -113,10 +112,7 @@ function unusable(path: string, what: string): CampaignError {
   });
 }
 
-/**
- * Finds a difference between what a saved plan shows (rows and totals) and what it would do. Without this check,
- * anybody who can commit could write a plan that looks free and is not.
- */
+/** Returns a contradiction between visible rows and stored requests, so that a manipulated plan cannot look free. */
 export function findContradiction(plan: WrittenPlan & { saved: Saved }): string | undefined {
   const { rows, totals, saved } = plan;
   // An open send can have its own row in addition to that of its step.
@@ -150,10 +146,7 @@ export function findContradiction(plan: WrittenPlan & { saved: Saved }): string 
   return plan.concurrency === concurrency ? undefined : 'its concurrency differs from the one that it shows';
 }
 
-/**
- * Returns the addresses that the selections of a saved plan matched. Evaluated again, the selections could match other
- * steps, and redo steps twice.
- */
+/** Returns the addresses that were selected when the plan was saved. The selections could match other steps now. */
 export function chosenBy(saved: SavedPlan, lock: Lock): NonNullable<MakePlanOptions['chosen']> {
   const { select, exclude, first } = saved.options;
   const isPart = [select, exclude, first].some((one) => one !== undefined);
@@ -175,10 +168,7 @@ export function chosenBy(saved: SavedPlan, lock: Lock): NonNullable<MakePlanOpti
   };
 }
 
-/**
- * Throws MB3102 if the plan made now would buy anything that the saved plan does not name. Purchases that an
- * interrupted run has made since are not repeated.
- */
+/** Throws MB3102 if the current plan would create a step that the saved plan does not contain. */
 export function refuseStale(saved: SavedPlan, now: { plan: Plan; graph: Graph; service: string | undefined }): void {
   const { plan, graph, service } = now;
   const stale = (why: string) =>
@@ -231,7 +221,7 @@ export function refuseUncovered(agreement: Agreement, plan: Plan): void {
   throw new CampaignError({ code: 'MB3102', message: `the plan is stale: ${text}`, hint, addresses });
 }
 
-/** Limits a plan to the rest of an agreement, whose ceiling counts the charges of all runs under it. */
+/** Limits a plan to the remaining part of an approval. All runs under this approval share its credits. */
 export function goOnUnder(agreement: Agreement, plan: Plan, lock: Lock): Plan {
   const held = holdToCeilings(agreement, plan);
   const totals = { ...held.totals };
@@ -292,7 +282,7 @@ function digestOfSteps(graph: Graph): string {
 
 export type Approved = { is: 'approved'; approval: Approval } | { is: 'not'; why?: string };
 
-/** Returns the approval of a plan, which is for this plan, lock and account only, until it expires or is used up. */
+/** Returns the approval if it is valid for this plan, lock and account, has not expired and is not used up. */
 export async function findApproval(
   saved: Pick<SavedPlan, 'path' | 'digest'>,
   { campaign, now }: { campaign: OpenCampaign; now: number },

@@ -25,7 +25,6 @@ type Choice = Pick<PlanningOptions, 'select' | 'exclude' | 'first'>;
 
 interface Selector {
   all(option: string, texts: readonly string[]): Set<string>;
-  /** `--select` minus `--exclude`, reduced to the rows of `--first`. Undefined without these options. */
   chosen(options: Choice): Set<string> | undefined;
 }
 
@@ -89,7 +88,7 @@ function noStep(name: string, message: string, hint?: Advice): CampaignError {
   return new CampaignError({ code: 'MB3002', message, ...defined({ hint }), name });
 }
 
-/** Returns a full name that no step has. Even if other names match, `-x "hero@lmap teaser"` must not be accepted. */
+/** Returns a name that matches no step, so that a typo is an error even if other names match. */
 function unknownName({ terms }: Selection, graph: Graph): string | undefined {
   for (const condition of terms.flat()) {
     if (condition.is !== 'name' || (!condition.literal && condition.text.includes('*'))) continue;
@@ -134,8 +133,8 @@ function hintFor(name: string, { steps, tasks }: Graph): string {
 }
 
 /**
- * Returns the addresses that a decision is about. `names`: addresses or tasks, with or without `*`. `orphans`:
- * addresses that are only in the lock, and can be named, too.
+ * Returns the selected addresses. `names`: addresses or tasks, with or without `*`. `orphans`: selectable addresses
+ * that are only in the lock.
  */
 export function chooseSteps(
   names: readonly string[],
@@ -163,7 +162,7 @@ export function chooseSteps(
   return known.map(({ address }) => address).filter((address) => chosen.has(address));
 }
 
-/** Returns recorded addresses that match the names, including steps that the manifest no longer has. */
+/** Returns matching addresses from the lock, including steps that the manifest no longer contains. */
 export function chooseRecorded(
   names: readonly string[],
   { graph, lock, orphans }: { graph: Graph; lock: Lock; orphans: readonly string[] | undefined },

@@ -51,13 +51,11 @@ function isUndocumented(kind: string): boolean {
 }
 
 export interface FactsOptions {
-  /** Whether to request the service's document and catalog now. */
   refresh?: boolean | undefined;
-  /** Whether the caller plans a run, which requests the current document before a purchase that depends on it. */
   isRun?: boolean | undefined;
 }
 
-/** Finds the facts of the service. `ask`: requests its current document. Omitted if the facts are from that document. */
+/** Returns what is known about the service. `ask` requests the current document. Omitted if it was already used. */
 export async function findFacts(
   campaign: OpenCampaign,
   { refresh, isRun }: FactsOptions,
@@ -78,20 +76,14 @@ async function readKeptFacts({ paths, service }: OfService): Promise<ServiceFact
   return kept === undefined ? noServiceFacts : factsOf(kept, 'kept');
 }
 
-/**
- * Reads the stored document of the rehearsed service, or else the sandbox's own document. The latter causes only
- * warnings, because another service has other rules.
- */
+/** Uses the stored document of the simulated service, or else the sandbox's own. The latter only causes warnings. */
 async function readSandboxFacts({ paths, rehearsed }: OpenCampaign): Promise<ServiceFacts> {
   const kept = await readKeptFacts({ paths, service: rehearsed });
   if (kept.document !== undefined) return { ...kept, createRoutes: {} };
   return factsOf(await sandboxDocument(), 'sandbox');
 }
 
-/**
- * Requests the service's document, and its catalog if wanted, and stores both. If that fails, uses the stored answers,
- * because a missing document must not prevent a run.
- */
+/** Requests and stores the service's document. If that fails, returns the stored answers. */
 async function fetchFacts(
   campaign: OpenCampaign,
   { access, withCatalog }: { access: Access; withCatalog: boolean },
@@ -189,16 +181,13 @@ function freshRoutes({ creates, missing }: ServiceDocument): CreateRoutes {
   return routes;
 }
 
-/** Returns the routes of a stored document. It may be old or forged, so it only chooses among known paths. */
+/** Returns known routes only, because the stored document may be outdated or forged. */
 function keptRoutes({ creates }: ServiceDocument): CreateRoutes {
   const known = Object.entries(creates).filter(([, { byOperation }]) => byOperation !== true);
   return Object.fromEntries(known.map(([kind, { path }]) => [kind, { path }]));
 }
 
-/**
- * Finds prices from other locks and from the service's stored lists. Sends no request, and reads nothing if no price is
- * needed.
- */
+/** Returns prices from other locks and from stored answers of the service. Sends no request. */
 export async function findPriceHints(
   campaign: OpenCampaign,
   of: {

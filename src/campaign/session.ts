@@ -9,20 +9,19 @@ import { type Answer, agreeToMove, holdGuard, type MoveQuestion } from './read-l
 import { type LockTerms, type RestoredLock, requireRestoredLock } from './restore-purchases.ts';
 
 export interface HoldTerms {
-  /** How long to wait for a run on the same lock, in ms. Defaults to no wait. */
+  /** How long to wait for a run that holds the same lock, in ms. Defaults to 0. */
   lockTimeoutMs?: number | undefined;
-  /** Whether to write nothing, not even the file that guards the lock. */
+  /** True to return the decisions without recording them. */
   dryRun?: boolean | undefined;
-  /** Digest of the service that the lock must belong to. Omitted if the command is not about jobs. */
+  /** Digest of the service that the lock must belong to. Omitted if the command needs no service. */
   service?: string | undefined;
-  /** Asks the user whether the lock's service has moved to a new address. Defaults to the answer no. */
+  /** Asks the user to confirm that the service has a new URL. Defaults to `no`. */
   askAboutMove?: ((question: MoveQuestion) => Promise<Answer>) | undefined;
 }
 
-/** A campaign during one command. Manifest and lock are read once, and the state is computed once. */
 export class Session {
   readonly campaign: OpenCampaign;
-  /** The graph as written, without decisions. */
+  /** Steps before review decisions are applied. */
   readonly graph: Graph;
   readonly loaded: RestoredLock;
   #situation: Situation | undefined;

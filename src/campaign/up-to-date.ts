@@ -19,9 +19,8 @@ interface UpToDate {
 }
 
 /**
- * Result of a run with nothing to do, and the digests of everything that it depends on: the program, its options, the
- * files that the manifest names, the lock. While they and the outputs stay the same, a run need not parse manifest and
- * lock.
+ * Stored result of a run that had nothing to do, with digests of its inputs. If they are unchanged, the next run need
+ * not parse manifest and lock.
  */
 interface Finding extends UpToDate {
   given: string;
@@ -29,7 +28,6 @@ interface Finding extends UpToDate {
   lock: string;
 }
 
-/** Returns the stored result of an earlier run if it is still valid and no other process runs on the lock. */
 export async function isUpToDate(
   { file, paths, seen }: OpenCampaign,
   given: string | undefined,

@@ -20,10 +20,7 @@ export interface OpenAccess {
 
 const requestTimeoutMs = 30_000;
 
-/**
- * Connects to the service, or to the sandbox of a folder, while `use` runs. Throws for a refused key (exit 77) and if
- * the service cannot be reached or understood (69).
- */
+/** Calls `use` with a connection to the service or sandbox. Throws for a refused key or an unreachable service. */
 export async function withLibrary<T>(
   options: {
     environment: Environment;
@@ -70,7 +67,7 @@ export async function listJobs(
   return listed;
 }
 
-/** Lists the media library of the service. Undefined if the service's document does not have that list. */
+/** Returns undefined if the service has no list of uploads. */
 export async function listUploads(library: Library, access: Access): Promise<UploadRow[] | undefined> {
   const { operations } = readServiceDocument(await library.document(), kinds);
   if (!operations.includes('GET /uploads')) return undefined;

@@ -28,7 +28,7 @@ export interface LookedAt {
   open: Adoption<ListedJob>['open'];
 }
 
-/** Finds paid jobs that are in no lock, and records each at the step with exactly its request. */
+/** Finds paid jobs that no lock contains, and records each job at the step with the same request. */
 export async function adopt(
   campaign: OpenCampaign,
   { onLooked }: { onLooked?: ((looked: LookedAt) => void) | undefined },
@@ -88,13 +88,13 @@ function ruleEach(found: readonly { match: Match; job: ListedJob }[], { graph, l
 export interface ImportedJob {
   address: string;
   job: string;
-  /** Credits charged for the job, where the service does not report them. */
+  /** Credits charged for the job. Needed if the service does not report them. */
   credits?: number | undefined;
-  /** Whether to record the job without querying the service. */
+  /** True to record the job without querying the service. */
   offline?: boolean | undefined;
 }
 
-/** Records a job that is already paid at a step without a purchase. */
+/** Records a job that was paid elsewhere at a step that has no job. */
 export async function importStep(
   campaign: OpenCampaign,
   imported: ImportedJob,
@@ -183,13 +183,13 @@ function fieldsOf(kind: string): readonly string[] {
 
 interface FoundOut {
   address: string;
-  /** Finding of the user. If undefined, the error lists the options for it. */
+  /** What the user found at the service. If undefined, the error lists the possible commands. */
   finding: Finding | undefined;
-  /** Id of the send, for an address with several open sends. */
+  /** ID of the create request. Needed if the step has more than one unresolved create. */
   send?: string | undefined;
 }
 
-/** Records what a user found out about a create request whose answer was lost. */
+/** Records how a create request with a lost answer ended, as found by the user. */
 export async function resolve(campaign: OpenCampaign, found: FoundOut, options: DecideOptions = {}): Promise<Decided> {
   const { address, finding, send } = found;
   if (finding?.is === 'job') checkJob(finding.jobId, finding.credits);

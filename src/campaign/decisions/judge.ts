@@ -32,40 +32,39 @@ import { Session } from '../session.ts';
 import type { Chosen } from './steps.ts';
 
 export interface JudgeOptions extends DecideOptions {
-  /** Why, in 1 to 500 characters. Omitted to keep the current note. */
+  /** 1 to 500 characters. Omitted to keep the current note. */
   note?: string | undefined;
   by?: string | undefined;
 }
 
 export interface PickOptions extends JudgeOptions {
-  /** Whether a pattern also picks in groups that are decided, and what was rejected. Defaults to false. */
+  /** True if a pattern may also replace picks, and pick rejected outputs. Defaults to false. */
   replace?: boolean | undefined;
 }
 
 interface RejectOptions extends JudgeOptions {
-  /** One of the `reasons` of the gate; any text if it has none. Omitted to keep the current reason. */
+  /** One of the gate's `reasons`, or any text if the gate has none. Omitted to keep the current reason. */
   reason?: string | undefined;
 }
 
 /**
- * Picks outputs at their gates: the steps that depend on a gate are made from its picks. At a gate that chooses one,
- * the pick replaces the earlier pick.
+ * Picks outputs at their gates. Dependent steps then use these outputs. At a gate that chooses one output, the pick
+ * replaces the earlier pick.
  */
 export async function pick(campaign: OpenCampaign, chosen: Chosen, options: PickOptions = {}): Promise<Decided> {
   return judge(campaign, chosen, { ...options, as: 'picked' });
 }
 
-/** Rejects outputs at their gates. */
 export async function reject(campaign: OpenCampaign, chosen: Chosen, options: RejectOptions = {}): Promise<Decided> {
   return judge(campaign, chosen, { ...options, as: 'rejected' });
 }
 
-/** Removes verdicts: the outputs are then neither picked nor rejected. */
+/** Removes review decisions, so that outputs are neither picked nor rejected. */
 export async function unpick(campaign: OpenCampaign, chosen: Chosen, options: DecideOptions = {}): Promise<Decided> {
   return judge(campaign, chosen, { ...options, as: 'undecided' });
 }
 
-/** Records the picks and rejections in a file (`picks.json`). */
+/** Records the review decisions in a file such as `picks.json`. */
 export async function pickFrom(campaign: OpenCampaign, file: string, options: DecideOptions = {}): Promise<Decided> {
   return decide(campaign, options, async ({ situation }) => {
     const { graph, byAddress } = situation;
@@ -168,9 +167,8 @@ interface Opinion {
 }
 
 /**
- * Reads the verdicts of one reviewer: `{ "mediabatch": "picks", "version": 1, "by"?, "verdicts": [{ "address", "is",
- * "note"?, "reason"?, "job"? }] }`. `by` defaults to the file's name. The last verdict on an output counts. Throws
- * MB3000.
+ * Reads `{ "mediabatch": "picks", "version": 1, "by"?, "verdicts": [{ "address", "is", "note"?, "reason"?, "job"? }]
+ * }`. `by` defaults to the file name. The last decision on an output counts. Throws MB3000.
  */
 export async function readPicks(path: string): Promise<Opinion[]> {
   const document = await orForgotten(() => readJsonFile(path, mostBytes));
@@ -220,14 +218,10 @@ export interface Judged {
   gates: (Pick<DecidedGate, 'name' | 'state'> & { verdicts: ReadonlyMap<string, ReturnType<Verdicts['on']>> })[];
 }
 
-/**
- * Judges verdicts in order, by the rules of `pick`, `reject` and `unpick`, because a pick changes which outputs later
- * verdicts are about. A refused verdict does not affect the others.
- */
+/** Checks review decisions in order, because a pick can change the outputs of later steps. */
 class Bench {
   #now: Situation;
   #isOutdated = false;
-  /** Steps that verdicts on other steps can change. */
   readonly #following: ReadonlySet<string>;
 
   constructor(situation: Situation) {
@@ -300,7 +294,7 @@ class Bench {
   }
 }
 
-/** Windows cannot replace an open file. There, the lock file is closed after each batch. */
+/** On Windows, an open file cannot be replaced, so the lock file is closed after each batch. */
 const keepsOpen = platform() !== 'win32';
 
 interface Held {
@@ -309,13 +303,12 @@ interface Held {
   file: LockFile;
   bench: Bench;
   stamp: string;
-  /** Whether lines were appended since the lock was last rewritten. */
   isLonger: boolean;
 }
 
 /**
- * Records the verdicts of a review page in batches. The lock is held during a batch only, but lock and situation stay
- * in memory until another program writes the lock. A verdict is appended as a line; `tidy` rewrites the lock.
+ * Records decisions of a review page in batches. Holds the lock only during a batch, and keeps its content in memory
+ * until another program changes the file.
  */
 export class Desk {
   readonly #campaign: OpenCampaign;
@@ -346,7 +339,7 @@ export class Desk {
     );
   }
 
-  /** Rewrites the lock if lines were appended. Skips a lock that another run holds, because that run rewrites it. */
+  /** Rewrites the lock if lines were appended. Does nothing while a run holds it, because the run rewrites it. */
   async tidy(): Promise<void> {
     if (this.#held?.isLonger !== true) return;
     await this.#guarded(0, async () => {

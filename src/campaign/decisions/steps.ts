@@ -17,18 +17,18 @@ import { type Decided, type DecideOptions, decide } from '../decide.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import { chooseSteps, nearTo, requireStep } from '../select-steps.ts';
 
-/** Steps by name (`hero@lamp`, `hero`, `hero@*`) and by selection (`tag:launch`). */
+/** Steps by name (`hero@lamp`, `hero`, `hero@*`) or selection (`tag:launch`). */
 export interface Chosen {
   names?: readonly string[] | undefined;
   select?: readonly string[] | undefined;
 }
 
-/** Pins steps: they keep their outputs, whatever the manifest says, until they are unpinned. */
+/** Pins steps. A pinned step keeps its outputs, even if the manifest changes, until it is unpinned. */
 export async function pin(campaign: OpenCampaign, chosen: Chosen, options: DecideOptions = {}): Promise<Decided> {
   return decideEach(campaign, chosen, options, pinStep);
 }
 
-/** Lets the manifest decide about pinned steps again. */
+/** Unpins steps, so that the manifest determines their outputs again. */
 export async function unpin(campaign: OpenCampaign, chosen: Chosen, options: DecideOptions = {}): Promise<Decided> {
   return decideEach(campaign, chosen, options, unpinStep);
 }
@@ -47,7 +47,7 @@ function decideEach(
   });
 }
 
-/** Accepts outputs as they are: edited by hand, made from a changed input, or not as `expect` requires. */
+/** Accepts outputs as they are: edited by hand, made from an older input, or failing `expect`. */
 export async function accept(campaign: OpenCampaign, chosen: Chosen, options: DecideOptions = {}): Promise<Decided> {
   const { names = [], select } = chosen;
   return decide(campaign, options, async (session) => {
@@ -57,10 +57,6 @@ export async function accept(campaign: OpenCampaign, chosen: Chosen, options: De
   });
 }
 
-/**
- * Accepts steps in the order of the graph. An accepted output changes the requests of the steps that use it, so those
- * are matched again.
- */
 async function acceptEach(
   chosen: ReadonlySet<string>,
   situation: Situation,
@@ -105,13 +101,13 @@ async function acceptOne(
 }
 
 export interface ForgetChosen extends Chosen {
-  /** Selects all steps that the manifest no longer has. */
+  /** True to select all steps that the manifest no longer contains. */
   orphans?: boolean | undefined;
-  /** Whether to forget running jobs, too. Their outputs are given up. */
+  /** True to forget running jobs also. Their outputs are lost. */
   force?: boolean | undefined;
 }
 
-/** Marks the purchases of these addresses as forgotten: they no longer count. Ids and charges stay on record. */
+/** Marks the jobs of steps as forgotten, so that the steps are created again. IDs and charges stay in the lock. */
 export async function forget(
   campaign: OpenCampaign,
   chosen: ForgetChosen,
@@ -147,12 +143,11 @@ function chooseAll({ names = [], select, orphans: wantsOrphans }: ForgetChosen, 
   return [...new Set([...named, ...orphans])];
 }
 
-/** Returns the addresses that are only in the lock, including forgotten ones. */
 function namedOrphans({ lock, byAddress }: Situation): string[] {
   return [...lock.steps.keys()].filter((address) => !byAddress.has(address)).sort();
 }
 
-/** Moves the purchases of one address to another. */
+/** Moves the jobs of one address to another address. */
 export async function move(
   campaign: OpenCampaign,
   chosen: { from: string; to: string },

@@ -42,7 +42,6 @@ interface Ground {
   options: ApplyTerms & { engine: EngineChoice };
   graph: Graph;
   scope: Scope;
-  /** Aborted when this client leaves the run: all calls to the engine end. */
   leaving: AbortController;
 }
 
@@ -53,7 +52,7 @@ interface Found extends Pick<RunRecord, 'id' | 'store'> {
   isOpen: boolean;
 }
 
-/** Makes the carrier of an engine. It does what needs this disk, submits the rest to the workers, and watches. */
+/** Returns a carrier that submits steps to an engine. It runs local uploads and renames on this machine. */
 export async function carryOnEngine(
   opened: OpenCampaign,
   graph: Graph,
@@ -90,8 +89,8 @@ class EngineCarrier implements Carrier {
   }
 
   /**
-   * Attaches to the run that this clone has submitted, or to a run of another clone that is open or has purchases that
-   * this lock lacks.
+   * Attaches to the run that this clone submitted, or to another clone's run that is open or has jobs that this lock
+   * does not contain.
    */
   async attach(): Promise<Running | undefined> {
     const { engine, campaign, options, graph, scope } = this.#ground;
@@ -227,7 +226,6 @@ class EngineCarrier implements Carrier {
   }
 }
 
-/** Removes the note of a submission that did not reach the engine. Holds the lock, so none is in progress. */
 export async function forgetSubmit(
   { database }: Pick<Engine, 'database'>,
   { paths, tell }: Pick<OpenCampaign, 'paths' | 'tell'>,
@@ -255,10 +253,7 @@ function detachedText(shown: string): string {
   return `detached: the run continues at ${shown}. The same command attaches to it again; \`cancel\` with the same --engine stops it`;
 }
 
-/**
- * Shows notices of a watched run. Between the first and the last event of the run, a notice becomes an event, because a
- * screen would draw over a printed notice.
- */
+/** Converts notices to events during a run, because printed lines would break the progress display. */
 export function makeTellInRun(tell: Tell, now: () => number) {
   let emit: ((event: RunEvent) => void) | undefined;
   return {
@@ -285,7 +280,6 @@ function messageWith({ text, hint }: Notice & { is: 'notice' }): string {
   return [text, ...lines].join('; ');
 }
 
-/** Whether only this machine can carry a row out: an upload of a local file, or a local rename. */
 function isForThisMachine({ order }: PlanRow): boolean {
   return order !== undefined && (order.action === 'move' || order.file !== undefined);
 }
@@ -332,7 +326,6 @@ function submissionOf(
   };
 }
 
-/** Throws MB3000 for options that an engine cannot carry out. */
 function refuseHere({ sandbox }: Pick<OpenCampaign, 'sandbox'>, { review }: Pick<ApplyTerms, 'review'>): void {
   if (review === true) {
     const message = '--review and --engine cannot be combined: with an engine, gates are decided between two runs';
@@ -375,7 +368,6 @@ function lostRun(run: string, { shown }: Engine): CampaignError {
   });
 }
 
-/** Throws MB3704 for a run of another campaign of the same name. Its lines must not be added to this lock. */
 function refuseNamesake(header: RunHeader, { campaign, origin }: RunRecord, graph: Graph, shown: string): void {
   if (isOfGraph(header, graph)) return;
   throw new CampaignError({

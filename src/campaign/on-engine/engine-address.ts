@@ -1,8 +1,8 @@
 import { CampaignError } from '../../contract/failure.ts';
 
 /**
- * Returns the address in `--engine` or `MEDIABATCH_ENGINE`. Never reads a `.env`, because a file in a branch could name
- * an engine. Throws MB3705 if `--engine` is empty.
+ * Returns `--engine` or `MEDIABATCH_ENGINE`. Never reads `.env`, because a git branch could contain one. Throws MB3705
+ * if `--engine` is empty.
  */
 export function engineOf(given: string | undefined, env: NodeJS.ProcessEnv): string | undefined {
   if (given?.trim() === '')

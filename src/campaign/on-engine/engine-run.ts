@@ -39,7 +39,7 @@ export function lookAtRun(url: string, campaign: OpenCampaign, name: string): Pr
 
 export type RunAct = 'cancel' | 'pause' | 'resume';
 
-/** Cancels, pauses or resumes a campaign's run. `isDone`: whether that changed anything. Undefined without a run. */
+/** Cancels, pauses or resumes a campaign's run. `isDone`: true if its state changed. Undefined without a run. */
 export function actOnRun(
   url: string,
   campaign: OpenCampaign,
@@ -108,7 +108,7 @@ type GivenUp =
   | { is: 'over' }
   | { is: 'unknown' }
   | { is: 'open' }
-  /** The engine cannot be reached, so the run may continue there. */
+  /** The engine is unreachable. The run may continue. */
   | { is: 'not asked'; why: unknown };
 
 interface Request {
@@ -116,10 +116,7 @@ interface Request {
   env: NodeJS.ProcessEnv;
 }
 
-/**
- * Gives up the run of a note: ends the run on the engine, copies its purchases to the local lock, and then releases the
- * lock. After an interruption, the next call continues.
- */
+/** Ends a run on an engine, copies its jobs to the local lock and releases the lock. Can be repeated if interrupted. */
 export async function giveUpRun(campaign: OpenCampaign, note: EngineNote, request: Request): Promise<GivenUp> {
   const { paths, tell } = campaign;
   const guard = await holdGuard(paths.lock, 0, tell, { forEngine: true });

@@ -28,8 +28,8 @@ export async function findStore(name: string): Promise<Store | undefined> {
 }
 
 /**
- * Returns the store from which the files of a run are copied. `stay`: the user requested no copies. Undefined: the run
- * has no store, so this client saves its files. Throws MB3705 for another store than the run's.
+ * Returns the store from which files are copied. `stay`: the user wants no copies. Undefined: the run has no store, so
+ * this client downloads the files. Throws MB3705 if the user named another store.
  */
 export async function storeOfRun(
   run: { campaign: string; store: string | null },
@@ -58,7 +58,6 @@ export async function storeOfRun(
 const filesAtOnce = 16;
 const requestTimeoutMs = 30_000;
 
-/** Saves the files of a run without a store until the signal is aborted. Without a client, the files wait. */
 export async function serveOwnFiles(
   { database: db, boss, account }: Engine,
   campaign: OpenCampaign,
@@ -85,11 +84,9 @@ export async function serveOwnFiles(
 export interface FileToBring {
   record: Pick<StepRecord, 'address' | 'kind'>;
   output: Output;
-  /** Digests of earlier files of the step, which the file may replace. */
   replaces?: readonly string[];
 }
 
-/** Returns the files of done steps that are missing in the outputs folder. */
 export async function filesNotHere(
   { paths, seen }: Pick<OpenCampaign, 'paths' | 'seen'>,
   { steps }: Lock,
@@ -129,11 +126,10 @@ interface Ways {
   signal: AbortSignal;
 }
 
-/** Copies files from a store, checked by their digests, to the campaign's folder. Existing files stay. */
+/** Copies files from a store to the campaign's folder, and verifies their digests. Existing files stay unchanged. */
 export class FileBringer {
   readonly #ways: Ways;
   readonly #queue = new Places(atOnce);
-  /** By digest and path. */
   readonly #brought = new Map<string, Promise<void>>();
   readonly missing: string[] = [];
   trouble = 'the store does not have the bytes that the lock names';
@@ -142,7 +138,6 @@ export class FileBringer {
     this.#ways = ways;
   }
 
-  /** Queues files. Each is copied once. */
   add(files: readonly FileToBring[]): void {
     for (const file of files) {
       const { path, sha256 } = file.output;
@@ -190,7 +185,7 @@ export class FileBringer {
   }
 }
 
-/** Passes the bytes on. Throws at the end if they differ from the lock's digest: the file gets no final name. */
+/** Throws after the last byte if the digest is wrong, so that the temporary file is not renamed. */
 async function* checked(
   body: AsyncIterable<Uint8Array>,
   { path, sha256 }: Output,

@@ -26,14 +26,14 @@ interface Opened {
   purchases: Awaited<ReturnType<typeof openPurchases>>;
 }
 
-/** Appends the lines of an engine's run to the local lock and to the user's purchase journal as they arrive. */
+/** Writes the lines of a run on an engine to the local lock and the purchase journal as they arrive. */
 export class MirroredLock {
   readonly #opened: Opened;
   readonly #known: Set<string>;
   readonly #steps: Map<string, StepRecord>;
   #unfolded: string[] = [];
   #hasNews = false;
-  /** Whether another program has written the file. New lines then stay in memory until the end. */
+  /** True after another program changed the file. New lines then stay in memory until the run ends. */
   #isElses = false;
 
   private constructor(opened: Opened) {
@@ -42,7 +42,6 @@ export class MirroredLock {
     this.#steps = new Map(opened.lock.steps);
   }
 
-  /** `name`: campaign whose purchase journal gets the lines. */
   static async open(campaign: OpenCampaign, loaded: LoadedLock, name?: string): Promise<MirroredLock> {
     const { paths, service } = campaign;
     const lock = { ...loaded.lock, ...defined({ service }) };
@@ -52,7 +51,6 @@ export class MirroredLock {
     return new MirroredLock({ file, loaded, lock, purchases });
   }
 
-  /** Resolves with the number of lines that were new, once they are durable. */
   async add(lines: readonly string[]): Promise<number> {
     const { file, purchases } = this.#opened;
     const fresh = lines.filter((line) => !this.#known.has(line));
@@ -77,7 +75,7 @@ export class MirroredLock {
     return fresh.length;
   }
 
-  /** Returns the lock built from the lines in memory, because another program may have changed the file. */
+  /** Returns the lock built from lines in memory, because another program may have changed the file. */
   get lock(): Lock {
     return agreeOnSends({ ...this.#opened.lock, steps: new Map(this.steps) });
   }
@@ -97,7 +95,7 @@ export class MirroredLock {
     this.#isElses = false;
   }
 
-  /** Throws if lines are missing in the file, because another program has written it, and `ending` is not given. */
+  /** Throws if another program changed the file, lines are missing in it, and `ending` is omitted. */
   async close(ending?: Ending): Promise<void> {
     const { file, purchases } = this.#opened;
     try {

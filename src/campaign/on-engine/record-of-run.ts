@@ -29,7 +29,7 @@ export function isOfGraph({ outline }: RunHeader, { steps }: Pick<Graph, 'steps'
 
 const mostNamesakes = 10;
 
-/** Finds the latest ended run of this campaign with purchases that this lock lacks. Its submitter may be gone. */
+/** Returns the latest ended run of this campaign whose jobs this lock does not contain. */
 export async function findUnseenRun(
   { database, account }: Pick<Engine, 'database' | 'account'>,
   campaign: OpenCampaign,
@@ -48,7 +48,7 @@ export async function findUnseenRun(
   return undefined;
 }
 
-/** Returns whether `lock` has a purchase that `known` lacks, in any state. */
+/** Returns true if `lock` contains a job or an unresolved create that `known` does not contain. */
 export function hasNews(lock: Lock, known: Lock): boolean {
   const purchases = [...known.steps.values()].flatMap((record) => record.purchases);
   const [jobs, keys] = [new Set(purchases.map(({ jobId }) => jobId)), new Set(purchases.map(({ key }) => key))];
@@ -63,8 +63,8 @@ export function hasNews(lock: Lock, known: Lock): boolean {
 }
 
 /**
- * Sends purchases that only the local lock has to an open run. The engine lacks them if its database was restored from
- * an older copy, or if git brought them here. A run that was deferred after an error is tried again.
+ * Sends jobs that only the local lock contains to an open run. The engine lacks them if its database was restored from
+ * a backup, or if they came from git. Also retries a deferred run.
  */
 export async function giveBackLost(
   { database, shown }: Pick<Engine, 'database' | 'shown'>,
@@ -89,7 +89,6 @@ export async function giveBackLost(
   tell({ is: 'notice', text });
 }
 
-/** Compares a run's record with what this client has seen of it. `server`: the database server to note as complete. */
 async function compareRecord(
   database: Sql,
   { id, server }: Pick<RunRecord, 'id' | 'server'>,
@@ -109,13 +108,12 @@ async function compareRecord(
 
 const gatherMs = 500;
 
-/** Epoch of the last line that was read, and the number of lines so far. */
 interface Read {
   epoch: string;
   lines: number;
 }
 
-/** Notes next to the lock how much of a run's record this client has seen. A failed write keeps the previous note. */
+/** Stores next to the lock how much of the run's record this client has read. Ignores write errors. */
 export async function keepSeen(
   database: Sql,
   path: string,

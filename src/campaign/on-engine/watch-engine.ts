@@ -30,7 +30,7 @@ interface WatchOptions {
   name: string;
   outline: GraphOutline;
   loaded: LoadedLock;
-  /** Omitted if the run has ended, so that no files are saved here for its workers. */
+  /** Omitted if the run has ended. This client then downloads no files for its workers. */
   access: Access | undefined;
   store: StoreFiles | undefined;
   storeName?: string | undefined;
@@ -43,7 +43,7 @@ interface Watched {
   bringer: FileBringer | undefined;
 }
 
-/** Follows a run until it ends: lines to the local lock, files to the outputs folder, events to `on`. */
+/** Watches a run until it ends. Copies its lines to the local lock and its files to the output folder. */
 export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, options: WatchOptions): Promise<RunResult> {
   const { name, outline, loaded, store, signal, on } = options;
   const { paths, tell } = campaign;
@@ -75,7 +75,7 @@ export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, opti
   }
 }
 
-/** Returns the record of the ended run, or 'left' after an abort. Throws if no worker can continue the run. */
+/** Returns the ended run, or `left` after an abort. Throws if no worker can continue the run. */
 async function follow(
   engine: Engine,
   campaign: OpenCampaign,
@@ -120,7 +120,7 @@ async function follow(
   }
 }
 
-/** Saves the files of an open run without a store, and reports that no worker can carry it out. Never rejects. */
+/** Downloads files of a run without a store. Shows a notice if no worker can run it. Never rejects. */
 async function workBeside(engine: Engine, campaign: OpenCampaign, options: WatchOptions): Promise<void> {
   const { run, access, signal } = options;
   if (access === undefined) return;
@@ -138,7 +138,7 @@ async function workBeside(engine: Engine, campaign: OpenCampaign, options: Watch
 }
 
 const lookMs = 1000;
-/** Polls without a worker before a notice. A new worker may wait for the store, and an ending one hands over. */
+/** Number of polls without a worker before the notice. A new worker needs time to start. */
 const patience = 10;
 
 export async function tellOfNoWorker(
@@ -204,10 +204,7 @@ function resultOf({ result }: RunRecord): NonNullable<RunRecord['result']> {
 
 const mostNamed = 3;
 
-/**
- * Copies the remaining files of an ended run. `missing`: number of files that were not copied. `isShort`: false if the
- * user left them in the store.
- */
+/** Copies the remaining files of an ended run. `isShort`: true if files are missing that the user wants here. */
 async function bringRest(
   campaign: OpenCampaign,
   record: RunRecord,
@@ -229,7 +226,7 @@ async function bringRest(
   return { missing: missing.length, isShort: bringer !== undefined || record.store === null };
 }
 
-/** Returns steps that a leader reported done but whose lines are missing, because the database was restored. */
+/** Returns steps that the engine reported as done, but whose lines were lost when its database was restored. */
 function doneWithoutRecord(lock: Lock, outcomes: { readonly [step: string]: string }): string[] {
   const isDone = (address: string) => lock.steps.get(address)?.purchases.some(({ state }) => state === 'done') === true;
   return Object.keys(outcomes).filter((address) => outcomes[address] === 'done' && !isDone(address));
