@@ -27,7 +27,7 @@ export interface OptionRow {
   readonly flags: string;
   readonly about: string;
   /**
-   * What the option controls. `campaign`: manifest, lock and account. `plan`: which steps are created. `run`: how the
+   * Scope of the option. `campaign`: manifest, lock and account. `plan`: which steps are created. `run`: how the
    * run works. `here`: this process only. A saved plan stores options of `campaign` and `plan`.
    */
   readonly settles: 'campaign' | 'plan' | 'run' | 'here';

@@ -32,10 +32,7 @@ import { type Terminal, tell } from './terminal.ts';
 
 interface ApplyContext {
   campaign: OpenCampaign;
-  /**
-   * Digest of all inputs of the plan other than files. Undefined if the command cannot end with the report that
-   * everything is up to date.
-   */
+  /** Digest of the plan's inputs except files. Undefined if the command must run even if everything is up to date. */
   given: string | undefined;
   engine: EngineChoice | undefined;
   terminal: Terminal;
@@ -43,8 +40,8 @@ interface ApplyContext {
 }
 
 /**
- * Plans, asks for consent, runs, and writes the lock. When charges exceed the approved total, an interactive terminal
- * prompts again, with the price of the remaining steps.
+ * Plans, gets approval, runs and updates the lock. If charges exceed the approved total, prompts again on an
+ * interactive terminal with the price of the remaining steps.
  */
 export async function applyCampaign(typed: ApplyOptions, given: ApplyContext): Promise<number> {
   const { terminal } = given;
@@ -62,14 +59,13 @@ export async function applyCampaign(typed: ApplyOptions, given: ApplyContext): P
   return applied.exit;
 }
 
-/** One prompt for consent, and the run of the approved plan. */
 interface Round extends ApplyContext {
   consent: Consent;
   isAskedAgain?: true;
   options: ApplyOptions;
   session: ApplySession;
   events: ReturnType<typeof openEvents>;
-  /** Port of the review page. Omitted for any that is free. */
+  /** Port of the review page. If undefined, the system chooses a free port. */
   port: number | undefined;
   approved?: Approved;
   view: RunView;
@@ -79,7 +75,7 @@ interface Round extends ApplyContext {
 type RoundContext = Pick<Round, keyof ApplyContext | 'consent' | 'isAskedAgain'>;
 
 interface Applied {
-  /** The plan before consent reduced it. */
+  /** The plan before unapproved rows were removed. */
   planned: Plan;
   carriedOut: Plan;
   result: RunResult;
@@ -138,11 +134,7 @@ async function carryOut(round: Round): Promise<Applied | 'no' | 'interrupted'> {
     : watch(running, made, round);
 }
 
-/**
- * Gets consent to credits and, separately, to posts. Returns the plan to carry out: with its posts, or without the
- * posts that lack consent. Without consent to credits, the plan is reduced to collecting outputs that are paid; if
- * there are none, it throws MB3007.
- */
+/** Returns the part of the plan that was approved: credits first, then posts. Throws MB3007 if nothing is left. */
 async function agree({ made, misspelt }: Held, round: Round): Promise<Plan | 'no' | 'interrupted'> {
   const { options, campaign, terminal, saved, isAskedAgain } = round;
   // Checked while the lock is held, because another run may have used the approval up.
@@ -251,11 +243,7 @@ function canAskAgain({ yes, json, events }: ApplyOptions, { interactive }: Termi
   return interactive && yes !== true && json !== true && events === undefined;
 }
 
-/**
- * Marks a plan with prices that can neither be estimated nor bounded, so that the user is asked again when they are
- * known. An earlier approval counts like an answer: if the plan costs more than the approver could know, the run ends,
- * and needs another approval.
- */
+/** Marks a plan without estimate and limit, so that the user is asked again once its prices are known. */
 function asksAgain(plan: Plan, { options, terminal, approved }: Round): Plan {
   const { totals } = plan;
   const { estimate, budget, maxCredits } = totals;
@@ -288,8 +276,8 @@ function mayAsk({ options, terminal }: Round): boolean {
 }
 
 /**
- * Withholds posts that the approval does not cover. An approval covers a post if it showed it with account and time.
- * A post whose scheduled time has passed since would be published at once, which was not approved.
+ * Withholds posts that the approver did not see. Also withholds a post whose scheduled time has passed since the
+ * approval, because it would be published at once.
  */
 function withoutUnapproved(plan: Plan, approval: Approval, { options, saved }: Round): Plan {
   if (options.publish === true) return plan;
@@ -301,10 +289,7 @@ function withoutUnapproved(plan: Plan, approval: Approval, { options, saved }: R
   });
 }
 
-/**
- * Returns the consent to posts: `--publish`, an approval that shows the posts, or an answer of the user. Neither the
- * budget nor `--yes` is consent to a post.
- */
+/** Posts need `--publish`, an approval that lists them, or the user's answer. `--yes` does not cover posts. */
 function consentToPosts(plan: Plan, round: Round): PostConsent {
   if (!plan.rows.some(publishes) || round.options.publish === true) return 'given';
   if (round.approved?.is === 'approved') return 'given';
@@ -312,9 +297,8 @@ function consentToPosts(plan: Plan, round: Round): PostConsent {
 }
 
 /**
- * Gets consent to spend credits: from the user, `--yes` or an approval. A budget or a saved plan is no consent.
- * `nothing`: the plan needs no consent. `misspelt`: warning about a field that is most likely misspelt, which the user
- * did not see before giving `--yes`.
+ * Gets approval for credits from the user, `--yes` or a saved approval. `nothing`: the plan needs no approval.
+ * `misspelt`: warning about a field name, which `--yes` does not cover.
  */
 async function agreeToSpend(
   plan: Plan,
@@ -338,7 +322,6 @@ async function agreeToSpend(
   return ask(isEstimated ? 'Spend' : 'Buy', `${spendText(plan.totals)}${capText(plan.totals)}`);
 }
 
-/** Error for a plan without consent to its credits. `made`: the plan with its posts. */
 function refuseWithoutConsent(made: Plan, plan: Plan, misspelt: string | undefined, round: Round): CampaignError {
   const { consent, campaign, options, saved, approved, terminal } = round;
   const { file } = campaign;

@@ -1,9 +1,7 @@
 #!/usr/bin/env node
-/**
- * Exit code of Node for a promise that can no longer settle. A run that stops this way must not look like a success.
- */
+/** Node's exit code if a promise can never settle. It must not look like success. */
 const unsettled = 13;
-/** Exit code when output could not be written. Also in `contract/exit.ts`, which is not loaded for `--version`. */
+/** Same as in `contract/exit.ts`, which `--version` does not load. */
 const cannotWrite = 73;
 
 async function run(argv: string[]): Promise<void> {
@@ -42,10 +40,8 @@ if (first === '--version' || first === '-V') {
 }
 
 /**
- * Enables Node's compile cache, if available (22.8 and later). Node protects a cached file by a checksum only, and its
- * default folder is in the temporary folder under a predictable name, so another user could have code run in this
- * process. Therefore the cache is in a folder of this user. A set `NODE_COMPILE_CACHE` or `NODE_DISABLE_COMPILE_CACHE`
- * takes precedence. Built-in modules are imported where they are needed, because `--version` needs none of them.
+ * Enables Node's compile cache in a folder of this user. Node's default folder is predictable and in the temporary
+ * directory, so another user could inject code. `NODE_COMPILE_CACHE` and `NODE_DISABLE_COMPILE_CACHE` take precedence.
  */
 function keepCompiledCode(): void {
   const { enableCompileCache } = process.getBuiltinModule('node:module') as {
@@ -67,10 +63,7 @@ function keepCompiledCode(): void {
   }
 }
 
-/**
- * Folder of the compile cache. Undefined if the environment names no absolute path, because a relative one would lead
- * into the campaign's folder.
- */
+/** Returns undefined without an absolute path, because a relative one would be inside the campaign's folder. */
 function ownCacheFolder(): string | undefined {
   const { isAbsolute, join } = process.getBuiltinModule('node:path');
   const { homedir } = process.getBuiltinModule('node:os');

@@ -10,12 +10,10 @@ import { terminalText } from '../report/render/terminal-text.ts';
 import { safeText } from '../report/safe-text.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Whether `--yes` and `--publish` are consent here. `because`: what requires a person to consent. */
+/** Whether `--yes` and `--publish` are valid approvals. `because`: why a user must approve interactively. */
 export type Consent = { flags: 'count' } | { flags: 'ignored'; because: string };
 
-/**
- * Returns whether the flags are consent in this environment. For sandbox credits, flags of every caller are consent.
- */
+/** In the sandbox, the flags are always valid. */
 export function consentIn(env: NodeJS.ProcessEnv, { sandbox }: { sandbox: boolean }): Consent {
   const because = consentRequiredBy(env);
   return sandbox || because === undefined ? { flags: 'count' } : { flags: 'ignored', because };
@@ -34,28 +32,24 @@ export function approving(path: string, ...words: string[]): Call {
   return { ...call('approve', path.startsWith('-') ? `./${path}` : path, ...words), bare: true };
 }
 
-/**
- * How a question is answered: by a user at the terminal, or by `--yes`. Without `consent`, `--yes` counts for every
- * user, because nothing is bought.
- */
+/** `yes` answers the question instead of the user. If `consent` is undefined, the question is not about credits. */
 interface Asked {
   yes: boolean | undefined;
   terminal: Terminal;
   consent?: Consent;
 }
 
-/** Reports an answer other than yes, and returns the exit code. `done`: what did not happen. */
 export function declined(answer: 'no' | 'interrupted', done: string, { err }: Pick<Terminal, 'err'>): number {
   err(`nothing was ${done}\n`);
   return answer === 'no' ? exitCodes.done : exitCodes.interrupted;
 }
 
-/** Time in ms for a terminal to deliver lines that were typed before the question. */
+/** Time in ms in which the terminal delivers input that was typed before the question. */
 const typedAheadMs = 50;
 
 /**
- * Asks the user a question, unless `--yes` was given. Any answer but yes is no; Ctrl-C is `interrupted`. Input typed
- * before the question is ignored. Without a terminal the command ends before anything is done.
+ * Asks the user a question, unless `--yes` was given. Ctrl-C returns `interrupted`. Ignores input that was typed before
+ * the question. Throws if there is no interactive terminal.
  */
 export async function askPerson(
   question: Text,

@@ -15,7 +15,7 @@ import { outJson, processTerminal, sayFailure, type Terminal } from './terminal.
 export { endAtStrayErrors } from './signals.ts';
 export { allSaid } from './terminal.ts';
 
-/** Runs one command line and returns the exit code. Only a third Ctrl-C kills the process. */
+/** Runs one command line and returns the exit code. The third Ctrl-C kills the process. */
 export async function main(typed: string[], given?: Terminal): Promise<number> {
   const { argv, color } = readColor(typed);
   const terminal = given ?? processTerminal({ color });
@@ -34,7 +34,6 @@ export async function main(typed: string[], given?: Terminal): Promise<number> {
   }
 }
 
-/** Reads `--no-color`, which is valid anywhere before `--` and belongs to no command. */
 function readColor(typed: readonly string[]): { argv: string[]; color: 'wanted' | 'never' } {
   const end = typed.indexOf('--');
   const isMeant = (word: string, at: number) => word === '--no-color' && (end < 0 || at < end);
@@ -42,10 +41,7 @@ function readColor(typed: readonly string[]): { argv: string[]; color: 'wanted' 
   return { argv, color: argv.length < typed.length ? 'never' : 'wanted' };
 }
 
-/**
- * Reports the error that ended a command, also on stdout if a JSON document is expected there, and returns its exit
- * code.
- */
+/** Prints the error that ended a command, and returns its exit code. `isJson`: also prints it to stdout as JSON. */
 export function explain(thrown: unknown, terminal: Terminal = processTerminal(), isJson = false): number {
   if (thrown instanceof CommanderError && thrown.exitCode === 0) return exitCodes.done;
   const failure = tellFailure(thrown, terminal);
@@ -79,9 +75,8 @@ function tellBug(thrown: unknown, { err, style }: Terminal): Failure {
 const ownFolder = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
 
 /**
- * Returns the lines of a bug report about an internal error: version, machine, the command without its values, and the
- * stack. Paths are relative to the working folder, this package or home. Quoted strings are omitted, because they may
- * be data of the user.
+ * Returns the lines of a bug report: version, machine, command without values, and stack. Omits quoted strings, because
+ * they may contain the user's data.
  */
 export function bugReport(error: unknown, typed: readonly string[]): string[] {
   const text = error instanceof Error ? (error.stack ?? messageOf(error)) : messageOf(error);

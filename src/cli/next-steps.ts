@@ -30,7 +30,7 @@ interface Context {
   terminal: Terminal;
 }
 
-/** Saves the plan again, so that it can be shown and approved. */
+/** Returns the `plan` command that saves the plan for review and approval. */
 export function showingCall(file: string, options: ApplyOptions, saved: SavedPlan | undefined): Call {
   const out = saved?.path ?? `${file.replace(/\.(ya?ml|json)$/i, '')}.plan.json`;
   return { ...call('plan', ...wordsOfPlan(options), '--out', out), file };
@@ -41,15 +41,14 @@ export function applyingPlan({ path }: Pick<SavedPlan, 'path'>, ...words: string
 }
 
 /**
- * Returns the options of an `apply` that continues this one, without those that would buy or publish steps again or
- * start a new lock. `purchases`: purchases that still lack consent. If there are any, this run bought nothing.
+ * Returns the options for the next `apply`, without those that would create steps again. `purchases`: steps that still
+ * need approval. If there are any, this run created nothing.
  */
 function optionsLeft({ redo, new: _new, ...limits }: ApplyOptions, purchases: readonly PlanRow[]): ApplyOptions {
   const isOpen = purchases.length > 0 && limits.publish !== true;
   return isOpen && redo !== undefined ? { ...limits, redo } : limits;
 }
 
-/** Returns the planned purchases that were not made, because the run only collected paid outputs. */
 function purchasesWaiting(carriedOut: Plan, planned: Plan): PlanRow[] {
   const held = new Set(carriedOut.rows.flatMap(({ address, reason }) => (reason.code === 'payer' ? [address] : [])));
   return planned.rows.filter((row) => held.has(row.address) && isBought(row));
@@ -60,7 +59,6 @@ function postsWaiting(carriedOut: Plan, outcomes: RunResult['outcomes']): PlanRo
   return carriedOut.rows.filter((row) => isWaiting(row) && outcomes.get(row.address) !== 'unneeded');
 }
 
-/** A run that has ended, with its plan as it was made, before consent reduced it. */
 interface EndedRun extends Context {
   planned: Plan;
   carriedOut: Plan;
@@ -68,14 +66,13 @@ interface EndedRun extends Context {
   consent: Consent;
 }
 
-/** Limit of steps, posts and gates that one message lists. */
 const most = 10;
 
 function report({ terminal }: Context, label: string, text: string, below: Document): void {
   tell(terminal, facts([{ label: warning(label), text, below }]));
 }
 
-/** Reports what waits for a user after a run, with the commands that continue. */
+/** Reports what a user must do after a run, with the commands. */
 export function tellWaiting(run: EndedRun, view: Pick<RunView, 'stopped'>): void {
   if (view.stopped === undefined) tellLimited(run);
   tellHeld(run);
@@ -85,7 +82,6 @@ export function tellWaiting(run: EndedRun, view: Pick<RunView, 'stopped'>): void
   tellGates(run);
 }
 
-/** Says what to do if a limit blocked steps already in the plan, so that the run had nothing to stop. */
 function tellLimited({ carriedOut: { rows }, options, result, terminal }: EndedRun): void {
   const limited = rows.filter(({ blockedBy }) => blockedBy === 'budget');
   const [first] = limited;
@@ -171,7 +167,6 @@ function tellPosts(run: EndedRun): void {
 
 type PlanGate = NonNullable<Plan['gates']>[number];
 
-/** Reports rejected gates, and open gates that block steps or are still open after a run that has done everything. */
 function tellGates(run: EndedRun): void {
   const { carriedOut, terminal, options, result } = run;
   const { gates = [], rows } = carriedOut;
@@ -228,7 +223,6 @@ export function nextOfPlan(plan: Plan, context: Context): NextStep[] {
   return [...agreeing({ credits: mostOf(plan.totals), publishing }, context), ...look];
 }
 
-/** Returns the commands that give consent, and the next command. Sandbox credits need no consent. */
 function agreeing(
   { credits, publishing }: { credits: number | null; publishing: boolean },
   { file, options, saved, terminal }: Context,
@@ -281,10 +275,7 @@ export function nextOfRun(run: EndedRun, view: Pick<RunView, 'stepsByAddress' | 
   ];
 }
 
-/**
- * Returns the next commands, and the answers to the first questions of an automated caller: whether `apply` can
- * continue alone, whether a user is needed, and what was paid.
- */
+/** Returns the next commands, whether `apply` can be repeated, whether a user must act, and what was paid. */
 export function nextOfStatus(
   { tasks, rows, gates = [], credits: { spent, held, heldUnknown } }: StatusView,
   terminal: Terminal,
@@ -325,7 +316,6 @@ function hasSomethingToPick({ gates = [], rows }: Plan, outcomes?: RunResult['ou
   return gates.some(({ members }) => members.some((address) => addresses.has(address)));
 }
 
-/** Returns the highest possible charge of the purchases, in credits. Null if a price cannot be estimated. */
 function mostOf({ toSpend, ceiling }: Pick<PlanTotals, 'toSpend' | 'ceiling'>): number | null {
   return toSpend === null ? null : ceiling;
 }

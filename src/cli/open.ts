@@ -17,7 +17,6 @@ import { type Terminal, tellNotice, tellOn } from './terminal.ts';
 
 export type SelectionOptions = Values<typeof selectionOptions>;
 
-/** The options that select the lock, the account and the manifest's variables. */
 export type StateOptions = Values<typeof lockOptions & typeof varOptions & Pick<typeof planOptions, 'strict'>>;
 
 export function open(
@@ -41,18 +40,15 @@ export function open(
   });
 }
 
-/** Options of a command by the type of their values. The command's row in `program/` says what they mean. */
 export type Flags<Names extends string> = { [Name in Names]?: boolean };
 export type Texts<Names extends string> = { [Name in Names]?: string };
 
-/** Options of `plan` and `apply` as they were typed, without defaults. */
 export type ApplyOptions = StateOptions &
   SelectionOptions &
   Values<typeof scopeOptions & typeof sharedOptions & typeof planOptions & typeof applyOptions>;
 
 const prefix = 'MEDIABATCH_VAR_';
 
-/** Collects values for declared variables: `--var name=value` overrides `MEDIABATCH_VAR_name`. */
 function collectVars(given: Record<string, string> | undefined): Record<string, string> {
   const vars = Object.entries(process.env).flatMap(([name, value]) =>
     name.startsWith(prefix) && value !== undefined ? [[name.slice(prefix.length), value]] : [],
@@ -60,7 +56,7 @@ function collectVars(given: Record<string, string> | undefined): Record<string, 
   return { ...Object.fromEntries(vars), ...given };
 }
 
-/** Hints at the lock of the sandbox, if the campaign has no other and there is no key. */
+/** Mentions the sandbox lock if the campaign has no other lock and no API key is set. */
 export function tellSandboxLock({ paths, environment }: OpenCampaign, options: StateOptions, terminal: Terminal): void {
   if (options.sandbox === true || options.lock !== undefined || existsSync(paths.lock)) return;
   // A program that prints the key is not run for a hint.

@@ -7,8 +7,8 @@ import type { SelectionOptions } from './open.ts';
 import { type Terminal, tellNotice } from './terminal.ts';
 
 /**
- * Reports selected steps that need steps which are neither done nor selected. `ends`: the command ends if no other
- * selected step can be done or is done.
+ * Reports selected steps that depend on unfinished steps outside the selection. `ends`: throws MB3006 if no selected
+ * step can run.
  */
 export function tellUnselected(
   plan: Plan,
@@ -26,7 +26,7 @@ export function tellUnselected(
   tellNotice(terminal, text, hint);
 }
 
-/** Warns before a purchase that the service does not replay idempotency keys for a token. */
+/** Warns that the service does not replay requests of this token, so a lost answer needs a user's decision. */
 export function tellCredential(plan: Plan, replays: 'yes' | 'no' | 'unknown', terminal: Terminal): void {
   if (replays !== 'no') return;
   const affected = plan.rows.filter(({ action, kind }) => isSpending(action) && kinds[kind]?.recovery === 'replay');

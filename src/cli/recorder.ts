@@ -18,10 +18,7 @@ import { endText, stopText } from '../report/run/run-words.ts';
 import { summaryView } from '../report/run/summary-text.ts';
 import { giveCursorBackAtExit, type Terminal, tell, tellNotice, toCheckoutPath } from './terminal.ts';
 
-/**
- * Opens the file of `--events`. Checks it before planning, so that a wrong path costs nothing; the check does not
- * change it.
- */
+/** Opens the `--events` file. A wrong path is reported before planning. */
 export function openEvents(
   path: string | undefined,
   { inputs, terminal }: { inputs: readonly string[]; terminal: Terminal },
@@ -45,18 +42,18 @@ interface Recording {
   terminal: Terminal;
   paths: CampaignPaths;
   events: EventSink | undefined;
-  /** Returns the address of the review page, once there is one. Omitted if no decisions are possible during the run. */
+  /** Returns the URL of the review page once it is served. Undefined if the run has no review page. */
   page: (() => string | undefined) | undefined;
   latest(): Pick<Plan, 'rows' | 'concurrency' | 'gates'>;
   detail: Detail | undefined;
-  /** Whether workers of an engine carry the plan out, even while no client is attached. */
+  /** True if an engine runs the plan. */
   elsewhere: boolean;
-  /** Command that continues the run. Default: `apply` of its manifest. */
+  /** Command that continues the run. Defaults to `apply` of the manifest. */
   goingOn: Call | undefined;
   filesStay: boolean | undefined;
 }
 
-/** Makes the listeners of the event stream: a screen or lines for users, a file of events, the summary. */
+/** Returns the consumers of run events: progress display, `--events` file and summary. */
 export async function makeRecorder(
   plan: Plan,
   recording: Recording,
@@ -94,7 +91,7 @@ export async function makeRecorder(
   };
 }
 
-/** Shows a run as a live screen if the terminal has one and no detail is asked for, else as lines. */
+/** Shows a live display if the terminal supports it. Otherwise, and with `--verbose`, prints lines. */
 export async function createReporter(
   terminal: Terminal,
   run: { view: RunView; times: RunTimes; page?: () => string | undefined },
@@ -135,7 +132,6 @@ function tellEnd(view: RunView, { rows }: Plan, recording: Recording): void {
   }
 }
 
-/** Returns whether the reason why a run stopped is not among its failed steps: credits, key, or service. */
 function isAnnotated(exit: number): boolean {
   return exit === exitCodes.outOfCredits || exit === exitCodes.keyRefused || exit === exitCodes.unreachable;
 }

@@ -13,8 +13,8 @@ import { type RunningReview, serveReview } from '../review/serve/serve-review.ts
 import type { Terminal } from './terminal.ts';
 
 /**
- * Serves the review page of a host, prints its address, and opens it. `about`: text to print on a line of its own.
- * `state`: folder for small pictures, which is never committed.
+ * Serves the review page, prints its URL and opens it in a browser. `about`: additional line of output. `state`: folder
+ * for thumbnails.
  */
 export async function servePage(
   host: ReviewHost,
@@ -40,10 +40,10 @@ export async function servePage(
   return running;
 }
 
-/** Time in ms in which a program that cannot open the address fails. A viewer may stay in the foreground for longer. */
+/** Time in ms in which a browser command fails if it cannot open the URL. It may run longer if it succeeds. */
 const failsWithinMs = 1500;
 
-/** Opens a page of this machine in the user's browser. Returns false if no program does. No shell is involved. */
+/** Returns false if no browser command works. Uses no shell. */
 function openPage(url: string): Promise<boolean> {
   // A system's opener may interpret its argument, so only an address of this exact form is passed.
   if (!/^http:\/\/127\.0\.0\.1:\d{1,5}\/[0-9a-f]{32}\/$/.test(url)) throw new Error('internal error: no page of ours');
@@ -67,10 +67,7 @@ function openPage(url: string): Promise<boolean> {
   });
 }
 
-/**
- * Returns the port in `MEDIABATCH_REVIEW_PORT`. On that port the review page of a run is served without opening a
- * browser. Throws MB3000.
- */
+/** Returns `MEDIABATCH_REVIEW_PORT`. If set, a run serves its review page there and opens no browser. Throws MB3000. */
 export function reviewPortIn({ MEDIABATCH_REVIEW_PORT: text = '' }: NodeJS.ProcessEnv): number | undefined {
   if (text === '') return undefined;
   if (/^\d{1,5}$/.test(text) && Number(text) <= (portRange.most ?? 0)) return Number(text);
@@ -82,7 +79,7 @@ export function reviewPortIn({ MEDIABATCH_REVIEW_PORT: text = '' }: NodeJS.Proce
   });
 }
 
-/** Serves the review page of a run until `end`, which reports to open pages that the run is over. */
+/** Serves the review page of a run. `end` closes it and notifies open pages. */
 export async function showRun(
   live: LiveRun,
   port: number | undefined,

@@ -2,29 +2,20 @@ import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { exitCodes } from '../contract/exit.ts';
 
-/** Signals within this time of the first one count as one, because npm, ssh and systemd send several. In ms. */
+/** In ms. npm, ssh and systemd send several signals for one Ctrl-C, which count as one. */
 const sameWishMs = 300;
 
 interface Interruption {
-  /**
-   * Aborted by the first signal; the reason is its name. Nothing more is bought, requests in flight are awaited,
-   * everything is recorded.
-   */
+  /** Aborted by the first signal, with its name as the reason. The run sends no more create requests. */
   signal: AbortSignal;
   firstSignal: Promise<void>;
-  /**
-   * Resolves at the second signal: the process ends at once, and requests in flight stay on record as sent. A third
-   * signal kills the process.
-   */
+  /** Resolves at the second signal. The process then ends at once. Requests in flight stay recorded as sent. */
   secondSignal: Promise<void>;
-  /** Stops keeping the process alive. Signals are still caught, so that files are closed properly. */
+  /** Stops keeping the process alive. Signals are still caught. */
   stop(): void;
 }
 
-/**
- * Listens for signals that end a run. `drain`: aborted by the first signal; later signals then count as described in
- * `Interruption`.
- */
+/** Listens for signals that end a run. With `drain`, the first signal only aborts `drain`. */
 export function listenForInterruption(
   onFirst: () => void = () => {},
   { drain }: { drain?: AbortController | undefined } = {},
@@ -61,14 +52,10 @@ export function listenForInterruption(
   return { signal, firstSignal, secondSignal, stop: stopWatching };
 }
 
-/** Polling interval in ms for whether the parent is gone, because npm dies without passing SIGTERM on. */
+/** In ms. Polls for the parent process, because npm dies without forwarding SIGTERM. */
 const lookEveryMs = 1000;
 
-/**
- * Calls back once when npm, which started this command, is gone. npm starts a shell, and some shells stay between npm
- * and the command; then the shell's parent is checked. A command that was not started by npm may outlive its parent
- * (`nohup`, `disown`). Never keeps the process alive; the returned function stops the check.
- */
+/** Calls back once after npm, which started this command, has ended. Returns a function that stops the check. */
 function watchForOrphaning(onOrphaned: () => void): () => void {
   if (process.env.npm_lifecycle_event === undefined) return () => {};
   const parent = process.ppid;
@@ -86,7 +73,7 @@ function isShell(pid: number): boolean {
   return /^(ba|da|k|z|a)?sh$/.test(readProc(pid, 'comm')?.trim() ?? '');
 }
 
-/** Parent of a process. Undefined on a system without /proc. */
+/** Returns undefined without `/proc`. */
 function parentOf(pid: number): number | undefined {
   // The name in brackets may contain spaces and brackets. State and parent follow the last bracket.
   const fields = readProc(pid, 'stat')
@@ -103,11 +90,7 @@ function readProc(pid: number, name: string): string | undefined {
   }
 }
 
-/**
- * Listens for unhandled errors, such as an exception of a library in a socket event. By default they kill the process
- * with a stack. A run has paid jobs, so it ends properly instead: requests in flight are awaited, everything is
- * recorded.
- */
+/** Listens for unhandled errors. Otherwise they would kill the process before paid jobs are recorded. */
 export function listenForStrayErrors(): StrayErrors {
   let onError: (error: unknown) => void = () => {};
   const stray: StrayErrors = {
@@ -133,7 +116,7 @@ interface StrayErrors {
   stop(): void;
 }
 
-/** Handles unhandled errors outside of a run, which has its own listener. */
+/** Handles unhandled errors of commands that are not a run. */
 export function endAtStrayErrors(end: (error: unknown) => void): void {
   process.on('uncaughtException', (error) => {
     if (process.listenerCount('uncaughtException') === 1) end(error);

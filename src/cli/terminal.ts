@@ -12,31 +12,26 @@ import { terminalText } from '../report/render/terminal-text.ts';
 import { inertText, safeJson, safeText } from '../report/safe-text.ts';
 import { makeStyle, type Style, wantsColor, wantsScreen } from '../report/style.ts';
 
-/** Output of a command: data goes to `out`, all messages for users go to `err`. */
+/** Output of a command. Data goes to `out`, messages to `err`. */
 export interface Terminal {
   out(text: string): void;
   err(text: string): void;
   style: Style;
-  /** Style of `out`, which may be a file while `err` is a terminal. */
   outStyle: Style;
   width: number;
   outWidth: number;
   screen: boolean;
   interactive: boolean;
-  /** Writes commands to the runner of GitHub Actions; undefined elsewhere. `err` escapes such commands in its text. */
+  /** Writes workflow commands of GitHub Actions. Undefined outside of GitHub Actions. */
   github?: (text: string) => void;
-  /**
-   * How this command was called, which printed commands repeat: options by commander's names. Known once the command
-   * line has been read.
-   */
+  /** FILE and options of this command, which printed commands repeat. Empty until the command line was parsed. */
   called: { file: string | undefined; options: { readonly [name: string]: unknown } };
-  /** Prints commands that continue from this call. */
+  /** Formats a command for the user to paste, with the options of this call. */
   paste: Paste;
 }
 
 const defaultWidth = 100;
 
-/** Values of a terminal before a command line has been read. */
 export const notCalled: Pick<Terminal, 'called' | 'paste'> = {
   called: { file: undefined, options: {} },
   paste(command) {
@@ -46,10 +41,7 @@ export const notCalled: Pick<Terminal, 'called' | 'paste'> = {
 
 const showCursor = '\u001b[?25h';
 
-/**
- * Shows the cursor again at the end of the process, however it ends, because a screen hides it. Call the result when
- * the screen ends.
- */
+/** Shows the cursor again when the process exits for any reason. Returns a function that shows it now. */
 export function giveCursorBackAtExit(): () => void {
   const giveBack = () => {
     process.stderr.write(showCursor);
@@ -60,16 +52,13 @@ export function giveCursorBackAtExit(): () => void {
   };
 }
 
-/** The first error of stdout or stderr, except that its reader has closed it (`| head`). */
+/** First error of stdout or stderr. A closed reader (`| head`) is not an error. */
 let brokenStream: { name: string; error: NodeJS.ErrnoException } | undefined;
 
-/** Streams that were written to. On a full disk even an empty write fails. */
+/** Streams that were used. Others are not flushed, because on a full disk even an empty write fails. */
 const written = new Set<NodeJS.WriteStream>();
 
-/**
- * Terminal with the process's own streams. After an error, a stream discards its output; the work goes on, because it
- * is paid, and `allSaid` returns the error.
- */
+/** After a write error, the command continues, because its jobs are paid. `allSaid` returns the error. */
 export function processTerminal({ color = 'wanted' }: { color?: 'wanted' | 'never' } = {}): Terminal {
   const writer = (stream: NodeJS.WriteStream, name: string) => {
     let open = true;
@@ -106,7 +95,7 @@ export function processTerminal({ color = 'wanted' }: { color?: 'wanted' | 'neve
   };
 }
 
-/** Resolves when all output has left this process, or when its reader has closed it. Returns why output was lost. */
+/** Resolves after all output was written. Returns the write error, if any. */
 export async function allSaid(): Promise<string | undefined> {
   for (const stream of written) {
     await new Promise<void>((resolve) => stream.write('', () => resolve()));
@@ -114,7 +103,7 @@ export async function allSaid(): Promise<string | undefined> {
   return brokenStream && `${brokenStream.name} cannot be written: ${brokenStream.error.message}`;
 }
 
-/** Prints a result: fitted to the width of a terminal, unabridged if stdout is a file or a pipe. */
+/** Prints a result. Fits it to the width of a terminal, but not of a file or pipe. */
 export function show({ out, outStyle: style, outWidth }: Terminal, document: Document): void {
   out(terminalText(document, { style, width: process.stdout.isTTY === true ? outWidth : undefined }));
 }
@@ -135,7 +124,6 @@ interface Choice<Form extends string> {
   json?: boolean | undefined;
 }
 
-/** The format in which a result is printed. `--json` is short for `--format json`. */
 export function formOf<Form extends string = never>(options: Choice<Form>): Form | 'json' | 'text' {
   return options.json === true ? 'json' : (options.format ?? 'text');
 }
@@ -155,7 +143,7 @@ export async function outAs<Form extends string = never>(
   else show(terminal, made);
 }
 
-/** Shows a failure, and annotates it on GitHub: at the places of its diagnostics, else without a place. */
+/** Prints a failure. On GitHub Actions, also annotates the lines of its diagnostics. */
 export function sayFailure({ err, style, github, paste, screen, width }: Terminal, failure: Failure): void {
   err(failureText(failure, { style, paste, width: screen ? width : undefined }));
   if (github === undefined) return;
@@ -165,7 +153,7 @@ export function sayFailure({ err, style, github, paste, screen, width }: Termina
   github(diagnostics.length > 0 ? diagnosticsGithub(diagnostics, { toCheckoutPath }) : failureGithub(code, lines));
 }
 
-/** Returns the exit code of a command that treats one item after the other. `ended`: why it left items, shown here. */
+/** Returns the exit code of a command that processes items in sequence. `ended`: why it skipped the rest. */
 export function exitOfItems(
   terminal: Terminal,
   { failed, ended }: { failed: number; ended: Failure | 'interrupted' | undefined },
@@ -204,7 +192,7 @@ export function tellOn(terminal: Pick<Terminal, 'err' | 'style' | 'github' | 'pa
   };
 }
 
-/** Converts a path to one relative to the root of the checkout, as GitHub expects in any working folder. */
+/** Returns the path relative to the root of the checkout, as GitHub Actions expects. */
 export function toCheckoutPath(file: string): string {
   const root = process.env.GITHUB_WORKSPACE;
   if (root === undefined || root === '') return file;

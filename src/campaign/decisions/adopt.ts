@@ -183,7 +183,7 @@ function fieldsOf(kind: string): readonly string[] {
 
 interface FoundOut {
   address: string;
-  /** What the user found at the service. If undefined, the error lists the possible commands. */
+  /** Finding of the user at the service. If undefined, the error lists the possible commands. */
   finding: Finding | undefined;
   /** ID of the create request. Needed if the step has more than one unresolved create. */
   send?: string | undefined;

@@ -22,10 +22,7 @@ import { safeText } from '../../report/safe-text.ts';
 import { type ApplyOptions, open } from '../open.ts';
 import type { Terminal } from '../terminal.ts';
 
-/**
- * Plans, asks for consent, runs, and writes the lock. Loads the large modules for that only if there may be something
- * to do.
- */
+/** Loads the large modules only if the campaign may not be up to date. */
 export async function apply(file: string, typed: ApplyOptions, terminal: Terminal): Promise<number> {
   const saved = file.endsWith('.json') ? await readSaved(file, typed, terminal) : undefined;
   const options: ApplyOptions = { ...saved?.options, ...typed };
@@ -58,7 +55,7 @@ async function readSaved(file: string, options: ApplyOptions, terminal: Terminal
   return saved;
 }
 
-/** Returns the engine of a run. The address in the environment is for real runs, not for rehearsals. Throws MB3000. */
+/** Ignores `MEDIABATCH_ENGINE` in a sandbox run. Throws MB3000. */
 function engineFor({ engine, store, sandbox }: ApplyOptions): EngineChoice | undefined {
   const url = engineOf(engine, sandbox === true ? {} : process.env);
   if (url !== undefined) return { url, store };
@@ -75,7 +72,6 @@ function engineFor({ engine, store, sandbox }: ApplyOptions): EngineChoice | und
   });
 }
 
-/** Refuses sandbox options for a real run, because they would have no effect. */
 function refuseRealRehearsal(options: ApplyOptions): void {
   const [given] = findGiven(options, ({ flags }) => flags.startsWith('--sandbox-'));
   if (options.sandbox === true || given === undefined) return;
@@ -88,7 +84,6 @@ function refuseRealRehearsal(options: ApplyOptions): void {
   });
 }
 
-/** Shows the campaign of a saved plan, because a plan from a branch can name any campaign of its repository. */
 function tellSaved({ path, manifest, options }: SavedPlan, { err, style }: Terminal): void {
   const given = findGiven(options, ({ settles }) => settles === 'campaign');
   const words = [manifest, ...given.flatMap(({ row, value }) => wordsOf(flagOf(row), value))];
@@ -97,10 +92,7 @@ function tellSaved({ path, manifest, options }: SavedPlan, { err, style }: Termi
   );
 }
 
-/**
- * Returns the digest of all inputs of a plan other than files: this program and the user's options. Undefined if the
- * command has more to do than to report that everything is up to date.
- */
+/** Digest of program and options. Undefined if the command must run even if everything is up to date. */
 function digestOfGiven(options: ApplyOptions, campaign: OpenCampaign): string | undefined {
   if (options.json || options.events !== undefined || options.redo !== undefined) return undefined;
   // These change how a run begins, but not what there is to do.

@@ -24,7 +24,6 @@ import { applyingPlan } from '../next-steps.ts';
 import { type Flags, open, type Texts } from '../open.ts';
 import { outAs, type Terminal } from '../terminal.ts';
 
-/** `valid`: in ms. */
 type ApproveOptions = Texts<'by'> & Flags<'list' | 'revoke' | 'rows' | 'json'> & { valid: number };
 
 export async function approve(file: string | undefined, options: ApproveOptions, terminal: Terminal): Promise<number> {
@@ -82,7 +81,7 @@ async function askAbout(
   return exitCodes.done;
 }
 
-/** Revokes every approval of the plan in this file, and of plans that were approved under this path. */
+/** Revokes all approvals of the plan in this file, and of plans that were approved under its path. */
 async function revoke(file: string, saved: SavedPlan | undefined, { err, style }: Terminal): Promise<number> {
   const isMeant = ({ plan, digest }: Approval) => plan === resolve(file) || digest === saved?.digest;
   const found = (await listApprovals()).filter(isMeant);
@@ -109,10 +108,7 @@ async function showApprovals(options: ApproveOptions, terminal: Terminal): Promi
   return exitCodes.done;
 }
 
-/**
- * Describes everything that an approval of a plan covers, like `12 credits, and 1 post to …`. Undefined if nothing is
- * bought or published.
- */
+/** Describes what an approval covers, such as `12 credits, and 1 post to …`. Undefined if it covers nothing. */
 function subjectOf(plan: Plan, now: number): string | undefined {
   const { totals, rows } = plan;
   const { knownPrices, unknownPrices, estimate, mayRetry = 0, afterPicks } = totals;

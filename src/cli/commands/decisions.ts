@@ -18,7 +18,6 @@ import { askAboutMove, askPerson, declined } from '../consent.ts';
 import { type Flags, open, type StateOptions, type Texts } from '../open.ts';
 import { outJson, type Terminal, tell } from '../terminal.ts';
 
-/** `lockTimeout`: in ms. */
 type SharedOptions = StateOptions & Flags<'dryRun' | 'json' | 'undo'> & { lockTimeout: number; select?: string[] };
 type PickOptions = Texts<'note' | 'by' | 'reason' | 'from'> & Flags<'replace'>;
 type ForgetOptions = Flags<'orphans' | 'force'>;
@@ -28,16 +27,15 @@ type ResolveOptions = JobOptions & Texts<'send'> & Flags<'notSpent' | 'spendAgai
 
 interface Called {
   campaign: OpenCampaign;
-  /** Arguments after FILE. */
   words: string[];
   chosen: { names: string[]; select: string[] | undefined };
-  /** Options of all decision commands. The row of each command in `program/` lists those that it accepts. */
+  /** Options of all decision commands. Each command accepts those of its row in `program/`. */
   options: SharedOptions & PickOptions & ForgetOptions & AdoptOptions & ResolveOptions;
   shared: DecideOptions;
   terminal: Terminal;
 }
 
-/** Function of each decision by its command. `unpick` and `unpin` are the `--undo` of `pick` and `pin`. */
+/** `unpick` and `unpin` are `pick --undo` and `pin --undo`. */
 const verbs = {
   pick,
   reject: async (called: Called) => reject(called.campaign, called.chosen, await withWords(called)),
@@ -86,7 +84,6 @@ export async function decideBy(
   return exitCodes.done;
 }
 
-/** Adds the name of the user to a decision. Picks and rejections have a name; undoing them does not. */
 async function withWords({ campaign, options, shared }: Called) {
   const { note, reason, by = await nameInGit(campaign.paths.folder) } = options;
   return { ...shared, note, reason, by };

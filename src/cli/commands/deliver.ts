@@ -8,10 +8,7 @@ import type { Terminal } from '../terminal.ts';
 
 const mostNamed = 10;
 
-/**
- * Copies files to a folder or bucket, with a list of them. Sends no request to the service; deletes nothing, and
- * overwrites only the list and earlier copies.
- */
+/** Copies files and a list of them to a folder or bucket. Overwrites only the list and earlier copies. */
 export async function deliverOutputs(
   file: string,
   options: StateOptions & DeliverOptions,

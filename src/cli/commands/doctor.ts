@@ -66,7 +66,7 @@ function findingsAbout(about: string) {
 
 const own = findingsAbout('environment');
 
-/** Reports the sources of address and key, and whether they are usable. Never shows the key. */
+/** Reports the sources of URL and API key without printing the key. */
 function checkAccess(environment: Environment, folder: string): { findings: Finding[]; isUsable: boolean } {
   const { env } = process;
   const names = ['MEDIABATCH_BASE_URL', 'MEDIABATCH_API_KEY', keyCommandName];
@@ -124,10 +124,7 @@ async function checkUser({ limits }: Environment): Promise<Finding[]> {
 }
 
 const service = findingsAbout('service');
-/**
- * Clock difference in ms from which a warning is shown. The service replays answers for 24 hours and the runner assumes
- * 23, so an hour would use up the margin.
- */
+/** In ms. The service replays answers for 24 hours, and runs rely on 23 hours. */
 const worryingSkewMs = 60_000;
 
 async function checkService(options: ServiceOptions): Promise<Finding[]> {
@@ -187,7 +184,7 @@ function lockFindings({ shown, reading, problem }: FoundLock, service: string | 
   return [recorded.ok(`${shown}: ${countOf(lock.steps.size, 'step')} on record`)];
 }
 
-/** Converts a failure to a finding, so that other checks continue. Throws other errors. */
+/** Converts a failure to a finding, so that later checks still run. Rethrows other errors. */
 function failureFinding(about: string, error: unknown): Finding & { state: 'problem' } {
   const failure = failureOf(error);
   if (failure === undefined || failure.code === 'MB3004') throw error;

@@ -67,7 +67,7 @@ export async function workers(options: WorkersOptions, terminal: Terminal): Prom
   return check && (!isServed || troublesOf(state).length > 0) ? exitCodes.unreachable : exitCodes.done;
 }
 
-/** `idle`: there was nothing to do. */
+/** `idle`: text if the state was already as requested. */
 const wordsOf: Readonly<
   Record<RunAct, Record<'done' | 'idle', string> & { follows?: string; next?: readonly [string, 'apply' | 'resume'] }>
 > = {
@@ -86,7 +86,7 @@ const wordsOf: Readonly<
   resume: { done: 'resumed', idle: 'is not paused' },
 };
 
-/** Cancels, pauses or resumes a run on an engine. Its jobs are paid, so they are collected in any case. */
+/** Cancels, pauses or resumes a run on an engine. Its running jobs are still collected. */
 export async function changeRun(
   act: RunAct,
   file: string,

@@ -14,10 +14,7 @@ import { createReporter } from '../recorder.ts';
 import { listenForInterruption } from '../signals.ts';
 import { type Terminal, tell } from '../terminal.ts';
 
-/**
- * Shows a run that is in progress in another terminal, until it ends. Takes no lock; needs no manifest, API key or
- * network; writes nothing.
- */
+/** Shows the progress of a run in another terminal. Locks, writes and sends nothing. */
 export async function follow(
   file: string,
   options: Texts<'lock'> & Flags<'sandbox'>,

@@ -63,7 +63,7 @@ function contents(): Document {
   ];
 }
 
-/** Returns a page of the manual as Markdown. `{reference: NAME}` in a page is replaced by text from a table. */
+/** Returns a page of the manual as Markdown. Replaces `{reference: NAME}` by generated text. */
 export async function readTopic(name: string, program: Command, document?: ServiceDocument): Promise<string> {
   let page = await readFile(new URL(`${name}.md`, pages), 'utf8');
   for (const [place, reference = ''] of page.matchAll(/^\{reference: (\w+)\}$/gm)) {
@@ -106,7 +106,6 @@ function describeCommands(program: Command): Parameters<typeof commandReference>
   });
 }
 
-/** The service's OpenAPI document, as stored by a campaign of the working folder. */
 async function storedDocument(): Promise<ServiceDocument | undefined> {
   const service = knownService(false, readEnvironment(process.env, process.cwd()));
   if (service === undefined) return undefined;

@@ -30,7 +30,7 @@ const agentsTopic = new URL('../../manual/agents.md', import.meta.url);
 const schemaName = 'mediabatch.schema.json';
 const ownSchema = new URL('../../../schemas/manifest.schema.json', import.meta.url);
 
-/** Contents of files by their path below the new folder. */
+/** File contents by path in the new folder. */
 type NewFiles = Readonly<Record<string, string | Uint8Array>>;
 
 type InitOptions = Texts<'example' | 'fromCsv'> & Flags<'agents' | 'list'>;
@@ -79,10 +79,9 @@ function surroundingsOf(folder: string): NewFiles {
   };
 }
 
-/** Size limit in bytes. No file that is written here is larger. */
 const longestFile = 1024 * 1024;
 
-/** Writes all files of the campaign or none. Of the files around it, writes those that do not exist yet. */
+/** Writes all files of the campaign or none. Also adds missing files around it, such as `.gitignore`. */
 async function writeAll(
   folder: string,
   { files, around }: { files: NewFiles; around: NewFiles },
@@ -123,7 +122,6 @@ async function writeAll(
   }
 }
 
-/** Whether a path is taken. Behind a file there is nothing, and the folder cannot be made. */
 function isThere(path: string): boolean {
   try {
     return lstatOrAbsent(path) !== undefined;
@@ -139,9 +137,7 @@ function cannotBeMade(path: string, why: string): CampaignError {
   return new CampaignError({ code: 'MB3301', message, hint: anotherFolder, path });
 }
 
-/**
- * Names the campaign after its folder. The name is part of every idempotency key, so two folders must be two campaigns.
- */
+/** Idempotency keys contain the campaign name, so two folders must have different names. */
 function nameAfterFolder(manifest: string, folder: string): string {
   const plain = basename(resolve(folder)).normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
   const dashed = plain.replaceAll('ß', 'ss').replaceAll(/[^a-z0-9\-_.]+/g, '-');
@@ -155,7 +151,6 @@ function nameAfterFolder(manifest: string, folder: string): string {
   return manifest.replace(/^name: .*$/m, () => `name: ${isText ? name : JSON.stringify(name)}`);
 }
 
-/** Reads the files of an example by their path below its folder, without files that runs have written. */
 async function readExample(name: string): Promise<NewFiles> {
   const names = await exampleNames();
   if (!names.includes(name)) throw unknownName('no example', name, names);
@@ -180,17 +175,15 @@ async function exampleNames(): Promise<string[]> {
 }
 
 interface Table {
-  /** Columns whose names can be used in a template. */
   columns: readonly string[];
   rows: readonly { readonly [column: string]: string }[];
   labels: readonly string[];
-  /** Options of `foreach` besides the path of the file. */
   options: string;
 }
 
 /**
- * Makes a campaign with a picture for each row of a table. Its templates use the columns of the table. A table inside
- * the new folder is referenced; any other one is copied into it. Throws the errors that `validate` would report.
+ * Creates a campaign with one picture per row of a table. Copies the table unless it is inside the new folder. Throws
+ * the errors that `validate` would report.
  */
 async function makeCsvCampaign(file: string, folder: string): Promise<NewFiles> {
   const isWorkbook = /\.xlsx$/i.test(file);
@@ -227,7 +220,6 @@ function unusable(file: string, message: string, hint: string): CampaignError {
   return new CampaignError({ code: 'MB3104', message, hint, file });
 }
 
-/** Reads a table, or the first sheet of a workbook. */
 async function readTable(file: string, read: { text: string } | { bytes: Uint8Array }): Promise<Table> {
   const sheet = 'bytes' in read ? await readFirstSheet(file, read.bytes) : undefined;
   const { rows, diagnostics } = sheet ?? readRows({ path: file, file, text: 'text' in read ? read.text : '' });
@@ -309,19 +301,18 @@ const descriptionName =
   /desc|beschreib|\b(?:about|ideas?|idee|idées?|motiv|textes?|textos?|texts?|prompts?)\b|^script$/i;
 const speechName = /sprech|speech|spoken|voice|narrat|locu|\bvoix|\bvoz/i;
 
-/** Names of columns in en, de, fr and es that say what a picture shows. */
+/** Recognizes names of description columns in English, German, French and Spanish. */
 function isDescription(column: string): boolean {
   return promptName.test(column) || (descriptionName.test(column) && !speechName.test(column));
 }
 
 const promptName = /^(?!.*negative).*(?:\bprompt\b|_prompt$|^prompt_)|^(?:text|script)$/i;
 
-/** Largest number of columns for which pairs are tried as a row key. */
 const mostPaired = 12;
 
 /**
- * Chooses the best row key: one column or two, never empty, without duplicates, and with a typical key name if there
- * is one. A prompt is the row key only if no other column can be.
+ * Returns the best row key: one or two columns without empty or duplicate values, preferably with a name such as `id`.
+ * Uses the prompt column only if nothing else works.
  */
 function chooseKey({ columns, rows }: Table, prompted?: string): { column: string; template: string } | undefined {
   const tests: ((column: string) => boolean)[] = [
@@ -359,7 +350,6 @@ function plainName(value: string): string {
     .replaceAll(/^-|-$/g, '');
 }
 
-/** Columns for a prompt: a name and a description, or up to three texts; no links, numbers or flags. */
 function chooseWords({ columns, rows }: Table, key: string): string[] {
   const isText = (column: string) =>
     rows.every(

@@ -35,7 +35,6 @@ import { type Flags, open, type StateOptions } from '../open.ts';
 import { exitOfItems, outJson, type Terminal, tell } from '../terminal.ts';
 import { treatEach } from './list.ts';
 
-/** `lockTimeout`: in ms. */
 type SharedOptions = StateOptions & Flags<'yes' | 'json'> & { lockTimeout: number };
 type GcOptions = SharedOptions & Flags<'kept' | 'dryRun'>;
 type DestroyOptions = SharedOptions & Flags<'orphans' | 'serviceMoved'>;
@@ -51,7 +50,7 @@ export async function gc(file: string, options: GcOptions, terminal: Terminal): 
   }
 }
 
-/** Deletable files. `remove` returns false if a file has changed since it was found. */
+/** Files to delete. `remove` returns false if the file has changed since it was found. */
 interface Findings {
   found: Leftovers;
   remove(file: LeftoverFile): Promise<boolean>;
@@ -80,7 +79,6 @@ async function findKept(campaign: OpenCampaign, { sandbox = false }: GcOptions):
   return { found, remove: async (file) => files.isThere() && (await deleteLeftover(files.folder, file)) };
 }
 
-/** Returns the locks of other campaigns in the folder, because they may share files with this one. */
 async function otherLocks(paths: CampaignPaths, sandbox: boolean): Promise<OtherLock[]> {
   const locks = await requireOtherLocks(paths, { sandbox, mayHave: 'files here', done: 'deleted' });
   return locks.map(({ path, lock }) => {
@@ -128,10 +126,7 @@ function sumBytes(rows: readonly Leftover[]): number {
   return rows.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/**
- * Removes records at the service permanently. The lock does not change: purchases stay recorded, and later plans keep
- * local files.
- */
+/** Permanently deletes records at the service. The lock and local files stay unchanged. */
 export async function destroy(
   file: string,
   addresses: string[],

@@ -37,8 +37,8 @@ import { exitOfItems, outAs, type Terminal, tellNotice } from '../terminal.ts';
 export type ServiceOptions = Flags<'json' | 'sandbox'>;
 
 /**
- * Opens the configured service, or the sandbox of the working folder, for as long as `use` runs. `keeps`: whether the
- * sandbox stores its state even if it has never run before.
+ * Connects to the service or the sandbox of the working directory while `use` runs. `keeps`: true if a new sandbox
+ * stores its state.
  */
 export function withService<T>(
   { sandbox = false, keeps = false }: ServiceOptions & { keeps?: boolean },
@@ -48,10 +48,7 @@ export function withService<T>(
   return withLibrary({ environment: sandbox ? {} : readEnvironment(process.env, folder), sandbox, folder, keeps }, use);
 }
 
-/**
- * Queries the service. Without an API key or an answer, the documented rows are returned. The catalog of models is
- * undocumented, so a service without one is no error.
- */
+/** Queries the service. Without an API key or an answer, returns the documented rows. */
 async function askService<Row>(
   what: 'models' | 'voices',
   documented: Row[],
@@ -73,7 +70,6 @@ async function askService<Row>(
   }
 }
 
-/** Returns the rows with a wanted value, in any case; all rows if none is wanted. Refuses a value that no row has. */
 function filterBy<Row>(
   rows: readonly Row[],
   wanted: string | undefined,
@@ -96,10 +92,7 @@ export async function models(options: ServiceOptions & Texts<'kind'>, terminal: 
   });
 }
 
-/**
- * Merges models in the order of the kinds; within a kind the documented ones come first. Prices of the catalog
- * override documented prices.
- */
+/** Merges models in the order of the kinds, documented ones first. Prices of the catalog override documented prices. */
 function mergeModels(catalog: readonly CatalogModel[]): ModelRow[] {
   const rows = Object.values(kinds).flatMap((kind) =>
     Object.entries(kind.model?.models ?? {}).map(
@@ -237,14 +230,12 @@ function withSteps(listed: readonly ListedJob[], locks: readonly FoundLock[]): J
   }));
 }
 
-/** Creation time in ms since 1970; 0 if unknown, so that such jobs come last. */
 function timeOf({ createdAt }: JobRow): number {
   return Date.parse(createdAt ?? '') || 0;
 }
 
 type LocalFile = Digest & Record<'given' | 'path', string>;
 
-/** Uploads files to the media library. Costs no credits. */
 export async function upload(files: string[], options: ServiceOptions, terminal: Terminal): Promise<number> {
   const local: LocalFile[] = [];
   for (const file of files) local.push(await readLocalFile(file));
@@ -275,8 +266,8 @@ export async function upload(files: string[], options: ServiceOptions, terminal:
 }
 
 /**
- * Treats items at the service one after the other. Ends early at a signal, and if the service refuses the key or cannot
- * be reached, because the other items would fail, too. Returns why it ended early.
+ * Processes items in sequence. Ends early at a signal, or if the service refuses the key or is unreachable. Returns why
+ * it ended early.
  */
 export async function treatEach<Item>(
   items: readonly Item[],

@@ -35,7 +35,6 @@ export async function outputs(file: string, options: ListOptions, terminal: Term
   }
 }
 
-/** The format of the list. The extension of the file sets it, except that CSV can have semicolons. */
 function formatOf({ format, json, out }: ListOptions): 'text' | ListFormat {
   const given = json === true ? 'json' : format;
   const refuse = (message: string, hint: string) =>

@@ -27,9 +27,7 @@ import { type ApplyOptions, open, tellSandboxLock } from '../open.ts';
 import { tellCredential, tellUnselected } from '../plan-notices.ts';
 import { formOf, outAs, type Terminal } from '../terminal.ts';
 
-/**
- * Shows the plan, made from manifest, lock and disk alone. Sends no request, needs no API key, and writes only `--out`.
- */
+/** Shows the plan from manifest, lock and local files. Sends no request. Writes only the `--out` file. */
 export async function plan(file: string, options: ApplyOptions, terminal: Terminal): Promise<number> {
   try {
     if (options.compare === undefined) return await planAlone(file, options, terminal);
@@ -82,17 +80,14 @@ function textOf(made: Plan, options: ApplyOptions, terminal: Terminal): string {
   return github === undefined ? text : inertText(text);
 }
 
-/** Exit code of `--detailed-exitcode`. Insufficient credits take precedence, because a pipeline must not miss them. */
+/** `outOfCredits` takes precedence over `changesPending`. */
 function detailedExit({ rows, totals }: Plan): number {
   const isShort = (totals.fit?.missing ?? 0) > 0;
   if (isShort || rows.some(({ blockedBy }) => blockedBy === 'budget')) return exitCodes.outOfCredits;
   return rows.some(isWork) ? exitCodes.changesPending : exitCodes.done;
 }
 
-/**
- * Runs `plan --compare`: shows the changes of the working tree relative to a commit. Nothing is sent, written or
- * checked out.
- */
+/** Shows the changes of the working tree relative to a commit. */
 async function comparePlan(file: string, options: ApplyOptions, terminal: Terminal): Promise<number> {
   refuseOthers(options);
   const campaign = await open(file, options, terminal);

@@ -10,18 +10,15 @@ import { type Flags, open, type SelectionOptions, type StateOptions, type Texts 
 import { listenForInterruption } from '../signals.ts';
 import { outJson, type Terminal } from '../terminal.ts';
 
-/** `maxSize`: in bytes. */
 type ReportOptions = StateOptions &
   SelectionOptions &
   Texts<'compare' | 'out' | 'singleFile' | 'note'> &
   Flags<'copy' | 'json'> & { maxSize?: number; for?: 'client' };
 
-/** Number of small pictures from which the screen says that they are made, because that takes more than a moment. */
+/** From this number of thumbnails, the command prints a message, because making them takes time. */
 const many = 50;
 
-/**
- * Writes the gallery of a campaign, for any browser. Sends no request and takes no lock; also writes small pictures.
- */
+/** Writes the gallery of a campaign. Sends no request and takes no lock. */
 export async function report(file: string, options: ReportOptions, terminal: Terminal): Promise<number> {
   const { err, style, paste } = terminal;
   const campaign = await open(file, options, terminal);

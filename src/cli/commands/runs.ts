@@ -41,7 +41,7 @@ export async function showRun(
   }
 }
 
-/** Reads earlier runs, newest first. `running`: id of the newest one, if it has no end and a process holds the lock. */
+/** Returns earlier runs, newest first. `running`: ID of the run that holds the lock. */
 async function readRuns(file: string, options: RunsOptions) {
   const paths = campaignPaths(file, options);
   const history = new RunHistory(paths.state, paths.runs);

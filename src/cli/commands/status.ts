@@ -102,10 +102,7 @@ async function withEngine(
   return joinLocks(lock, found.lock);
 }
 
-/**
- * Reports that a run submitted by this clone continues on its engine. Commands that are printed after this call name
- * the engine.
- */
+/** Reports that a run of this clone continues on an engine. Later printed commands contain `--engine`. */
 function tellElsewhere({ paths }: OpenCampaign, terminal: Terminal): void {
   const note = readEngineNote(paths.lock);
   if (note === undefined) return;

@@ -13,8 +13,8 @@ import { outJson, type Terminal } from '../terminal.ts';
 type UnlockOptions = Texts<'id' | 'lock'> & Flags<'sandbox' | 'json' | 'force'>;
 
 /**
- * Ends the claim of a run that can never end it itself: its machine cannot be reached, or it is on an engine, where
- * this also ends the run. Requires the id that was shown.
+ * Releases the lock of a run that cannot release it: its machine is unreachable, or it is on an engine. Ends the run on
+ * the engine. Requires the run's ID.
  */
 export async function unlock(file: string, options: UnlockOptions, terminal: Terminal): Promise<void> {
   const { lock } = campaignPaths(file, options);
@@ -46,7 +46,6 @@ export async function unlock(file: string, options: UnlockOptions, terminal: Ter
   if (options.json === true) outJson(terminal, jsonOf('unlocked', { lock, run: id }));
 }
 
-/** Throws unless the run of the note is over. */
 async function giveUp(
   file: string,
   note: EngineNote,
@@ -69,10 +68,6 @@ async function giveUp(
   terminal.err(`bought by that run, and in no lock here: ${terminal.paste(call('list jobs', '--unknown'))}\n`);
 }
 
-/**
- * Error for a run that is open on an engine. Two runs would use the same idempotency keys, and buy the jobs of a list
- * kind twice.
- */
 function openError(file: string, { run, engine }: EngineNote): CampaignError {
   return new CampaignError({
     code: 'MB3704',
@@ -86,7 +81,6 @@ function openError(file: string, { run, engine }: EngineNote): CampaignError {
   });
 }
 
-/** Error for an engine that does not answer, because its run may still be in progress. */
 function notAskedError(file: string, { run }: EngineNote, why: unknown): CampaignError {
   const { hint = [] } = why instanceof CampaignError ? why.failure : {};
   return new CampaignError(

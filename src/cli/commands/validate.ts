@@ -44,10 +44,6 @@ function countGraph({ tasks, steps }: Graph): { tasks: number; steps: number; un
   return { tasks: tasks.length, steps: steps.length, ...(unchecked > 0 && { unchecked }) };
 }
 
-/**
- * Returns a line like `ok campaign.yaml: 2 tasks, 4 steps, 3 requests not checked, …`, with the reason why requests were
- * not checked.
- */
 function describeFine(
   { hasDocument }: LoadedLocally,
   { tasks, steps, unchecked = 0 }: ReturnType<typeof countGraph>,
@@ -65,8 +61,8 @@ function describeFine(
 type LoadedLocally = LoadedManifest & { hasDocument: boolean };
 
 /**
- * Loads a manifest for commands that do not query the service. Checks it, like a plan, against the stored document of
- * the service in the environment, or that of the sandbox; and checks unpublished posts against the clock.
+ * Loads a manifest without querying the service. Checks requests with the service's stored document, and unpublished
+ * posts against the clock.
  */
 export async function loadLocally(file: string, options: StateOptions, terminal: Terminal): Promise<LoadedLocally> {
   const campaign = await open(file, options, terminal);

@@ -17,34 +17,30 @@ import type { ApplyOptions } from '../open.ts';
 import type { Terminal } from '../terminal.ts';
 
 /**
- * A command line, and what it does. `not run`: the tests do not run it, because it needs a real service or an
- * accidental situation; `until Ctrl-C`: it runs until it is interrupted; `at gates`: it belongs to the example
- * draft-to-final; `asks`: it waits for a yes.
+ * A command line and its explanation. `not run`: tests skip it. `until Ctrl-C`: it must be interrupted. `at gates`: it
+ * runs in the example draft-to-final. `asks`: it prompts for a yes.
  */
 type Example = readonly [line: string, about: string, how?: 'not run' | 'until Ctrl-C' | 'at gates' | 'asks'];
 
-/** All facts about a command, used by the parser, the help, the manual and the tests. */
+/** All facts about a command, for the parser, the help, the manual and the tests. */
 export interface CommandRow {
-  /** Full name, like `list jobs`. */
+  /** Full name such as `list jobs`. */
   name: string;
   summary: string;
   description: string;
   arguments?: readonly (readonly [name: string, about: string, standard?: string])[];
   options?: readonly CommandOption[];
   notes?: string;
-  /** At least two. A test runs them in the quickstart folder, or in that of draft-to-final. */
+  /** At least two. A test runs them in the folder of the example quickstart or draft-to-final. */
   examples: readonly Example[];
-  /** Whether the first help screen shows it. */
+  /** True if the first help screen lists the command. */
   isEveryday?: true;
-  /** Whether it can lose data, so that it is never suggested for a typing error. */
+  /** True if the command can lose data. It is then never suggested for a typing error. */
   isDestructive?: true;
   alsoCalled?: readonly string[];
-  /** Other names that mean this command with an option. */
+  /** Other names for this command with an option. */
   shortForms?: Readonly<Record<string, string>>;
-  /**
-   * Runs the command. `given`: arguments, options and the command. Returns the exit code; nothing means 0. The code of
-   * a command is loaded when it is called.
-   */
+  /** Returns the exit code; undefined means 0. `given`: arguments, options and the Commander command. */
   run?: (terminal: Terminal, ...given: Given) => Promise<number> | Promise<void>;
 }
 
@@ -63,7 +59,6 @@ export function rowOf(command: Command): CommandRow | undefined {
   return rowsByCommand.get(command);
 }
 
-/** Adds commands under a heading. A subcommand follows its parent. */
 export function addCommands(program: Command, [heading, rows]: CommandGroup, context: ProgramContext): void {
   program.commandsGroup(heading);
   for (const row of rows) addCommand(program, row, context);
@@ -105,7 +100,6 @@ interface OptionDetails extends Omit<Partial<OptionRow>, 'takes' | 'standard' | 
   takes?: OptionRow['takes'] | 'whole' | 'bytes';
   standard?: unknown;
   conflicts?: string | string[];
-  /** Option that this one requires, like `--list`. */
   needs?: string;
 }
 
@@ -113,7 +107,7 @@ export type CommandOption = OptionRow | OwnOption;
 
 export const state: readonly OptionRow[] = Object.values({ ...lockOptions, ...varOptions });
 
-/** Typed options by their names in the option table, without defaults, which are added where they are needed. */
+/** Typed options by name in the option table, without defaults. */
 export function typedOptions(command: Command): ApplyOptions {
   const typed = Object.entries(optionTable).flatMap(([name, { flags }]) => {
     const own = new Option(flags).attributeName();
@@ -122,7 +116,6 @@ export function typedOptions(command: Command): ApplyOptions {
   return Object.fromEntries(typed);
 }
 
-/** Number of options from which the help groups them under headings. */
 const mostUngrouped = 15;
 
 const headings = Object.entries({
@@ -181,7 +174,7 @@ function requireNeeded(command: Command, options: readonly CommandOption[]): voi
 
 type Reader = (text: string, earlier: unknown) => unknown;
 
-/** Parser of an option's value. Undefined for a plain string, and for words, which Commander checks. */
+/** Undefined for plain strings, and for lists of words, which Commander checks. */
 function readerOf(takes: OptionDetails['takes'], range: Range = { least: 0 }): Reader | undefined {
   const append: Reader = (text, earlier = []) => [...(earlier as string[]), text];
   const readers: Readonly<Record<string, Reader | undefined>> = {
@@ -198,7 +191,7 @@ function readerOf(takes: OptionDetails['takes'], range: Range = { least: 0 }): R
   return typeof takes === 'string' ? readers[takes] : undefined;
 }
 
-/** Refuses a word like an option, which Commander would take for the path that was forgotten. */
+/** Throws for a value that starts with `-`, because the user probably forgot the path. */
 function readPath(text: string): string {
   if (/^--\w/.test(text))
     throw new InvalidArgumentError(`give a path before ${text} (for a file of that name: ./${text})`);
@@ -228,7 +221,6 @@ function secondsIn({ least }: Range): (text: string) => number {
   return (text) => read(text) * 1000;
 }
 
-/** Returns a parser of a number with one of these units. */
 function measure(units: Readonly<Record<string, number>>, examples: string): (text: string) => number {
   return (text) => {
     const [, number, unit = ''] = /^(\d{1,6}(?:\.\d{1,3})?) ?([a-z]+)$/i.exec(text) ?? [];

@@ -3,7 +3,7 @@ import type { Verb } from '../commands/decisions.ts';
 import { type CommandOption, type CommandRow, state } from './command-row.ts';
 import { manifestArgument } from './name-manifest.ts';
 
-/** A command that records a decision of a user in the lock. None of them costs credits. */
+/** Records a user's decision in the lock. Costs no credits. */
 interface Decision extends CommandRow {
   name: Exclude<Verb, `un${string}`>;
 }
@@ -217,7 +217,6 @@ export const lockCommands: readonly CommandRow[] = [
   },
 ];
 
-/** Adds the options of all decisions. A decision without own arguments is about named or selected steps. */
 function asCommand(row: Decision): CommandRow {
   const steps: CommandRow['arguments'] = [
     ['[addresses...]', 'steps or tasks; * matches anything. They come first if FILE is omitted'],

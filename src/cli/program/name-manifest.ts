@@ -10,8 +10,8 @@ export function isAboutManifest(command: Command): boolean {
 }
 
 /**
- * Inserts `campaign.yaml` into a command line that omits FILE; returns any other line unchanged. If the number of
- * words does not decide, the first word does: it is FILE if it looks like the path of a manifest.
+ * Inserts `campaign.yaml` into a command line without FILE. If the number of words is not decisive, checks whether the
+ * first word looks like a manifest path.
  */
 export function nameManifest(program: Command, argv: readonly string[]): readonly string[] {
   const found = findCommand(program, argv);
@@ -30,7 +30,6 @@ function hasManifest(command: Command, words: readonly string[]): boolean {
   return /^\.{0,2}\//.test(first) || (/\.(?:ya?ml|jsonl?)$/i.test(first) && !/^[\w-]+@/.test(first));
 }
 
-/** Finds the command of a line, and the index of its first word. */
 function findCommand(program: Command, argv: readonly string[]): { command: Command; at: number } | undefined {
   const named = ({ commands }: Command, at: number) => commands.find((one) => one.name() === argv[at]);
   let at = argv.findIndex((word) => !word.startsWith('-'));
@@ -42,7 +41,6 @@ function findCommand(program: Command, argv: readonly string[]): { command: Comm
   return command && { command, at };
 }
 
-/** Words that are neither options nor values of options. */
 function operandsOf(command: Command, words: readonly string[]): string[] {
   const found: string[] = [];
   for (let at = 0; at < words.length; at += 1) {
@@ -54,7 +52,7 @@ function operandsOf(command: Command, words: readonly string[]): string[] {
   return found;
 }
 
-/** Whether the value of an option is the next word: `--lock FILE` and `-ys SEL`, not `--lock=FILE` or `-sSEL`. */
+/** Returns true for `--lock FILE` and `-ys SEL`, and false for `--lock=FILE` and `-sSEL`. */
 function takesNext({ options }: Command, word: string): boolean {
   if (word.startsWith('--')) return options.some(({ long, required }) => required && long === word);
   for (const [at, letter] of [...word.slice(1)].entries()) {

@@ -91,9 +91,7 @@ export function makeProgram(context: ProgramContext): Command {
   return program;
 }
 
-/**
- * Sets `--sandbox` as if it had been typed, so that printed commands contain it and work without `MEDIABATCH_SANDBOX`.
- */
+/** Sets `--sandbox` as if typed, so that printed commands also work without `MEDIABATCH_SANDBOX`. */
 async function rehearse(command: Command): Promise<void> {
   const { knowsPlayMoneyOnly } = await import('../../campaign/environment.ts');
   const canRehearse = command.options.some(({ long }) => long === '--sandbox');
@@ -122,8 +120,7 @@ function firstScreen(program: Command): string {
 }
 
 /**
- * Makes a usage error safe to print. It repeats what was typed, which may contain terminal control sequences. A guess
- * begins with the typed letter: --quiet is near to --budget, and means something else.
+ * Escapes control sequences, because the message repeats typed text. Keeps only guesses with the typed first letter.
  */
 function sayUsage(text: string, { style }: Terminal): string {
   const first = /^error: unknown option '(--.)/.exec(text)?.[1] ?? '';
@@ -132,10 +129,7 @@ function sayUsage(text: string, { style }: Terminal): string {
   return safe.join('\n').replace(/^error: /, `${style.red('error')} MB3000 `);
 }
 
-/**
- * Returns whether a suggested command repeats an option. Without the limits of the plan it would do more than this
- * command.
- */
+/** Printed commands keep the plan's limits. Without them, the command would create more steps. */
 function isCarried({ settles, printed }: OptionRow, command: string): boolean {
   const where = printed ?? ({ campaign: 'always', plan: 'apply', run: 'never', here: 'never' } as const)[settles]; // I25
   return where === 'always' || (where === 'apply' && command === 'apply');
@@ -164,7 +158,7 @@ export function pasteAfter(program: Command, called: Terminal['called']): Termin
   };
 }
 
-/** Value of an option as it may be shown. Credentials of an engine are removed. */
+/** Removes the password of an engine URL. */
 function shownValue(name: string, { options }: Terminal['called']): unknown {
   const value = options[name];
   if (name !== 'engine') return value;

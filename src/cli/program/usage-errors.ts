@@ -7,7 +7,7 @@ import { nearestName } from '../../manifest/suggest.ts';
 import { rowOf } from './command-row.ts';
 import { defaultManifest } from './name-manifest.ts';
 
-/** Suggests the command for an unknown word. Its name is never just near to that of a destructive command. */
+/** Returns the command most similar to an unknown word. Returns a destructive command only for its exact name. */
 export function nearestCommand(program: Command, word: string): string | undefined {
   const rows = program.commands.flatMap((command) => rowOf(command) ?? []);
   const wanted = word.toLowerCase();
@@ -25,7 +25,7 @@ export function unknownCommand(program: Command, word: string): CampaignError {
   });
 }
 
-/** Error for an unknown name that a user wrote. `what`: words like `no example`. */
+/** `what`: start of the message, such as `no example`. */
 export function unknownName(what: string, name: string, names: readonly string[]): CampaignError {
   const near = nearestName(name, names);
   const guess = near === undefined ? '' : `did you mean ${near}? `;
@@ -38,7 +38,6 @@ export function unknownName(what: string, name: string, names: readonly string[]
   });
 }
 
-/** Limit of bytes that are read of each file. */
 const mostBytes = 1 << 20;
 
 export function noManifest(command: string): CampaignError {
