@@ -10,11 +10,11 @@ import type { Sql } from './database/database.ts';
 import { leaseMs } from './head/account.ts';
 import { readSpendingLeft } from './head/account-spending.ts';
 
-/** Time in ms after which a worker without heartbeat is silent. Workers send a heartbeat every 5 to 10 s. */
+/** In ms. A worker without a heartbeat for this long counts as silent. Workers send one every 5 to 10 s. */
 const silentMs = 20_000;
 const mostEnded = 10;
 
-/** SQL of the age in ms of a time. Absolute, because the server's clock may have been set back. */
+/** SQL for the age of a time in ms. Positive even after the server's clock was set back. */
 const age = (column: string) => `abs(extract(epoch FROM now() - ${column}) * 1000)::float8`;
 
 const isLeading = `${age('account.beat')} < ${leaseMs}`;
@@ -22,11 +22,9 @@ const isLeading = `${age('account.beat')} < ${leaseMs}`;
 export interface Shown {
   campaign?: string | undefined;
   state?: EngineRun['state'] | undefined;
-  /** Whether to count steps, files and credits, which reads every event. Defaults to true. */
   isCounted?: boolean;
 }
 
-/** Reads all accounts, workers and open runs of an engine, and the runs that ended last. */
 export async function readEngineState(sql: Sql, shown: Shown = {}): Promise<EngineState> {
   const [runs, accounts, workers] = [await readRuns(sql, shown), await readAccounts(sql), await readWorkers(sql)];
   return {
@@ -52,7 +50,6 @@ const facts = `json_strip_nulls(json_build_object('id', id, 'account', account, 
   'paused', CASE WHEN state = 'open' THEN ${actBy('paused', 'pausedBy')} END,
   'error', CASE WHEN state = 'open' THEN error END))`;
 
-/** SQL of the counts of a run. A row of `event` contains several events. */
 const counted = `json_strip_nulls(json_build_object(
   'credits', coalesce(result->'end'->>'spentNow', (SELECT substring(text FROM '.*"spentNow":([0-9]+)')
     FROM mediabatch.event WHERE run = shown.id AND text LIKE '%"spentNow":%' ORDER BY seq DESC LIMIT 1))::int,
@@ -91,7 +88,6 @@ async function readRuns(sql: Sql, { campaign, isCounted = true }: Shown): Promis
 
 type Ends = { [outcome: string]: number };
 
-/** Counts a step without an outcome as `waiting` while the run is open, and otherwise as `left` (skipped). */
 function stepsOf(ends: Ends, { of, isOpen }: { of: number; isOpen: boolean }): EngineRun['steps'] {
   const { done = 0, unneeded = 0, running = 0, left = 0, blocked = 0, ...fell } = ends;
   const failed = Object.values(fell).reduce((sum, count) => sum + count, 0);

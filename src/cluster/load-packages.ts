@@ -9,7 +9,7 @@ const versions = {
 
 type Package = keyof typeof versions;
 
-/** Loads an optional package. Throws MB3701 with the command that installs the package. */
+/** Loads an optional npm package. Throws MB3701 with the install command. */
 export async function loadPackage<T>(name: Package, load: () => Promise<T>): Promise<T> {
   try {
     return await load();

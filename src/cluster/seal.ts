@@ -6,17 +6,13 @@ import { accountName } from '../service/secrets.ts';
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/**
- * Encrypts links, request bodies and plans, so that the database can neither reveal nor change them. A ciphertext
- * decrypts only with its `context`.
- */
+/** Encrypts links, request bodies and plans, so that the database cannot reveal or change them. */
 export interface Seal {
   seal(text: string, context?: string): Buffer;
-  /** Returns `undefined` if the key or the context differs, or the data was changed. */
+  /** Returns `undefined` if the key or `context` differs, or if the data was changed. */
   open(sealed: Buffer, context?: string): string | undefined;
 }
 
-/** AES-256-GCM with a key derived from the API key. */
 export function makeSeal(token: string): Seal {
   const key = Buffer.from(hkdfSync('sha256', token, '', 'mediabatch seal 1', 32));
   return {
@@ -41,7 +37,7 @@ export function makeSeal(token: string): Seal {
   };
 }
 
-/** Returns the name of an account on an engine: 32 hex digits of a keyed hash, which do not reveal the API key. */
+/** Returns an account's name on an engine: a keyed hash of 32 hex digits, which does not reveal the API key. */
 export function accountOf({ token, baseUrl }: { token: string; baseUrl: string }): string {
   const of = sameAddress(baseUrl) ?? baseUrl;
   return createHmac('sha256', accountName(token)).update(`mediabatch account\n${of}`).digest('hex').slice(0, 32);

@@ -1,6 +1,6 @@
 import type { Clock } from '../contract/clock.ts';
 
-/** A timed wait that a notification ends early. A notification between two waits ends the next wait at once. */
+/** Returns a sleep that a notification ends early. A notification between two sleeps ends the next sleep at once. */
 export function makeWakeUp({ clock, isFor }: { clock: Clock; isFor(payload: string): boolean }) {
   let isDue = false;
   let end = () => {};
@@ -27,7 +27,7 @@ export function makeWakeUp({ clock, isFor }: { clock: Clock; isFor(payload: stri
   };
 }
 
-/** Shortens a period by up to a quarter at random, so that periodic work of many workers is spread. */
+/** Shortens a period by up to a quarter at random, so that many workers do not act at the same time. */
 export function spread(clock: Clock, ms: number): number {
   return ms * (0.75 + clock.random() / 4);
 }

@@ -3,12 +3,12 @@ import { loadPackage } from '../load-packages.ts';
 import type { Database, Sql } from './database.ts';
 import { isMadeAlready } from './server-errors.ts';
 
-/** Version of the data in tables and queues. Part of queue names, so that workers of another version get no jobs. */
+/** Version of stored data. Queue names contain it, so that workers of other versions get no jobs. */
 export const protocol = 1;
 
-/** Channel of account ids, notified when a worker of the account may have work. */
+/** Channel of account IDs. A notification means that a worker of the account may have work. */
 export const workChannel = 'mediabatch_work';
-/** Channel of run ids, notified when the records of the run change. */
+/** Channel of run IDs. A notification means that the run's records have changed. */
 export const runChannel = 'mediabatch_run';
 
 export type Boss = PgBoss;
@@ -39,7 +39,6 @@ const settings = {
   flowIntervalSeconds: 3600,
 } as const;
 
-/** Maximum number of attempts to create the queue while other processes create it as well. */
 const mostRaces = 10;
 
 const queueOptions = {
@@ -61,7 +60,7 @@ export const headQueueOptions = {
 
 export const filesQueueOptions = { ...queueOptions, policy: 'standard', deleteAfterSeconds: 60 } as const;
 
-/** Opens the queue on the connections of the database. Ignores errors of background work; calls report their own. */
+/** Opens the job queue. Ignores errors of background work, because calls report their own errors. */
 export async function openBoss(database: Pick<Database, 'persist' | 'ask'>): Promise<Boss> {
   const { PgBoss: Queue } = await loadPackage('pg-boss', () => import('pg-boss'));
   const ask = async (text: string, values?: unknown[]) => (await database.ask(text, values)) as { rows: unknown[] };

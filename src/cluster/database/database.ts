@@ -19,27 +19,25 @@ export interface Sql {
 }
 
 /**
- * PostgreSQL connection pool that survives outages. Each call is repeated until the server answers, so statements must
- * be idempotent or guarded. Calls reject with permanent errors, and when the database is closed or `signal` aborts.
+ * PostgreSQL connection pool that survives outages. Calls are repeated until the server answers, so statements must be
+ * idempotent. Calls reject with permanent errors, and after an abort of `signal`.
  */
 export interface Database extends Sql {
-  /** Runs `work` in a transaction; again if the answer to COMMIT was lost. */
+  /** Calls `work` in a transaction. Calls it again if the answer to COMMIT was lost. */
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
-  /** Repeats `act` until the server answers. */
   persist<T>(act: () => Promise<T>): Promise<T>;
   ask(text: string, values?: unknown[]): Promise<unknown>;
   /**
-   * Calls `on` with the payload of each notification, and with `undefined` after each connect, because notifications
-   * may have been missed. Returns a function that stops the calls.
+   * Calls `on` with each payload, and with `undefined` after each connect, because notifications may have been missed.
+   * Returns a function that ends the calls.
    */
   listen(channel: string, on: (payload: string | undefined) => void): () => void;
-  /** Start of the current outage, by `performance.now()`; `undefined` while the server answers. */
+  /** Start of the current outage by `performance.now()`. Undefined while the server answers. */
   readonly awaySince: number | undefined;
   close(): Promise<void>;
 }
 
 interface DatabaseOptions {
-  /** `application_name` of the connections. */
   name: string;
   signal?: AbortSignal;
   most?: number;
@@ -49,17 +47,14 @@ interface DatabaseOptions {
 
 const statementMs = 60_000;
 /**
- * Settings of each connection, which override those of the user or database. Commits are durable. A transaction that
- * waited for a row lock sees new commits. Statements time out with their callers, and a process that freezes inside a
- * transaction loses its locks, so that no leader waits for ever. Poolers accept few of these as startup parameters.
+ * Settings of each connection, for durable commits. A process that freezes in a transaction loses its row locks. Set by
+ * SQL, because poolers accept few startup parameters.
  */
 const ownSettings = `SELECT set_config('default_transaction_isolation', 'read committed', false);
   SELECT set_config('statement_timeout', '${statementMs}', false);
   SELECT set_config('idle_in_transaction_session_timeout', '10000', false);
   SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`;
-/** Time in ms for which the first statement waits for a free connection of the server. */
 const roomMs = 2000;
-/** Timeout of closing in ms. A frozen server does not answer. */
 const closingMs = 3000;
 const pauses = [50, 100, 250, 500, 1000, 2000];
 
@@ -244,12 +239,10 @@ class PostgresDatabase implements Database {
   }
 }
 
-/** Time in ms in which a pooler that shares server connections answers a second session. */
 const patienceMs = 3000;
-/** Number of queries from each session. */
 const looks = 4;
 
-/** Throws MB3702 for a pooler that shares server connections between sessions, which breaks LISTEN and settings. */
+/** Throws MB3702 if a pooler shares server connections between sessions, which breaks LISTEN and settings. */
 async function refuseSharedSessions(
   client: pg.ClientBase,
   { url, open }: { url: string; open(): Promise<pg.Client> },
@@ -270,7 +263,6 @@ async function refuseSharedSessions(
   });
 }
 
-/** Whether two sessions share a server connection, or one session uses several. */
 async function areShared(one: pg.ClientBase, other: pg.ClientBase): Promise<boolean> {
   const own = await serverOf(one);
   for (let look = 0; look < looks; look += 1) {
@@ -287,7 +279,6 @@ async function serverOf(client: pg.ClientBase): Promise<number | undefined> {
   return rows[0]?.pid;
 }
 
-/** Resolves like `work`, or with `undefined` after `ms`. */
 async function withinMs<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {

@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import { Condition } from '../../ground/condition.ts';
 
-/** `undefined`: notifications may have been missed. */
 type Listener = (payload: string | undefined) => void;
 
 interface ListeningOptions {
@@ -11,7 +10,7 @@ interface ListeningOptions {
   signal: AbortSignal;
 }
 
-/** LISTEN for all channels of a process, over one connection. Does not report errors: listeners also poll. */
+/** LISTEN for all channels of a process on one connection. Ignores errors, because listeners also poll. */
 export class Listening {
   readonly #options: ListeningOptions;
   readonly #listeners = new Map<string, Set<Listener>>();
@@ -23,7 +22,6 @@ export class Listening {
     options.signal.addEventListener('abort', () => this.#news.notify(), { once: true });
   }
 
-  /** Returns a function that ends the listening. */
   listen(channel: string, listener: Listener): () => void {
     const listeners = this.#listeners.get(channel) ?? new Set();
     this.#listeners.set(channel, listeners.add(listener));
@@ -36,7 +34,6 @@ export class Listening {
     };
   }
 
-  /** Resolves when the connection is closed, after `signal` has aborted. */
   async closed(): Promise<void> {
     await this.#going;
   }
@@ -60,7 +57,6 @@ export class Listening {
     this.#going = undefined;
   }
 
-  /** Resolves when the connection ends, or when no channel has a listener. */
   async #listenOn(client: pg.Client): Promise<void> {
     const listened = new Set<string>();
     let hasEnded = false;

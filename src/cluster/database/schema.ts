@@ -2,7 +2,7 @@ import { CampaignError } from '../../contract/failure.ts';
 import { call, way } from '../../ground/advice.ts';
 import type { Database, Sql } from './database.ts';
 
-/** Migrations, in order. Their number is the version of the schema. A released migration never changes. */
+/** Their number is the schema version. Never change a released migration. */
 const migrations = [
   `
   CREATE TABLE mediabatch.account (
@@ -111,7 +111,7 @@ const migrations = [
 
 const migrationLock = 7_268_911_430_215;
 
-/** Creates or migrates the tables. Returns the schema versions before and after. Throws MB3703 for a newer version. */
+/** Creates or migrates the tables. Returns both schema versions. Throws MB3703 if the tables are newer. */
 export function migrate(database: Database): Promise<{ before: number; now: number }> {
   return database.transaction(async (sql) => {
     await sql.query('SELECT pg_advisory_xact_lock($1)', [migrationLock]);
@@ -130,7 +130,7 @@ export function migrate(database: Database): Promise<{ before: number; now: numb
   });
 }
 
-/** Returns whether the tables exist. Throws MB3703 if they have another version: readers never migrate. */
+/** Never migrates. Throws MB3703 if the tables have another version. */
 export async function hasTables(sql: Sql): Promise<boolean> {
   const known = await versionOf(sql);
   if (known > migrations.length) throw newer(known);
@@ -139,7 +139,7 @@ export async function hasTables(sql: Sql): Promise<boolean> {
   return true;
 }
 
-/** Lets a role submit, execute, inspect and dump runs. `pg_dump` reads sequences. */
+/** Grants a role the rights to submit, run, inspect and dump runs. `pg_dump` reads sequences. */
 export async function grant(database: Database, role: string): Promise<void> {
   const [row] = await database.query<{ role: string }>('SELECT quote_ident($1) AS role', [role]);
   const schemas = 'SCHEMA mediabatch, mediabatch_queue';

@@ -30,7 +30,7 @@ const clashes = new Set(['40001', '40P01', '55P03']);
 
 const noRoom = '53300';
 
-/** Codes of a CREATE whose object another process has created at the same moment. */
+/** Codes of a CREATE that failed because another process created the same object at the same time. */
 const made = new Set(['23505', '42P06', '42P07', '42710', '42723']);
 
 const gone = new Set(['3D000', '3F000', '42P01']);
@@ -52,12 +52,12 @@ export function isMadeAlready(error: unknown): boolean {
   return made.has(codeOf(error) ?? '');
 }
 
-/** Whether the engine's database, schema or tables are missing. */
+/** Returns true if the database, schema or tables do not exist. */
 export function isGone(error: unknown): boolean {
   return gone.has(codeOf((error as Error | undefined)?.cause ?? error) ?? '');
 }
 
-/** Whether the server lacks a function, or the role may not call it. */
+/** Returns true if the server lacks a function or denies it to the role. */
 export function isNotOffered(error: unknown): boolean {
   return ['42501', '42883', '0A000', '55000'].includes(codeOf((error as Error | undefined)?.cause ?? error) ?? '');
 }
@@ -66,7 +66,6 @@ export function hasNoRoom(error: unknown): boolean {
   return codeOf(error) === noRoom;
 }
 
-/** Returns the failure for a server error that only a user can fix. */
 export function refusalOf(error: unknown, url: string): CampaignError | undefined {
   const shown = showEngine(url);
   const said = messageOf(error);
@@ -87,7 +86,6 @@ export function refusalOf(error: unknown, url: string): CampaignError | undefine
   }
 }
 
-/** Returns the failure for an error of the first statement. */
 export function unusable(error: unknown, url: string): CampaignError {
   const known = error instanceof CampaignError ? error : refusalOf(error, url);
   if (known !== undefined) return known;
@@ -150,7 +148,7 @@ function hintFor(error: unknown): Advice {
   }
 }
 
-/** Throws MB3705 unless the text is the URL of a PostgreSQL database. */
+/** Throws MB3705 unless the text is a PostgreSQL URL. */
 export function checkEngineUrl(text: string): void {
   let url: URL | undefined;
   try {
@@ -173,10 +171,9 @@ export function checkEngineUrl(text: string): void {
   }
 }
 
-/** Values of `sslmode` that the driver treats as `verify-full`, after a deprecation warning. */
+/** Values of `sslmode` that the driver treats as `verify-full` after a deprecation warning. */
 const asVerified = new Set(['prefer', 'require', 'verify-ca']);
 
-/** Returns the URL for the driver, without the values of `sslmode` that cause a warning. */
 export function connectionString(text: string): string {
   const { searchParams } = new URL(text);
   const mode = searchParams.get('sslmode');

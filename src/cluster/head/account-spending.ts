@@ -26,10 +26,10 @@ const insertLines = `${held},
 
 const gatherMs = 250;
 
-/** Time after the last heartbeat at which other workers delete a worker's row. */
+/** Other workers delete a worker's row this long after its last heartbeat. */
 export const forgottenAfter = '1 hour';
 
-/** Credits that an account spent and holds on the day and in the month of `at`, by the server's clock. */
+/** Credits that an account spent and reserved in the day and month of `at`, by the server's clock. */
 export interface SpentSums {
   at: string;
   day: number;
@@ -44,8 +44,8 @@ interface SpendingOptions extends Term {
 }
 
 /**
- * Spending of an account. Its only leader checks each hold, and stores lines before it sends a request, so the next
- * leader computes the same sums. Days and months follow the server's clock, because the clocks of leaders differ.
+ * Spending of an account. Its leader stores each reservation before the create request, so that the next leader
+ * computes the same sums. Days and months follow the server's clock.
  */
 export class AccountSpending implements SpendingHome {
   readonly named = 'worker --limit';
@@ -78,7 +78,6 @@ export class AccountSpending implements SpendingHome {
     return spending;
   }
 
-  /** The lowest limits of all registered workers of the account. */
   get limits(): SpendingLimits {
     return this.#limits;
   }
@@ -94,8 +93,8 @@ export class AccountSpending implements SpendingHome {
   }
 
   /**
-   * Returns the purchase journal of a run. The lines of the run are the journal: no other open run of the account has
-   * its idempotency keys (`one_open_run`). `earlier`: records of earlier runs of the campaign.
+   * Returns a run's purchase journal, which is the run's lines: no other open run of the account has the same
+   * idempotency keys. `earlier`: records of earlier runs of the campaign.
    */
   of({ id, campaign }: RunRecord, earlier: Lock): PurchaseJournal {
     const { clock } = this.#options;
@@ -134,7 +133,7 @@ export class AccountSpending implements SpendingHome {
     return typeof finder !== 'string' || !this.#options.drives(finder);
   }
 
-  /** Settles holds of a crashed leader by the campaign's lock, which records jobs and unresolved creates. */
+  /** Settles reservations of a crashed leader with the jobs and unresolved creates of the campaign's lock. */
   takeUp({ campaign }: RunRecord, lock: Lock): void {
     const open = this.#monthNow().sums.openOf(campaign);
     if (open.length === 0) return;
@@ -162,7 +161,7 @@ export class AccountSpending implements SpendingHome {
     return this.#serverAheadMs + performance.now();
   }
 
-  /** Returns the server's month. After the clock was set back, no earlier month reopens. */
+  /** Never returns an earlier month than before, even if the server's clock is set back. */
   #monthNow(): Month {
     const name = laterOf(monthOf(this.#now()), this.#month.name);
     if (name !== this.#month.name) this.#month = this.#openMonth(name);
@@ -188,12 +187,10 @@ interface Month {
   lines: RowWriter;
 }
 
-/** Returns `undefined` for an account without limits. */
 export async function readLimit(sql: Sql, account: string): Promise<SpendingLeft | undefined> {
   return (await readSpendingLeft(sql, [account])).get(account);
 }
 
-/** Omits accounts without limits. */
 export async function readSpendingLeft(sql: Sql, accounts: readonly string[]): Promise<Map<string, SpendingLeft>> {
   const rows = await sql.query<{ account: string; now: string; spent: SpentSums | null; limits: SpendingLimits[] }>(
     `SELECT worker.account, to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS now, spent, jsonb_agg(doing->'limits') AS limits

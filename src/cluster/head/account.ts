@@ -7,7 +7,7 @@ import type { Database } from '../database/database.ts';
 import type { SpentSums } from './account-spending.ts';
 import { raisedEpoch } from './rows.ts';
 
-/** Time in ms after which a leader hands over to another worker. The queue limits a job to one day. */
+/** In ms. A leader hands over after this time, because the queue limits a job to one day. */
 export const longestSittingMs = 23 * 3_600_000;
 
 export type HeadBoss = Pick<Boss, 'createQueue' | 'send' | 'fetch' | 'touch' | 'complete' | 'fail'>;
@@ -19,13 +19,13 @@ interface SeatOptions {
   worker: string;
 }
 
-/** Queues the leader's job again if it was lost. Does nothing if a worker leads or the job is queued. */
+/** Queues the leader's job again if it was lost. Does nothing if the account has a leader or the job is queued. */
 export async function offerHead({ db, boss, account }: Omit<SeatOptions, 'worker'>): Promise<void> {
   await db.persist(() => boss.createQueue(headQueue(account), headQueueOptions));
   await db.persist(() => boss.send(headQueue(account), { account }));
 }
 
-/** Whether the job was still assigned to this attempt. The queue's declared return type lacks the field. */
+/** Returns true if the job was still assigned to this attempt. The queue's declared type lacks the field. */
 function isDone(answer: object): boolean {
   return 'affected' in answer && answer.affected === 1;
 }
@@ -34,15 +34,15 @@ type Job = { id: string; retryCount: number };
 
 interface Raised {
   epoch: string;
-  /** Time in ms that create requests of earlier leaders may still take; 0 if the last one left with none in flight. */
+  /** Time in ms that create requests of earlier leaders may still need. 0 if none was in flight. */
   waitMs: number;
   /** Longest create timeout of the open runs and of earlier leaders, in ms. */
   createTimeoutMs: number;
 }
 
 /**
- * Acquires the leadership of the account if it is free. Raises the epoch, so that the database rejects all later
- * statements of an earlier leader. Returns undefined if another worker leads, or if the account needs no leader.
+ * Acquires the leadership of an account. Increments the epoch, so that the database rejects an earlier leader. Returns
+ * undefined if another worker leads or the account needs no leader.
  */
 export async function takeSeat(options: SeatOptions): Promise<Seat | undefined> {
   const { db, boss, account, worker } = options;
@@ -76,7 +76,6 @@ export async function takeSeat(options: SeatOptions): Promise<Seat | undefined> 
   return new Seat({ ...options, job }, raised, lease);
 }
 
-/** Leadership of an account by this process. */
 export class Seat {
   readonly epoch: number;
   readonly lease: Lease;
@@ -94,8 +93,8 @@ export class Seat {
   }
 
   /**
-   * Returns the time in ms for which the leader must not search for or resend create requests of earlier leaders. After
-   * this time, an earlier leader that froze during a create request has lost its lease, and its request has ended.
+   * Returns how long the leader must not resolve or resend create requests of earlier leaders, in ms. Their requests
+   * have ended by then.
    */
   waitMs(): number {
     return Math.max(0, this.#waitUntil - performance.now());
@@ -114,7 +113,6 @@ export class Seat {
     this.#createTimeoutMs = timeoutMs;
   }
 
-  /** Sets the source of the sums that heartbeats store in the account. */
   tellSpent(spent: () => SpentSums | undefined): void {
     this.#spent = spent;
   }
@@ -131,8 +129,8 @@ export class Seat {
   }
 
   /**
-   * Ends the leadership. If a run is open, the job is free for the next leader at once. `error`: why the leader failed;
-   * undefined if none of its requests is in flight, so that the next leader need not wait for their answers.
+   * Ends the leadership and offers it to other workers. `error`: why the leader failed. If undefined, no request is in
+   * flight, so the next leader need not wait.
    */
   async leave(error?: string): Promise<'no run is open' | 'handed over' | 'taken over'> {
     const { db, boss, account, job } = this.#options;
@@ -167,13 +165,13 @@ export class Seat {
   }
 }
 
-/** Time in ms, by the database's clock, after which a leader without heartbeat is replaced. The minimum of pg-boss. */
+/** In ms, by the database's clock. A leader without a heartbeat for this long is replaced. Minimum of pg-boss. */
 export const leaseMs = 10_000;
 const beatEveryMs = 2000;
-/** Maximum difference in ms of the two clocks over half a lease. A larger difference means that a clock has jumped. */
+/** Maximum difference in ms of the two clocks during half a lease. A larger difference means that a clock jumped. */
 const toleranceMs = 1000;
 
-/** Two clocks in ms, with arbitrary origins. Linux stops the monotonic clock while the machine sleeps. */
+/** Two clocks in ms with arbitrary origins. Linux stops the monotonic clock while the machine sleeps. */
 interface LeaseClocks {
   monotonic(): number;
   wall(): number;
@@ -187,8 +185,8 @@ interface Moment {
 }
 
 /**
- * Permission to send create requests for an account. It is fresh while the last confirmed heartbeat was sent less than
- * half a lease ago. In the other half, a request can reach the service before another worker takes over.
+ * Permission to send create requests. It is fresh for half a lease after a confirmed heartbeat. In the other half,
+ * requests in flight reach the service before another worker leads.
  */
 export class Lease {
   readonly #clocks: LeaseClocks;
@@ -202,12 +200,11 @@ export class Lease {
     setMaxListeners(0, this.#lost.signal);
   }
 
-  /** Aborted when another worker leads the account, or may lead it. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }
 
-  /** After a jump of either clock, returns false until the next heartbeat. */
+  /** Returns false from the jump of a clock until the next heartbeat. */
   isFresh(): boolean {
     if (this.#confirmed === undefined || this.#lost.signal.aborted) return false;
     const { monotonic, wall } = this.#now();
@@ -216,7 +213,7 @@ export class Lease {
     return age < leaseMs / 2 && !hasJumped;
   }
 
-  /** Resolves with false when the lease is lost or the signal aborts first. */
+  /** Resolves with false if the lease is lost or `signal` is aborted first. */
   async whenFresh(signal: AbortSignal): Promise<boolean> {
     while (!this.isFresh()) {
       if (signal.aborted || this.#lost.signal.aborted) return false;
@@ -227,7 +224,7 @@ export class Lease {
     return true;
   }
 
-  /** Sends heartbeats until the signal aborts or the lease is lost. `beat` resolves with false after a takeover. */
+  /** Sends heartbeats until `signal` is aborted or the lease is lost. `beat` resolves with false after a takeover. */
   async keep(
     beat: () => Promise<boolean>,
     { signal, sleep }: { signal: AbortSignal; sleep(ms: number, signal: AbortSignal): Promise<void> },
@@ -239,7 +236,7 @@ export class Lease {
     }
   }
 
-  /** Sends one heartbeat. If the database does not confirm it, the lease is lost. The lease counts from the call. */
+  /** Sends one heartbeat. The lease is lost if the database does not confirm it. The lease starts at the call. */
   async confirm(beat: () => Promise<boolean>): Promise<boolean> {
     const asked = this.#now();
     let isHeld = false;
@@ -265,10 +262,7 @@ export class Lease {
   }
 }
 
-/**
- * Makes create requests of a service wait until the lease is fresh, so that an outage of the database does not use up
- * their attempts. The service must also check `lease.isFresh`, because connecting may take long.
- */
+/** Makes create requests wait for a fresh lease. The service must check `lease.isFresh` again after connecting. */
 export function guardCreates<Guarded extends Service>(
   service: Guarded,
   { lease, signal }: { lease: Lease; signal: AbortSignal },

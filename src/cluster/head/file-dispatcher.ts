@@ -13,7 +13,7 @@ import { held, type Term } from './rows.ts';
 
 const lookMs = 1000;
 const mostWritten = 200;
-/** Time in ms that a file waits for a slot of this process. Another fetch worker costs two transactions. */
+/** In ms. Waiting this long for a local slot is cheaper than using another fetch worker. */
 const patienceMs = 1000;
 
 interface FileDispatcherOptions extends Term {
@@ -22,7 +22,6 @@ interface FileDispatcherOptions extends Term {
   seal: Seal;
 }
 
-/** Fetch worker of the leader's process. */
 export interface OwnFetchWorker {
   store: string;
   slots: Places;
@@ -42,7 +41,6 @@ export class FileDispatcher {
   readonly #queues = new Map<string, Promise<unknown>>();
   readonly #new = new Batches<Order>({ write: (orders) => this.#write(orders), mostSize: mostWritten });
   readonly #waiting = new Map<string, Order>();
-  /** Ids of files whose results are to be read. */
   readonly #reads = new Batches<string>({ write: (ids) => this.#read([...new Set(ids)]) });
   #leaveChannel: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -51,7 +49,7 @@ export class FileDispatcher {
     this.#options = options;
   }
 
-  /** Returns the outputs of a run. `own` fetches files of its store, except those that get no slot soon. */
+  /** `own`: downloads to the run's store in this process. Files without a free slot go to other fetch workers. */
   outputsOf(run: Pick<RunRecord, 'id' | 'campaign' | 'store'>, own?: OwnFetchWorker): Outputs {
     const queue = filesQueue(this.#options.account, placeOf(run));
     const order = (id: string, task: FileTask, signal?: AbortSignal) =>
@@ -88,7 +86,7 @@ export class FileDispatcher {
     this.#leaveChannel?.();
   }
 
-  /** Queues a file for the fetch workers. Resolves with undefined if aborted; the next leader collects the result. */
+  /** Queues a file for the fetch workers. Resolves to undefined if aborted. The next leader collects the result. */
   async #order(
     { id, run, queue, task }: Pick<Order, 'id' | 'run' | 'queue' | 'task'>,
     signal?: AbortSignal,
@@ -170,7 +168,7 @@ export class FileDispatcher {
   }
 }
 
-/** Leaves saved files, gives failed files one more attempt, and gives waiting files the newest link. */
+/** Skips saved files, retries failed files once, and updates the links of waiting files. */
 const putFiles = `${held} INSERT INTO mediabatch.file AS file (id, run, state, task, tries)
   SELECT one.id, one.run, 'wanted', one.task, 1 FROM held, unnest($3::text[], $4::text[], $5::bytea[]) AS one (id, run, task)
   ON CONFLICT (id) DO UPDATE SET
@@ -185,7 +183,6 @@ function answerOf({ result }: FileReport): FetchAnswer {
   return result;
 }
 
-/** Runs the work in a slot. Resolves with `undefined` if no slot becomes free within `patienceMs`. */
 async function useSoon<T>(slots: Places, work: () => Promise<T>): Promise<T | undefined> {
   const patience = new AbortController();
   const timer = setTimeout(() => patience.abort(), patienceMs);
@@ -199,12 +196,11 @@ async function useSoon<T>(slots: Places, work: () => Promise<T>): Promise<T | un
   });
 }
 
-/** Returns the id of a file. The next leader computes an equal id, and finds earlier results. */
 function fileId(...facts: (string | number)[]): string {
   return hash('sha256', JSON.stringify(facts));
 }
 
-/** Returns the job id (UUID) of an attempt at a file, so that the queue accepts each attempt once. */
+/** Returns a UUID per attempt, so that the queue accepts each attempt once. */
 function jobIdOf(file: string, tries: number): string {
   const hex = hash('sha256', `${file} ${tries}`);
   return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(

@@ -43,15 +43,12 @@ export interface HeadRunGround {
   seal: Seal;
   dispatcher: FileDispatcher;
   own: (OwnFetchWorker & { marks: Marks }) | undefined;
-  /** Called before the steps of a run are read from the database. */
   onSize(known: { steps: number }): void;
   tell(news: WorkerEvent): void;
-  /** Returns a digest of the credential, salted with the id of a create request. */
   accountOf(send: string): string | undefined;
-  /** Whether the service replays the same job for the same idempotency key, with this credential. */
   replays: 'yes' | 'no';
   clock: Clock;
-  /** When aborted, the leader sends no creates. It awaits and records open requests, and the next leader continues. */
+  /** When aborted, the leader sends no create requests. It records the answers to requests in flight. */
   signal: AbortSignal;
   service: Service & Downloads;
   shared: SharedAccount;
@@ -64,7 +61,6 @@ const gatherMs = 100;
 interface Found {
   header: RunHeader;
   lock: Lock;
-  /** Purchases of earlier runs under this run's idempotency keys. */
   earlier: Lock;
   lines: number;
   resumed: ResumedPlan;
@@ -75,7 +71,6 @@ export class HeadRun {
   readonly #record: RunRecord;
   readonly #ground: HeadRunGround;
   readonly #term: RunTerm;
-  /** Not awaited, so a crash of the leader may lose events. */
   readonly #events: RowWriter;
   readonly #ends: Batches<{ id: string; end: StepEnd }>;
   #failure: { error: unknown } | undefined;
@@ -109,7 +104,7 @@ export class HeadRun {
     this.#carried?.gate.stop('signal', 'cancelled');
   }
 
-  /** Stops creates, and ends after running jobs are collected. A new `HeadRun` continues the run when it is resumed. */
+  /** Stops create requests. The run ends once running jobs are collected. Use a new `HeadRun` to resume. */
   pause(): void {
     this.#isPaused = true;
     this.#carried?.gate.stop('signal', 'paused'); // I51
@@ -119,12 +114,12 @@ export class HeadRun {
     return this.#isPaused;
   }
 
-  /** Whether a step may now end only because this leader releases the run. */
+  /** True if the leader is releasing the run, which may be the only reason why a step ends. */
   get #isLeaving(): boolean {
     return this.#ground.signal.aborted || this.#failure !== undefined || this.#isPaused;
   }
 
-  /** Resolves when the run ends or is paused, or when the leader leaves. Rejects if the run cannot continue here. */
+  /** Resolves when the run ends, is paused, or is released by the leader. Rejects if this leader cannot continue it. */
   async drive(): Promise<void> {
     const { db, signal } = this.#ground;
     const found = await this.#find();
@@ -226,7 +221,7 @@ export class HeadRun {
     });
   }
 
-  /** Stores the end of a step, and then reports it: no other leader can store a different end. */
+  /** Stores the end of a step before reporting it, so that another leader cannot store a different end. */
   #noteEnd(order: StepOrder, end: StepEnd, reported: ReportedEvents): void {
     if (this.#failure !== undefined || (this.#isLeaving && end.outcome !== 'done')) return;
     this.#store(orderId(order), end, () => this.#tellEnd(order, end, reported));
@@ -314,7 +309,7 @@ export class HeadRun {
     this.#log(found.end);
   }
 
-  /** Stops the run in this process. The next leader finds the results of running steps. */
+  /** Stops the run in this process. The next leader collects its running jobs. */
   #fail(error: unknown): void {
     if (this.#failure !== undefined) return;
     this.#failure = { error };
@@ -322,7 +317,6 @@ export class HeadRun {
   }
 }
 
-/** Adds the charges that earlier leaders of the run reported. */
 function withBefore(
   fact: RunFact,
   { spentBefore, reported }: Pick<ResumedPlan, 'spentBefore'> & { reported: ReportedEvents },
@@ -346,7 +340,7 @@ function withOrder(row: PlanRow, orders: ReadonlyMap<string, StepOrder>): PlanRo
   return order === undefined || !isWork(row) ? row : { ...row, order };
 }
 
-/** Stores the bodies of create requests until their answers arrive, encrypted because they contain signed links. */
+/** Stores bodies of create requests until the answer arrives. Encrypted, because they contain signed links. */
 export function openBodies(database: Database, term: RunTerm, seal: Seal): RequestBodies {
   const { run } = term;
   const drop = (key: string) => {

@@ -42,16 +42,15 @@ const againAfterMs = 60_000;
 const mostCreatesInFlight = 64;
 
 /**
- * Executes all open runs of an account. They share one service client with its poller, one create gate, and one search
- * for lost create requests. Each run has its own budget, lock lines and step ends (`HeadRun`).
+ * Runs all open runs of an account with one service client, one create gate and one search for lost creates. Each run
+ * has its own budget and lock lines (`HeadRun`).
  */
 export class Head implements HeadOfRuns {
   readonly #options: HeadOptions;
   readonly #runs = new Map<string, HeadRun>();
   readonly #deferred = new Map<string, Deferred>();
-  /** Ids of paused runs whose running jobs are all collected. */
   readonly #resting = new Set<string>();
-  /** Timeouts of the shared service client: the longest ones of all runs so far. */
+  /** Longest timeouts of all runs so far, for the shared service client. */
   readonly #limits = { createTimeoutMs: 0, requestTimeoutMs: 0, patienceMs: 0 };
   readonly #dispatcher: FileDispatcher;
   #gate: AccountGate | undefined;
@@ -65,7 +64,6 @@ export class Head implements HeadOfRuns {
     return this.#gate?.onWire ?? 0;
   }
 
-  /** Counts for tests. `inFlight`: jobs that are waited for. */
   facts(): { runs: number; paused: number; inFlight: number } {
     const paused = [...this.#runs.values()].filter(({ isPaused }) => isPaused).length + this.#resting.size;
     return { runs: this.#runs.size, paused, inFlight: this.#gate?.slots.taken ?? 0 };
@@ -149,7 +147,7 @@ export class Head implements HeadOfRuns {
     return spending;
   }
 
-  /** A deferred run may begin after a pause. If it may have sent requests, it needs a new leader. */
+  /** A deferred run may start later, unless it may have sent requests. It then needs a new leader. */
   #mayBegin({ id, paused }: RunRecord): boolean {
     if (paused === null) this.#resting.delete(id);
     else if (this.#resting.has(id)) return false;
@@ -159,7 +157,7 @@ export class Head implements HeadOfRuns {
     return this.#deferred.delete(id);
   }
 
-  /** Rejects with errors that concern all runs. After any other error, the run is deferred. */
+  /** Rejects with errors that affect all runs. Defers the run after any other error. */
   async #drive(record: RunRecord, run: HeadRun, leaving: AbortSignal): Promise<void> {
     const { db, account, seat, clock, redact, tell } = this.#options;
     const term = { account, epoch: seat.epoch, run: record.id };

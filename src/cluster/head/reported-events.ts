@@ -6,12 +6,12 @@ import type { StepEnd } from '../../run/step-end.ts';
 
 type Stop = Extract<RunFact, { event: 'spending-stopped' }>;
 
-/** Stop reasons that end only a part of the buying. */
+/** These reasons stop only some create requests. */
 const partial: readonly StopReason[] = ['budget', 'limit', 'price', 'alike'];
-/** Stop reasons that concern individual steps: each new detail is reported. */
+/** These reasons concern single steps, so each new detail is reported. */
 const ofSome: readonly StopReason[] = ['price', 'alike'];
 
-/** Events that the leaders of a run have reported. The event stream contains each start and end of a step once. */
+/** Events that leaders of a run have reported. Ensures that each start and end of a step is reported once. */
 export class ReportedEvents {
   readonly begun = new Set<string>();
   readonly ended = new Set<string>();
@@ -20,7 +20,6 @@ export class ReportedEvents {
   isStarted = false;
   balance: number | null = null;
 
-  /** Reason why a leader stopped all spending; undefined if none did. */
   get stopped(): StopReason | undefined {
     return [...this.stops.keys()].find((because) => !partial.includes(because));
   }
@@ -80,10 +79,10 @@ export function workerEventOf(fact: RunFact, of: { campaign: string; run: string
   }
 }
 
-/** Events that a leader also causes by leaving. */
+/** Events that can also be caused by a leader that is leaving. */
 export const eventsOfLeaving: readonly RunFact['event'][] = ['step-started', 'step-left', 'spending-stopped'];
 
-/** Yields the steps whose recorded end no leader has reported, with the events that precede the end. */
+/** Yields steps whose recorded end was not reported, with the events that precede the end. */
 export function* unreportedEnds(
   plan: Pick<Plan, 'rows'>,
   ends: ReadonlyMap<string, StepEnd>,

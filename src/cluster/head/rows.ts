@@ -7,7 +7,7 @@ import { requireOneLine } from '../../lock/split-lines.ts';
 import { runChannel } from '../database/boss.ts';
 import type { Database, Sql } from '../database/database.ts';
 
-/** Term of a leader. The database rejects its writes once the account has a higher epoch. */
+/** Leadership period. The database rejects its writes once the account has a higher epoch. */
 export interface Term {
   account: string;
   epoch: number;
@@ -16,14 +16,14 @@ export interface Term {
 export type RunTerm = Term & { run: string };
 
 /**
- * SQL prefix that guards a write of a leader. `held` has a row only while $2 is the current epoch of the account $1,
- * and locks that row until the transaction ends. The guarded statement selects from it: `INSERT … SELECT … FROM held`.
+ * SQL prefix of a leader's write. `held` has a row only while $2 is the epoch of account $1, and locks it until the
+ * transaction ends. The write selects from `held`: `INSERT … SELECT … FROM held`.
  */
 export const held = 'WITH held AS (SELECT id, epoch FROM mediabatch.account WHERE id = $1 AND epoch = $2 FOR SHARE)';
 
 /**
- * Executes a statement that begins with `held` and ends with `SELECT count(*) AS held FROM held`. If the epoch is
- * outdated, the statement writes nothing, and the function throws `HeadLostError`.
+ * Executes a statement that starts with `held` and ends with `SELECT count(*) AS held FROM held`. If the epoch is
+ * outdated, throws `HeadLostError` and writes nothing.
  */
 export async function writeAsHead(
   sql: Database | Sql,
@@ -35,7 +35,7 @@ export async function writeAsHead(
   if (Number(row?.held ?? 0) === 0) throw new HeadLostError();
 }
 
-/** SQL of an account's next epoch. At least the time in seconds, so that a restored database issues no epoch twice. */
+/** SQL for the next epoch. It is at least the time in seconds, so that a restored database does not repeat epochs. */
 export const raisedEpoch = 'greatest(epoch + 1, extract(epoch FROM clock_timestamp())::bigint)';
 
 const insertLine = `${held},
@@ -53,14 +53,14 @@ export const insertEvents = `${held},
 const mostCharacters = 1 << 20;
 
 /**
- * Appends texts to a table in order. Waiting texts share a row. The writer numbers the rows, so that a repeated
- * statement does not write a row twice. After a failure every append fails, because the order is no longer certain.
+ * Appends texts to a table in order. Waiting texts share a row. Rows are numbered, so that a repeated statement writes
+ * no duplicate. After a failure, all appends fail.
  */
 export class RowWriter {
   readonly #batches: Batches<string>;
   #failure: { error: unknown } | undefined;
 
-  /** `statement`: a guarded INSERT with account, epoch, run, number and text as parameters. */
+  /** `statement`: a guarded INSERT with the parameters account, epoch, run, number and text. */
   constructor(
     database: Database,
     { run, ...term }: RunTerm,
@@ -123,12 +123,11 @@ export function openLines(database: Database, term: RunTerm): LockFile {
   };
 }
 
-/** Returns the items as an array, because a repeated transaction has to read them again. */
 export function repeatable<T>(items: Iterable<T>): readonly T[] {
   return Array.isArray(items) ? items : [...items];
 }
 
-/** Inserts lines that no leader wrote, in few rows. Restored lines have negative numbers. */
+/** Inserts lines that no leader wrote. Restored lines have negative numbers. */
 export async function insertRows(
   sql: Sql,
   run: string,
@@ -161,7 +160,7 @@ interface Page {
   epoch: string;
 }
 
-/** Reads the lines of a table in order, page by page. `where` refers to `values` as $1, $2, … */
+/** Reads the lines of a table page by page. `where` refers to `values` as $1, $2, … */
 export async function* readPages(
   sql: Sql,
   table: 'line' | 'event' | 'spent',
@@ -181,7 +180,7 @@ export async function* readPages(
   }
 }
 
-/** `submitted`: only the initial lines. */
+/** `submitted`: only the lines that the client submitted. */
 export async function readAllLines(sql: Sql, run: string, which: 'all' | 'submitted' = 'all'): Promise<string[]> {
   const where = which === 'all' ? 'run = $1' : 'run = $1 AND epoch = 0';
   const pages: string[][] = [];
@@ -189,7 +188,7 @@ export async function readAllLines(sql: Sql, run: string, which: 'all' | 'submit
   return pages.flat();
 }
 
-/** Reads the events of a run in order, page by page. `last`: the row to continue after. */
+/** Reads a run's events page by page. `last`: row number to continue after. */
 export async function* readEvents(
   sql: Sql,
   run: string,
@@ -200,10 +199,7 @@ export async function* readEvents(
   }
 }
 
-/**
- * Reads the lines that leaders wrote in other runs of the campaign with one of these idempotency keys or fingerprints.
- * The fingerprint finds a retry, which has its own key.
- */
+/** Reads lines of other runs of the campaign by idempotency key or fingerprint. A retry has another key. */
 export async function readEarlierLines(
   sql: Sql,
   { id, account, campaign }: { id: string; account: string; campaign: string },
@@ -220,7 +216,6 @@ export async function readEarlierLines(
   return rows.flatMap(({ text }) => text.split(/(?<=\n)/).filter(isWanted));
 }
 
-/** Counts the lines written up to an epoch, including submitted ones. The count never decreases. */
 export async function countLines(sql: Sql, run: string, epoch: string): Promise<number> {
   const [row] = await sql.query<{ lines: number }>(
     `SELECT coalesce(sum(length(text) - length(replace(text, E'\\n', ''))), 0)::int AS lines

@@ -22,7 +22,7 @@ interface ClusterSettings {
   pollIntervalMs?: number;
 }
 
-/** Everything of a submitted plan except its orders, which are stored in parts. */
+/** A submitted plan without its orders, which are stored separately. */
 export interface RunHeader {
   plan: Plan;
   orders: number;
@@ -56,19 +56,19 @@ export interface RunRecord {
   totals: PlanTotals;
   origin: RunOrigin;
   store: string | null;
-  /** Identity of the database in which this record was last complete; `null` if unknown. */
+  /** Identity of the database in which this record was last complete. `null` if unknown. */
   server: string | null;
   cancelled: Date | null;
   paused: Date | null;
   submitted: Date;
   ended: Date | null;
   result: RunResultRecord | null;
-  /** Why the leader deferred an open run, or who ended the run with `unlock --force`. */
+  /** Why the leader deferred the run, or who ended it with `unlock --force`. */
   error: string | null;
 }
 
 export interface Submission {
-  /** Made by the submitter, so that a repeated submit does not create a second run. */
+  /** Chosen by the client, so that a repeated submission does not create a second run. */
   id: string;
   account: string;
   campaign: string;
@@ -82,14 +82,13 @@ export interface Submission {
   lines: Iterable<string>;
 }
 
-/** Unencrypted columns of a run. Its header can be decrypted only while their values are unchanged. */
 type BoundFacts = Pick<RunRecord, 'id' | 'campaign' | 'store' | 'settings' | 'totals'>;
 
 export function sealHeader(seal: Seal, header: RunHeader, facts: BoundFacts): Buffer {
   return seal.seal(JSON.stringify(header), contextOf(facts));
 }
 
-/** Throws MB3704 if the header or a bound fact was changed since the submit. */
+/** Throws MB3704 if the header or an unencrypted column was changed since the submission. */
 export async function readHeader(sql: Sql, seal: Seal, run: BoundFacts): Promise<RunHeader> {
   const [row] = await sql.query<{ header: Buffer }>('SELECT header FROM mediabatch.run WHERE id = $1', [run.id]);
   if (row === undefined) throw new Error(`internal error: no run ${run.id}`);
@@ -132,7 +131,7 @@ export async function insertOrders(sql: Sql, { id, seal }: Run, orders: readonly
   }
 }
 
-/** Throws MB3704 if an order was changed since the submit. */
+/** Throws MB3704 if an order was changed since the submission. */
 export async function* readOrders(sql: Sql, { id, campaign, seal }: Run): AsyncGenerator<StepOrder> {
   for (let no = 0; ; no += 1) {
     const text = 'SELECT orders FROM mediabatch.part WHERE run = $1 AND no = $2';
@@ -144,7 +143,7 @@ export async function* readOrders(sql: Sql, { id, campaign, seal }: Run): AsyncG
   }
 }
 
-/** Returns a digest of the order's purchase, equal for every API key; an empty list if the order buys nothing. */
+/** Returns a digest of the order's create request, independent of the API key. Empty for other orders. */
 export function purchaseOf({ action, address, fingerprint }: StepOrder): string[] {
   return isSpending(action) ? [hash('sha256', `${address}\n${fingerprint}`)] : [];
 }

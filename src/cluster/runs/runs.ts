@@ -12,10 +12,7 @@ import { insertOrders, purchaseOf, type RunRecord, type Submission, sealHeader }
 const columns = `id, account, protocol, campaign, state, settings, totals, origin, store, server, cancelled, paused, submitted,
   ended, result, error`;
 
-/**
- * Stores a run and queues the job of its leader, in one transaction. An account has one open run per campaign, because
- * the campaign's name is part of idempotency keys. If there is an open run, stores nothing; `attached` is then true.
- */
+/** Stores a run and queues its leader's job. `attached`: the campaign had an open run, so nothing was stored. */
 export async function submitRun(
   database: Database,
   boss: Boss,
@@ -50,7 +47,7 @@ export async function submitRun(
   });
 }
 
-/** Throws MB3703 for a run of another protocol version, which workers of this version ignore. */
+/** Throws MB3703 if the run has another protocol version, because workers of this version ignore it. */
 export function requireOwnProtocol(run: Pick<RunRecord, 'campaign' | 'protocol' | 'origin'>): void {
   if (run.protocol === protocol) return;
   const { version } = run.origin;
@@ -120,7 +117,7 @@ const updateRun = `${held}, written AS (
   , fetched AS (UPDATE mediabatch.file SET task = NULL WHERE run = $3 AND task IS NOT NULL AND EXISTS (SELECT FROM held))
   SELECT count(*) AS held, pg_notify('${runChannel}', $3) FROM held`;
 
-/** Ends a run, and deletes its request bodies and the links of its unfetched files. */
+/** Ends a run. Deletes its request bodies and the links of files that were not downloaded. */
 export async function endRun(
   sql: Sql,
   { run, ...term }: RunTerm,
@@ -130,7 +127,7 @@ export async function endRun(
   await writeAsHead(sql, term, updateRun, [run, JSON.stringify(result), error]);
 }
 
-/** Ends the current leader's term by raising the epoch. Returns the new term; undefined if the run is not open. */
+/** Increments the epoch, which ends the current leadership. Returns undefined if the run is not open. */
 async function takeFromHead(sql: Sql, id: string): Promise<RunTerm | undefined> {
   const [open] = await sql.query<{ account: string; epoch: string }>(
     `UPDATE mediabatch.account SET epoch = ${raisedEpoch} -- I45
@@ -142,8 +139,8 @@ async function takeFromHead(sql: Sql, id: string): Promise<RunTerm | undefined> 
 }
 
 /**
- * Restores lost lines of an open run. The next leader reads all records again, and continues a deferred run. `server`:
- * identity of the database in which the record is complete; `null` if unknown.
+ * Restores lost lines of an open run. The next leader reads all records again. `server`: identity of the database in
+ * which the record is complete, `null` if unknown.
  */
 export function giveBack(
   database: Database,
@@ -159,7 +156,7 @@ export function giveBack(
   });
 }
 
-/** Ends an open run at once. The database rejects later writes of its leader, because the epoch rises. */
+/** Ends an open run at once. The database rejects later writes of its leader. */
 export function giveUp(database: Database, id: string, because: string): Promise<void> {
   return database.transaction(async (sql) => {
     const open = await takeFromHead(sql, id);
@@ -173,7 +170,7 @@ const updateError = `${held}, written AS (
     UPDATE mediabatch.run SET error = $4::text WHERE id = $3 AND state = 'open' AND EXISTS (SELECT FROM held))
   SELECT count(*) AS held, pg_notify('${runChannel}', $3) FROM held`;
 
-/** Stores why a leader defers an open run; `null` when the leader continues it. */
+/** Stores why the leader deferred the run. `null`: the leader continues it. */
 export async function noteRunError(database: Database, { run, ...term }: RunTerm, error: string | null): Promise<void> {
   await writeAsHead(database, term, updateError, [run, error]);
 }
@@ -187,7 +184,7 @@ const acts = {
   resume: `paused = NULL, origin = origin - 'pausedBy' WHERE paused IS NOT NULL AND $2::text IS NOT NULL`,
 };
 
-/** Cancels, pauses or resumes a run. `by`: the user, for display. Resolves with `false` if there was nothing to do. */
+/** Cancels, pauses or resumes a run. `by`: user name for display. Resolves with `false` if its state is unchanged. */
 export async function actOn(
   sql: Sql,
   id: string,
@@ -199,8 +196,8 @@ export async function actOn(
 }
 
 /**
- * Throws MB3704 if another account has an open run with one of these purchases. Two API keys, or two names of one host,
- * may belong to the same account of the service, so two leaders would buy everything twice.
+ * Throws MB3704 if another account has an open run with the same step, because two API keys or host names may belong to
+ * one account of the service.
  */
 async function refuseTwin(sql: Sql, { account, campaign, orders }: Submission): Promise<void> {
   // The second of two concurrent submits waits here until the transaction of the first one ends.

@@ -12,18 +12,18 @@ const lookEveryMs = 1000;
 
 interface RunWatcher {
   /**
-   * Receives all lines of the lock in order, each with its LF, and all of them again at the end. Resolves with the
-   * number of new lines before the next call. `read`: number of lines so far, and epoch of the last line.
+   * Receives all lines in order, and all lines again at the end. Resolves with the number of new lines. `read`: number
+   * of lines so far, and epoch of the last line.
    */
   onLines(lines: readonly string[], read?: { epoch: string; lines: number }): Promise<number>;
-  /** Receives each event once, after the lock lines that it refers to. */
+  /** Receives each event once, after the lock lines that the event refers to. */
   onEvents(events: readonly RunEvent[]): void;
-  /** Receives the user who paused the run, and undefined when the run is resumed. */
+  /** Receives the user who paused the run. Receives undefined when the run is resumed. */
   onPaused?(by: string | undefined): void;
   signal: AbortSignal;
 }
 
-/** Follows a run from its start until it ends or is deferred. Resolves with undefined if there is no such run. */
+/** Watches a run until it ends or is deferred. Resolves with undefined if the run does not exist. */
 export async function watchRun(
   database: Database,
   id: string,

@@ -8,7 +8,7 @@ import type { Sql } from '../database/database.ts';
 import { isNotOffered } from '../database/server-errors.ts';
 import type { Store } from './store-marker.ts';
 
-/** Minimum content of a run's record, stored next to its files. A restored database cannot detect missing records. */
+/** Stored next to the run's files, because a database restored from a backup cannot detect missing records. */
 interface RunMark {
   lines: number;
   jobs: number;
@@ -19,8 +19,8 @@ export type Marks = Pick<Store, 'readMark' | 'writeMark'>;
 const gatherMs = 200;
 
 /**
- * Wraps the lock file of a run so that the mark follows its lines. `lines`: number of existing lines. `lock`: returns
- * the lock of all lines. `idle` resolves when the mark is up to date, or when the store is unavailable.
+ * Wraps a run's lock file to update its mark. `lines`: number of existing lines. `idle` resolves when the mark is up to
+ * date or the store is unavailable.
  */
 export function keepMark(
   file: LockFile,
@@ -51,8 +51,8 @@ export function keepMark(
 }
 
 /**
- * Throws when a run's record has fewer lines or jobs than its mark, because missing purchases would be bought again.
- * Without a mark, throws unless the database is the one in which the record was last complete (`server`).
+ * Throws if a run's record has fewer lines or jobs than its mark. Without a mark, throws unless `server` is this
+ * database.
  */
 export async function refusePutBack(
   sql: Sql,
@@ -96,9 +96,8 @@ function readMark(text: string): RunMark {
 }
 
 /**
- * Returns the identity of a database: a restored dump has new table ids, another server has another system id, and a
- * promoted replica or restored archive has a new timeline. Does not detect a volume snapshot. Omits parts that the role
- * may not read or the server lacks.
+ * Identity of a database. Differs in a restored dump, on another server and after a promotion, but not in a volume
+ * snapshot.
  */
 export async function whichServer(sql: Sql): Promise<string> {
   // The control file contains a new timeline only after the next checkpoint.
@@ -120,7 +119,7 @@ async function askFor(sql: Sql, fact: string): Promise<string | undefined> {
   }
 }
 
-/** Compares the parts that both identities have. Returns false for `null` (unknown). */
+/** Compares the parts that both identities contain. Returns false for `null` (unknown). */
 export function isSameServer(one: string | null, other: string): boolean {
   const [known, now] = [parseJson(one ?? 'null'), parseJson(other)];
   if (!isMap(known) || !isMap(now)) return false;

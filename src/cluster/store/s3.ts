@@ -20,12 +20,12 @@ import { fetchByProxy } from '../../service/proxy.ts';
 import { loadPackage } from '../load-packages.ts';
 import { bodyOf, type StoreFiles, type StorePlace, unusable } from './store-marker.ts';
 
-/** Maximum number of attempts per request. The pauses between them add up to a minute. */
+/** The pauses between these attempts add up to one minute. */
 const mostTries = 8;
 const longestPauseMs = 20_000;
 const digestHeader = 'x-amz-meta-sha256';
 
-/** An unsuccessful answer of the storage; `status` is 0 if there was no answer. */
+/** Error response of the storage. `status` is 0 if the storage did not answer. */
 export class BucketError extends Error {
   readonly status: number;
   constructor(status: number, message: string, options?: ErrorOptions) {
@@ -38,7 +38,6 @@ export class BucketError extends Error {
 interface ObjectFacts {
   bytes: number;
   sha256: string | undefined;
-  /** Entity tag (ETag). */
   tag: string;
 }
 
@@ -50,9 +49,7 @@ interface Request {
 
 const nothing = hash('sha256', '');
 
-/**
- * Bucket of an S3-compatible storage. Calls are retried while the storage is unavailable, and then throw `BucketError`.
- */
+/** Bucket of an S3-compatible storage. Retries calls while the storage is unavailable, then throws `BucketError`. */
 export class Bucket {
   readonly #given: { name: string; endpoint: string; client: AwsClient; clock: Clock };
 
@@ -60,7 +57,7 @@ export class Bucket {
     this.#given = given;
   }
 
-  /** `env`: endpoint and credentials, as standard AWS environment variables. */
+  /** `env`: endpoint and credentials in the standard AWS variables. */
   static async open(name: string, { env, clock }: { env: NodeJS.Dict<string>; clock: Clock }): Promise<Bucket> {
     const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '' } = env;
     const sessionToken = env.AWS_SESSION_TOKEN || undefined;
@@ -79,7 +76,7 @@ export class Bucket {
     return answer.status === 404 ? undefined : factsOf(answer);
   }
 
-  /** Returns `undefined` if there is no such object. The body rejects when the connection breaks. */
+  /** Returns `undefined` if the object does not exist. The body rejects if the connection breaks. */
   async get(key: string): Promise<AsyncIterable<Uint8Array> | undefined> {
     const answer = await this.#ask('GET', key);
     if (answer.status !== 404) return bodyOf(answer.body === null ? Readable.from([]) : Readable.fromWeb(answer.body));
@@ -87,14 +84,13 @@ export class Bucket {
     return undefined;
   }
 
-  /** `isNew`: rejects with 412 if the object exists. */
+  /** `isNew`: rejects with status 412 if the object exists. */
   async putBytes(key: string, body: Uint8Array, { type, isNew }: { type: string; isNew?: boolean }): Promise<void> {
     const sha256 = hash('sha256', body);
     const headers = { 'content-type': type, [digestHeader]: sha256, ...(isNew && { 'if-none-match': '*' }) };
     await this.#done('PUT', key, { headers, body, sha256 });
   }
 
-  /** Each attempt streams the file from the disk. */
   async putFile(key: string, { path, sha256, type }: { path: string; sha256: string; type: string }): Promise<void> {
     const headers = { 'content-type': type, [digestHeader]: sha256 };
     await this.#done('PUT', key, { headers, body: await openAsBlob(path), sha256 });
@@ -161,7 +157,6 @@ async function textOf(answer: Response): Promise<string> {
   return answer.text().catch(() => '');
 }
 
-/** Omits other parts of the answer, because they repeat the request. */
 function asError(status: number, text: string): BucketError {
   const [code, message] = ['Code', 'Message'].map((name) => new RegExp(`<${name}>([^<]*)</${name}>`).exec(text)?.[1]);
   const said = [code, message].filter((word) => word !== undefined && word !== '').join(': ');
@@ -226,7 +221,7 @@ async function createObject(bucket: Bucket, key: string, content: Buffer, type: 
   }
 }
 
-/** Files of a store in a bucket. Downloads and checks each file in a local folder before it uploads the file. */
+/** A store in a bucket. Downloads and verifies each file in a local folder before the upload. */
 class BucketFiles implements StoreFiles {
   readonly #bucket: Bucket;
   readonly #prefix: string;
@@ -284,7 +279,7 @@ class BucketFiles implements StoreFiles {
     });
   }
 
-  /** Copies an existing object to another name. Resolves with `false` if the object already has these bytes. */
+  /** Copies an existing object to another name. Resolves with `false` if the object already has the new content. */
   async #makeRoom(target: OutputTarget, { path, bytes, sha256 }: Output): Promise<boolean> {
     const old = await this.#bucket.head(this.#keyOf(path));
     if (old === undefined) return true;
@@ -304,7 +299,6 @@ class BucketFiles implements StoreFiles {
     return `${this.#prefix}${path}`;
   }
 
-  /** Runs the work in a temporary folder. `onNone`: called instead if the folder cannot be created. */
   async #inFolder<T>(work: (folder: string) => Promise<T>, onNone?: () => Promise<void>): Promise<T> {
     let folder: string | undefined;
     try {
@@ -316,7 +310,6 @@ class BucketFiles implements StoreFiles {
     }
   }
 
-  /** Converts an error of the storage into a disk error, which stops creates. */
   async #orOutputError<T>(path: string, work: () => Promise<T>): Promise<T> {
     try {
       return await work();

@@ -7,32 +7,30 @@ import { mapOf } from '../../ground/values.ts';
 import type { Output } from '../../lock/record.ts';
 
 export interface Store {
-  /** Independent of the path of the store on a machine. */
+  /** Independent of the store's path, which can differ between machines. */
   id: string;
   name: string;
   filesOf(campaign: string): StoreFiles;
-  /** Resolves with `undefined` if there is no mark. Rejects when the store is unavailable. */
   readMark(run: string): Promise<string | undefined>;
   writeMark(run: string, text: string): Promise<void>;
 }
 
 export interface StoreFiles extends OutputFiles {
   /**
-   * Resolves with the bytes of a saved file, which are not verified; with `undefined` if there is no such file. The
-   * caller reads the iterator to its end or closes it. Rejects when the store is unavailable, also during iteration.
+   * Resolves with the unverified bytes of a saved file, or with `undefined` if it does not exist. Callers must read to
+   * the end or close the iterator. Rejects if the store is unavailable.
    */
   read(output: Output): Promise<AsyncIterable<Uint8Array> | undefined>;
 }
 
-/** A folder, or a prefix in a bucket, to which paths are relative. */
+/** A folder or bucket prefix. Paths are relative to it. */
 export interface StorePlace {
   name: string;
-  /** Resolves with `undefined` if there is no such file. */
   read(path: string): Promise<Buffer | undefined>;
   write(path: string, content: Buffer): Promise<void>;
-  /** Writes a file unless it exists. */
+  /** Does nothing if the file exists. */
   create(path: string, content: Buffer): Promise<void>;
-  /** Throws unless the store with this id is mounted. */
+  /** Throws unless the store with this ID is mounted. */
   requireThere(id: string): void;
   filesOf(campaign: string, requireThere: () => void): StoreFiles;
 }
@@ -40,8 +38,8 @@ export interface StorePlace {
 export const marker = '.mediabatch/store.json';
 
 /**
- * Opens the store of a place, which its marker identifies. `makes`: creates a missing marker. Throws MB3705 if the
- * marker is damaged or missing: a place without a marker may be an unmounted volume.
+ * Opens a store. Throws MB3705 if the marker file is missing, because the volume may not be mounted, unless `makes` is
+ * set.
  */
 export async function openPlace(place: StorePlace, { makes }: { makes: boolean }): Promise<Store> {
   let bytes = await place.read(marker);
@@ -67,7 +65,6 @@ export async function openPlace(place: StorePlace, { makes }: { makes: boolean }
   };
 }
 
-/** Throws for a malformed id, because ids come from the database. */
 function placeOfMark(run: string): string {
   if (!/^[\w-]{1,64}$/.test(run)) throw new Error(`${JSON.stringify(run)} is not a run id`);
   return `.mediabatch/runs/${run}.json`;
@@ -77,7 +74,7 @@ export function writeMarker(id: string): Buffer {
   return Buffer.from(`${JSON.stringify({ mediabatch: 'store', version: 1, id })}\n`);
 }
 
-/** The place has no marker: the store was never created, or is not mounted. */
+/** The store was never created or is not mounted. */
 export class StoreMissingError extends CampaignError {}
 
 export function unusable(name: string, why: string): CampaignError {
@@ -97,7 +94,7 @@ function unusableFailure(name: string, why: string) {
   };
 }
 
-/** Returns an iterable whose `return` closes the stream, even if iteration never began. */
+/** Returns an iterable whose `return` closes the stream, even before the iteration starts. */
 export function bodyOf(stream: Readable): AsyncIterable<Uint8Array> {
   // The consumer of the iterator receives the error.
   stream.on('error', () => {});

@@ -15,7 +15,7 @@ import { bodyOf, marker, openPlace, type Store, type StoreFiles, type StorePlace
 
 const mostBytes = 4096;
 
-/** Opens a store: a folder that all machines share, or `s3://bucket/prefix`. See `openPlace`. */
+/** Opens a shared folder or `s3://bucket/prefix` as a store. */
 export async function openStore(
   name: string,
   { makes, env = process.env, clock = systemClock }: { makes: boolean; env?: NodeJS.Dict<string>; clock?: Clock },
@@ -55,7 +55,6 @@ async function folderPlace(name: string): Promise<StorePlace> {
   };
 }
 
-/** Runs `check` before each call. */
 function guarded(files: StoreFiles, check: () => void): StoreFiles {
   const checked =
     <Given extends unknown[], Result>(act: (...given: Given) => Promise<Result>) =>
@@ -71,7 +70,7 @@ function guarded(files: StoreFiles, check: () => void): StoreFiles {
   };
 }
 
-/** Throws for a campaign name that leads out of the store. Names come from the database, which others can write. */
+/** Throws for a name that is a path out of the store. Names come from the database, which others can change. */
 function refuseName(campaign: string): void {
   const isName = /^[a-z0-9][a-z0-9\-_.]{0,63}$/.test(campaign); // I48 (name)
   if (!isName)
@@ -81,7 +80,7 @@ function refuseName(campaign: string): void {
     );
 }
 
-/** Throws for a symbolic link, which could redirect files of a shared store to any place. */
+/** Throws for a symbolic link, which could redirect files to another place. */
 function refuseLink(folder: string): void {
   const isLink = lstatOrAbsent(folder)?.isSymbolicLink() === true; // I48
   if (isLink) throw new OutputError('path', `${folder} is a symbolic link, which a store does not follow`);
@@ -110,12 +109,12 @@ function filesBelow(root: string, { name, requireThere }: { name: string; requir
   };
 }
 
-/** Reads a file in one piece, because a stream costs more for a small file. */
+/** Faster than a stream for small files. */
 async function* readSmall(path: string): AsyncGenerator<Uint8Array> {
   yield readFileSync(path);
 }
 
-/** As a path, an empty name would be the working directory. */
+/** An empty name would refer to the working directory. */
 function unnamedStore(): CampaignError {
   return new CampaignError({
     code: 'MB3705',

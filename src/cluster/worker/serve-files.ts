@@ -17,14 +17,14 @@ import type { Database } from '../database/database.ts';
 import type { Seal } from '../seal.ts';
 import { makeWakeUp, spread } from '../wake-up.ts';
 
-/** Channel of queue names, notified when a file is added to the queue. */
+/** Channel of queue names. A notification means that the queue has a new file. */
 export const filesChannel = 'mediabatch_files';
-/** Channel of file ids, notified when the result of the file is stored. */
+/** Channel of file IDs. A notification means that the result of the file is stored. */
 export const fileChannel = 'mediabatch_file';
 
 const lookMs = 1000;
 const quietLookMs = 30_000;
-/** Heartbeat interval in ms. Ten seconds without a heartbeat, another fetch worker gets the file. */
+/** Heartbeat interval in ms. After 10 s without a heartbeat, the file is given to another fetch worker. */
 const touchMs = 3000;
 const gatherMs = 20;
 
@@ -32,7 +32,6 @@ interface ServeFilesOptions {
   db: Database;
   boss: Pick<Boss, 'createQueue' | 'fetch' | 'touch' | 'complete' | 'fail'>;
   account: string;
-  /** Destination of the files, from `placeOf`. */
   place: string;
   seal: Seal;
   clock: Clock;
@@ -40,7 +39,7 @@ interface ServeFilesOptions {
   slots: Places;
   outputsOf(campaign: string): Outputs;
   isQuiet?(): boolean;
-  /** When aborted, the queue gets files in progress back at once. */
+  /** When aborted, unfinished files return to the queue at once. */
   signal: AbortSignal;
 }
 
@@ -53,9 +52,9 @@ interface Attempt {
   id: string;
   retryCount: number;
   file: string;
-  /** Encrypted task; `undefined` if the file is no longer needed. */
+  /** `task` is encrypted. Undefined if the file is no longer needed. */
   order: { task: Buffer; campaign: string } | undefined;
-  /** Aborted when another fetch worker has the file, or this one ends. */
+  /** Aborted when another fetch worker gets the file or this worker ends. */
   lost: AbortController;
 }
 
@@ -174,7 +173,6 @@ class FetchWorker {
     }
   }
 
-  /** Records reports, except those of attempts that another fetch worker has taken over. */
   #write(reports: readonly Ended[]): Promise<void> {
     const { db, boss, worker } = this.#options;
     return db.transaction(async (sql) => {
@@ -191,7 +189,7 @@ class FetchWorker {
     });
   }
 
-  /** Sends heartbeats. Aborts a file that another fetch worker has taken over. */
+  /** Sends heartbeats. Aborts files that another fetch worker has taken over. */
   async #keep(signal: AbortSignal): Promise<void> {
     const { db, boss, clock } = this.#options;
     for (; !signal.aborted; await clock.sleep(touchMs, signal)) {
@@ -218,17 +216,16 @@ function isDone({ is }: FileResult): boolean {
   return is === 'saved' || is === 'measured';
 }
 
-/** Returns the ids of jobs that were still assigned to their attempts. The queue's type lacks the field. */
+/** Returns IDs of jobs that were still assigned to this attempt. The queue's declared type lacks the field. */
 function settledOf(answer: object): Set<string> {
   return new Set('settled' in answer ? (answer.settled as string[]) : []);
 }
 
-/** Task of a fetch worker. Stored encrypted, because it contains a link. */
 export type FileTask =
   | { do: 'fetch'; target: Omit<OutputTarget, 'notice'>; url: string }
   | { do: 'measure'; output: Output; aspects: readonly Aspect[] };
 
-/** Result of the task. Contains no link, because it is stored unencrypted. */
+/** Stored unencrypted, so it must not contain links. */
 type FileResult =
   | FetchAnswer
   | { is: 'measured'; facts?: MediaFacts }
@@ -239,7 +236,7 @@ export interface FileReport {
   notices: string[];
 }
 
-/** Fetches files in this process. Disk errors name this machine, because users read them on other machines. */
+/** Downloads files in this process. Adds the host name to disk errors, because users read them on other machines. */
 export function fetchNamed(downloads: Downloads, files: OutputFiles): Outputs {
   const outputs = fetchHere(downloads, files);
   return {
@@ -252,7 +249,7 @@ export function fetchNamed(downloads: Downloads, files: OutputFiles): Outputs {
   };
 }
 
-/** Returns the destination of a run's files, a part of the queue's name: a store, or the attached client. */
+/** Returns the destination of a run's files for the queue name: a store or the attached client. */
 export function placeOf({ store, campaign }: { store: string | null; campaign: string }): string {
   return store ?? `own-${hash('sha256', campaign).slice(0, 16)}`;
 }

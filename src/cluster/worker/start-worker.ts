@@ -32,7 +32,7 @@ export interface StartWorkerOptions {
   clock: Clock;
   signal: AbortSignal;
   exitWhenIdle: boolean;
-  /** When aborted, the worker ends once no run of the account is open. */
+  /** When aborted, the worker ends once the account has no open runs. */
   drain?: AbortSignal | undefined;
   tell(news: WorkerEvent): void;
   onSize(known: { steps: number }): void;
@@ -41,7 +41,7 @@ export interface StartWorkerOptions {
   files: number;
   port?: { port: number; host: string } | undefined;
   limits?: SpendingLimits | undefined;
-  /** Age in ms at which ended runs of the account are deleted. Defaults to never. */
+  /** Age in ms after which ended runs of the account are deleted. Defaults to never. */
   keepMs?: number | undefined;
 }
 
@@ -116,8 +116,8 @@ const requestTimeoutMs = 30_000;
 const storeLookMs = 3000;
 
 /**
- * Waits until the first submit creates the store. Writes nothing, because an unmounted volume looks like a missing
- * store. A worker with `--exit-when-idle` does not wait.
+ * Waits until a submission creates the store. Does not create it, because an unmounted volume looks like a missing
+ * store.
  */
 async function waitForStore(
   name: string,
@@ -150,9 +150,9 @@ function ownFetchWorker(store: Store, { downloads, files }: { downloads: Downloa
   return { store: store.id, slots: new Places(files), outputsOf, marks: store };
 }
 
-/** Interval between checks for dead workers while runs are open, in ms. */
+/** In ms. Interval between checks for dead workers while runs are open. */
 const stepMs = 1500;
-/** Number of intervals between checks while no run is open, and between deletions of finished data. */
+/** Number of intervals between two checks while no run is open, and between two deletions. */
 const seldom = 80;
 
 interface HouseOptions {
@@ -165,10 +165,7 @@ interface HouseOptions {
   signal: AbortSignal;
 }
 
-/**
- * Lets the queue detect dead workers and release their jobs, and deletes finished data. An idle worker checks less
- * often, because there may be hundreds of workers.
- */
+/** Releases jobs of dead workers and deletes old data. Idle workers check less often: there may be hundreds. */
 export async function keepHouse(options: HouseOptions): Promise<void> {
   const { db, boss, clock, isQuiet, signal } = options;
   for (let step = 0; !signal.aborted; step += 1) {
@@ -186,7 +183,7 @@ export async function keepHouse(options: HouseOptions): Promise<void> {
   }
 }
 
-/** Resets times that are in the future after the server's clock was set back, so that dead workers are detected. */
+/** After the server's clock was set back, dead workers would have heartbeats in the future. Resets them. */
 const endFuture = `WITH beats AS (
     UPDATE mediabatch_queue.job SET heartbeat_on = now() WHERE state = 'active' AND heartbeat_on > now())
   UPDATE mediabatch_queue.queue SET monitor_claim_on = least(monitor_claim_on, now()), monitor_on = least(monitor_on, now()),
@@ -215,7 +212,6 @@ async function tidy({ db, boss, account, keepMs }: HouseOptions): Promise<void> 
   }
 }
 
-/** Queues of accounts without an open run and without a live worker. */
 const idleQueues = `SELECT account.id, queue.name FROM mediabatch_queue.queue
   JOIN mediabatch.account ON account.id = split_part(queue.name, '-', 3)
   WHERE queue.created_on < now() - interval '5 minutes'
@@ -235,10 +231,7 @@ interface Watched {
   account: string;
 }
 
-/**
- * Serves `/healthz` (the process runs) and `/readyz` (the database answers, and workers can execute all open runs of
- * the account). Throws MB3303 if the port is in use.
- */
+/** Serves `/healthz` (the process runs) and `/readyz` (all open runs can continue). Throws MB3303. */
 export async function openOperatorPort({ port, host }: { port: number; host: string }): Promise<OperatorPort> {
   let watched: Watched | undefined;
   let notReady: string | undefined = 'it has not begun yet';
@@ -278,7 +271,6 @@ function answer(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${text}\n`);
 }
 
-/** Returns why a worker is not ready after an event; `undefined` if the worker is ready. */
 function readinessAfter(news: WorkerEvent, before: string | undefined): string | undefined {
   switch (news.event) {
     case 'started':
@@ -295,7 +287,6 @@ function readinessAfter(news: WorkerEvent, before: string | undefined): string |
   }
 }
 
-/** Describes an open run of the account that lacks a suitable worker; `undefined` if there is none. */
 async function lackOf(watched: Watched | undefined): Promise<string | undefined> {
   if (watched === undefined || watched.db.awaySince !== undefined) return undefined;
   const { account, db } = watched;

@@ -12,24 +12,23 @@ import { type HeadBoss, longestSittingMs, offerHead, type Seat, takeSeat } from 
 import { forgottenAfter } from '../head/account-spending.ts';
 import { makeWakeUp, spread } from '../wake-up.ts';
 
-/** Polling interval for free leadership while a run of the account is open, in ms. */
+/** In ms. Interval between attempts to become leader while a run of the account is open. */
 const lookMs = 1000;
-/** Polling interval while no run is open, in ms. Notifications arrive earlier. */
+/** In ms. Interval while no run is open. Notifications arrive earlier. */
 const idleLookMs = 20_000;
-/** Interval in ms of checks whether an ending worker waits for a server that does not answer. */
+/** In ms. Interval between checks whether a worker that is ending waits for an unreachable server. */
 const leaveMs = 250;
-/** Number of polls after which the leader's queue job is sent again, because it may be lost. */
+/** After this many polls, queues the leader's job again, because it may be lost. */
 const offerEvery = 30;
 const failurePauses = [2000, 5000, 15_000, 60_000];
 
 export interface HeadOfRuns {
-  /** Resolves when no run is open; after an abort, when open requests are answered. */
+  /** Resolves when no run is open, or after an abort when requests in flight are answered. */
   run(): Promise<void>;
-  /** Number of create requests in flight. */
   creates?(): number;
 }
 
-/** A task next to leadership, until the signal aborts. `isQuiet`: whether no run of the account is open. */
+/** Work in addition to leadership, until `signal` is aborted. `isQuiet`: true while the account has no open runs. */
 type Part = (signal: AbortSignal, isQuiet: () => boolean) => Promise<void>;
 
 export interface WorkerOptions extends Registered {
@@ -40,11 +39,10 @@ export interface WorkerOptions extends Registered {
   redact(text: string): string;
   tell(news: WorkerEvent): void;
   makeHead(seat: Seat, signal: AbortSignal): HeadOfRuns;
-  /** If one of them fails, the worker ends. */
   parts: readonly Part[];
 }
 
-/** Leads the account whenever leadership is free, and runs the other parts, until the signal is aborted. */
+/** Leads the account whenever it has no leader, and runs `parts`, until `signal` is aborted. */
 export async function work(options: WorkerOptions): Promise<void> {
   const { db, signal, tell } = options;
   const ending = new AbortController();
@@ -127,7 +125,6 @@ async function lookForWork(options: WorkerOptions, { signal, wakeUp, state }: Wo
   }
 }
 
-/** Resolves like `work`; with undefined once the signal is aborted and the server does not answer. */
 async function unlessAway<T>(
   work: Promise<T>,
   { db, signal }: { db: Database; signal: AbortSignal },
@@ -147,7 +144,7 @@ interface Sitting {
   state: State;
 }
 
-/** Leads until no run is open, the signal aborts, or another worker leads. Resolves with the error that ended it. */
+/** Leads until no run is open, `signal` is aborted, or another worker leads. Resolves with the error, if any. */
 async function sit(seat: Seat, { options, runs, signal, state }: Sitting): Promise<string | undefined> {
   const { clock, tell } = options;
   const { lease, epoch } = seat;
@@ -197,7 +194,6 @@ function whyNotFor(open: OpenRuns, { account, protocol = ownProtocol, store }: T
   return whyNot(open, { account, protocol, store: store ?? null });
 }
 
-/** Reports why this worker cannot execute open runs, again when the reasons change. */
 function makeTeller(taker: Taker & { tell(news: WorkerEvent): void }) {
   let reported = '';
   return (open: readonly OpenRuns[]) => {
@@ -217,15 +213,14 @@ interface Registered {
   store?: string | undefined;
   files: number;
   limits?: SpendingLimits | undefined;
-  /** Defaults to that of this version. */
   protocol?: number;
 }
 
 const beatMs = 5000;
-/** Heartbeat interval while no run of the account is open, in ms. There may be hundreds of such workers. */
+/** In ms. Heartbeat interval while no run of the account is open. There may be hundreds of such workers. */
 const quietBeatMs = 10_000;
 
-/** Keeps this worker's row up to date until the signal is aborted, and then removes it if the server answers. */
+/** Keeps the worker's row up to date until `signal` is aborted. Then deletes it if the server answers. */
 async function register(
   options: Registered,
   { signal, isQuiet }: { signal: AbortSignal; isQuiet(): boolean },
