@@ -1,11 +1,12 @@
 /**
- * The parts of answers that all kinds share: paths, headers, words and field names. A list has the possible names of a
- * field that the documentation does not name, in the order of attempts. `a.b` is the field `b` of the object `a`.
+ * Parts of requests and answers that all kinds share: paths, headers, words and field names. `a.b` is the field `b` of
+ * the object `a`. A list contains possible names of a field that the documentation does not name. They are tried in
+ * this order.
  */
 export const envelope = {
   prefix: '/api/v1',
   paths: {
-    /** Read to get the server's clock and to check the API key, too: it is free. */
+    /** Also requested to read the server's clock and to check the API key, because the request is free. */
     accounts: '/accounts',
     voices: '/voiceovers/voices',
     catalog: '/catalog',
@@ -17,9 +18,9 @@ export const envelope = {
   },
   headers: { idempotencyKey: 'idempotency-key', retryAfter: 'retry-after', date: 'date' },
   states: { queued: 'QUEUED', processing: 'PROCESSING', completed: 'COMPLETED', failed: 'FAILED' },
-  /** Values that distinguish kinds with the same status path. Their field is undocumented. */
+  /** Values of an undocumented field that distinguish kinds with the same status path. */
   kindWords: { BASIC: 'image', INFLUENCER: 'influencer', THUMBNAIL: 'thumbnail' } as Readonly<Record<string, string>>,
-  /** Fields of every answer. `success` is false when there is an error. */
+  /** Fields of every answer. `success` is false in an error. */
   answer: {
     success: 'success',
     message: ['message', 'error', 'error.message'],
@@ -34,11 +35,10 @@ export const envelope = {
     limit: 'pagination.limit',
   },
   created: {
-    /** Field with the job, as documented for images and music. */
+    /** Field that contains the job. Documented for images and music. */
     holder: 'generation',
-    /** Possible fields with the job for other kinds. The answer may be the job itself. */
+    /** Fields that may contain the job for other kinds. The answer may also be the job itself. */
     otherHolders: ['generation', 'data', 'job', 'clipping', 'thumbnail', 'video', 'voiceover', 'post'],
-    /** Set in a record that refers to a job. */
     jobId: 'jobId',
     id: 'id',
     model: 'model',
@@ -55,23 +55,24 @@ export const envelope = {
     prompt: ['prompt', 'text', 'title', 'videoUrl'],
     link: ['outputUrl', 'outputAsset.url'],
     thumbnail: ['thumbnailUrl', 'thumbnailAsset.url'],
-    /** Links of a job in a list. `image` of a thumbnail may be the image of the request. */
+    /**
+     * Links of a job in a list. The field `image` of a thumbnail is not used, because it may be the image of the
+     * request.
+     */
     listedLink: ['outputAsset.url', 'outputUrl'],
   },
-  /** Fields of each file, if a job has several. `order` counts from 0. */
+  /** Fields of each file of a job with several files. `order` counts from 0. */
   part: { id: 'id', order: 'order', link: ['outputAsset.url', 'url'] },
   upload: {
     uploadUrl: 'data.uploadUrl',
     blobName: 'data.blobName',
     publicUrl: 'data.publicUrl',
-    /** Possible fields with the asset. The answer may be the asset itself. */
     holders: ['data', 'asset'],
     id: 'id',
     url: 'url',
   },
   voices: { lists: ['voices', 'data'] },
   accounts: { lists: ['data', 'accounts'], name: 'accountName', username: 'accountUsername' },
-  /** Field names of the undocumented catalog of models. */
   catalog: {
     lists: ['data', 'models', 'catalog', 'items'],
     model: ['key', 'model', 'id', 'name'],
@@ -97,13 +98,12 @@ export const envelope = {
     ceiling: ['maxCredits'],
     allowed: ['allowed'],
     description: ['description', 'label'],
-    /** True, or the time from which the model is deprecated. */
     deprecated: ['deprecated', 'isDeprecated', 'deprecatedAt'],
     state: ['status', 'state', 'lifecycle'],
   },
 } as const;
 
-/** Undocumented words for the final states of a job, in capitals. */
+/** Final states of a job that some answers use and the documentation does not have. */
 export const otherStates: { readonly succeeded: readonly string[]; readonly canceled: readonly string[] } = {
   succeeded: ['SUCCEEDED', 'SUCCESS'],
   canceled: ['CANCELED', 'CANCELLED'],

@@ -7,7 +7,7 @@
 
 import type { Kind } from './kind.ts';
 
-/** The documented voices of the voiceover generator: gender and accent by `voice_id`. */
+/** Documented voices of the voiceover generator: gender and accent by `voice_id`. */
 export const voices: Readonly<
   Record<string, { readonly gender: 'female' | 'male' | 'neutral'; readonly accent: string }>
 > = {
@@ -138,7 +138,7 @@ const image: Kind = {
   typicalMs: 15_000,
 };
 
-/** Every model that makes songs requires lyrics, including `auto`. */
+/** Every song model requires lyrics, including `auto`. */
 const song = { requires: ['lyrics'] } as const;
 
 const music: Kind = {
@@ -190,8 +190,8 @@ const music: Kind = {
 };
 
 /**
- * The voiceover generator. The names of `text`, `model` and `output_format` are inferred from its lists and from the
- * music generator; `voice_id` and the voices are documented.
+ * The names of `text`, `model` and `output_format` are not documented. They are taken from the generator's lists and
+ * from the music generator. `voice_id` and the voices are documented.
  */
 const voiceover: Kind = {
   name: 'voiceover',
@@ -225,7 +225,7 @@ const voiceover: Kind = {
   typicalMs: 20_000,
 };
 
-/** The video generator. Its create request is undocumented; its list returns the fields. */
+/** The create request is undocumented. The fields are those that the list returns. */
 const video: Kind = {
   name: 'video',
   description: 'One video, made from a text and, where the model takes it, a first image.',
@@ -257,14 +257,14 @@ const video: Kind = {
   typicalMs: 120_000,
 };
 
-/** Cuts a long video into short clips. Its create request is undocumented; its records return `videoUrl`. */
+/** The create request is undocumented. Records of jobs contain `videoUrl`. */
 const clipping: Kind = {
   name: 'clipping',
   description: 'Short clips cut out of one long video.',
   act: 'job',
   media: 'video',
   create: { paths: ['/clippings/create', '/clippings'], documented: false },
-  // This path queries the provider before it answers, while the plain record may be stale.
+  // This path queries the provider before it answers. The plain record may be stale.
   status: { path: '/clippings/status/{id}', alias: '/clippings/refresh/{id}' },
   list: {
     path: '/clippings/all',
@@ -289,7 +289,7 @@ const clipping: Kind = {
   typicalMs: 300_000,
 };
 
-/** The thumbnail generator. Its create request is undocumented; its records return the fields. */
+/** The create request is undocumented. The fields are those that records of jobs contain. */
 const thumbnail: Kind = {
   name: 'thumbnail',
   description: 'One thumbnail for a video.',
@@ -321,7 +321,7 @@ const thumbnail: Kind = {
   typicalMs: 20_000,
 };
 
-/** The AI influencer studio. Its create request and a list of its jobs are undocumented. */
+/** The create request and a list of jobs are undocumented. */
 const influencer: Kind = {
   name: 'influencer',
   description: 'One image of an AI influencer.',
@@ -345,7 +345,7 @@ const influencer: Kind = {
   typicalMs: 20_000,
 };
 
-/** Uploads a file to the media library. Fully documented; it costs no credits. */
+/** The upload is fully documented and costs no credits. */
 const upload: Kind = {
   name: 'upload',
   description: 'A file of yours in the media library, under a public URL that other tasks can use.',
@@ -374,8 +374,8 @@ const upload: Kind = {
 };
 
 /**
- * A post on social accounts. Its create request is undocumented. Only generation is documented to cost credits; a
- * charge in an answer is recorded.
+ * The create request is undocumented. The documentation states a cost in credits only for generators. If an answer
+ * contains a charge, the charge is recorded.
  */
 const post: Kind = {
   name: 'post',
@@ -402,7 +402,7 @@ const post: Kind = {
 
 const all = { image, music, voiceover, video, clipping, thumbnail, influencer, upload, post };
 
-/** Kinds by name. The object has no prototype, so that `constructor` is not a kind. */
+/** The object has no prototype, so that `constructor` is not a kind. */
 export const kinds: Readonly<Record<string, Kind>> = Object.freeze(
   Object.assign(Object.create(null) as Record<string, Kind>, all),
 );
@@ -413,7 +413,7 @@ export function requireKind(name: string): Kind {
   return kind;
 }
 
-/** Returns whether repeating a request is free. The purchase journal does not record such a request. */
+/** Returns whether sending a request again is free. The purchase journal does not record such requests. */
 export function isFreelyRepeated(name: string): boolean {
   return kinds[name]?.recovery === 'again';
 }

@@ -13,8 +13,8 @@ interface ListPrice {
 }
 
 /**
- * Estimates the price of a request from the service's lists, in whole credits. Only a ceiling limits the charge.
- * `undefined` if the lists have no price, or one in units that the request does not determine.
+ * Estimates the price of a request in whole credits, from the service's lists. Only a listed ceiling is a limit for the
+ * charge. Returns `undefined` if the lists have no price, or if the request does not determine the number of units.
  */
 export function listPrice(kind: Kind, request: Body, listings: readonly Listing[]): ListPrice | undefined {
   const prices = listings.flatMap((listing) => {
@@ -27,7 +27,7 @@ export function listPrice(kind: Kind, request: Body, listings: readonly Listing[
   return {
     low: Math.min(...prices.map(({ low }) => low)),
     likely,
-    // The maximum in one list may be exceeded by a price in another.
+    // A price in one list may exceed the maximum in another list.
     ...(ceilings.length > 0 && { high: Math.max(likely, ...ceilings) }),
   };
 }
@@ -69,7 +69,7 @@ function modelOfDefaults({ models, defaults }: ListedKind, kind: Kind): string |
   return typeof listed === 'string' ? listed : others.length === 0 ? only : undefined;
 }
 
-/** Returns the credits per unit. A value that is not listed may cost any of the listed amounts. */
+/** Returns the credits per unit. If a value is not listed, the range covers all listed amounts. */
 function ratesOf(
   { credits, creditsBy }: ListedModel,
   valueFor: (field: string) => Json | undefined,
@@ -99,7 +99,7 @@ function unitsOf(
     return seconds === undefined ? undefined : Math.ceil(seconds / per.seconds);
   }
   const text = mainText(of.kind, of.request);
-  // Counted in UTF-16 units, because no service counts more per character.
+  // Counted in UTF-16 units. No service counts more units per character.
   return text === undefined ? undefined : Math.max(1, Math.ceil(text.length / per.characters));
 }
 
@@ -109,7 +109,6 @@ function readSeconds(value: Json | undefined): number | undefined {
   return typeof seconds === 'number' && seconds > 0 && seconds <= 86_400 ? seconds : undefined;
 }
 
-/** Returns the text that a job is made from. `undefined` if it contains a reference. */
 function mainText({ fields }: Kind, request: Body): string | undefined {
   const name = Object.keys(fields).find((field) => fields[field]?.free === true);
   const text = name === undefined ? undefined : ownValue(request, name);

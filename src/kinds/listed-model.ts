@@ -3,10 +3,12 @@ import { defined, isMap, mapOf, ownValue } from '../ground/values.ts';
 import { envelope } from './envelope.ts';
 import type { Kind } from './kind.ts';
 
-/** Unit that credits are charged for. `unknown`: listed but not understood. */
+/** Unit that credits are charged for. `unknown`: the unit is listed but this version cannot read it. */
 type ListedUnit = 'job' | { readonly seconds: number } | { readonly characters: number } | 'unknown';
 
-/** Facts that a service lists about a model. Malformed facts are omitted: a list only helps with estimates. */
+/**
+ * Facts that a service lists about a model. Malformed facts are omitted, because the list serves only for estimates.
+ */
 export interface ListedModel {
   /** Credits for each started unit of `per`, for a request with only default values. */
   credits?: number;
@@ -21,10 +23,9 @@ export interface ListedModel {
 export interface ListedKind {
   models: { readonly [model: string]: ListedModel };
   defaults: { readonly [field: string]: string | number };
-  /** Allowed values by field, for fields that do not depend on the model. */
   values: { readonly [field: string]: readonly string[] };
   fields?: readonly string[];
-  /** Set for the list of the sandbox, which accepts any model and charges for its default. */
+  /** Set for the list of the sandbox. The sandbox accepts any model and charges for its own default model. */
   isSandbox?: true;
 }
 
@@ -35,7 +36,6 @@ export const mostCredits = 1_000_000;
 const mostValues = 200;
 const longestName = 200;
 
-/** Parses credits: a number, or a string of digits. */
 function readAmount(value: Json | undefined): number | undefined {
   const isDigits = typeof value === 'string' && /^[0-9]{1,7}(\.[0-9]{1,4})?$/.test(value);
   const amount = isDigits ? Number(value) : value;
@@ -79,8 +79,8 @@ function isMarkedDeprecated(facts: Json): boolean {
 }
 
 /**
- * Reads credits and their unit. The unit may be a separate field, a part of the amount (`price: { amount: 2, unit:
- * second }`), or in its name (`creditsPerSecond: 2`). Without a unit the amount is the price of a job.
+ * Reads a price and its unit. The unit may be a separate field, a part of the amount (`price: { amount: 2, unit: second
+ * }`), or a part of the field's name (`creditsPerSecond: 2`). Without a unit, the price is for a job.
  */
 export function readPrice(facts: Json): { credits?: number; per: ListedUnit } {
   const { catalog: names } = envelope;
@@ -102,7 +102,6 @@ const rateForm = /^(?:(?:credits?|cost|price)_?)*per_?([a-z0-9_]+)$/i;
 const inText =
   /(?<!\bframes? )\bper[ _-]((?:\d[\d,]*k? |thousand )?(?:second|sec|minute|min|hour|char|character|word|token|megapixel)s?)\b/i;
 
-/** Reads the units in a field, with amounts per unit. With `isPrice`, any short text is a unit. */
 function unitsIn(name: string, value: Json, isPrice: boolean): { unit: ListedUnit; rate?: Json }[] {
   const { catalog: names } = envelope;
   const amounts: readonly string[] = [...names.credits, ...names.creditsBy, ...names.ceiling, ...names.amount];
@@ -116,7 +115,6 @@ function unitsIn(name: string, value: Json, isPrice: boolean): { unit: ListedUni
   return found === undefined ? [] : [{ unit: readUnit(found) }];
 }
 
-/** Returns whether a name is about prices, such as `pricingModel` or `billed_by`. */
 function tellsOfPrice(name: string): boolean {
   return /\b(rate$|(credit|cost|price|charge|bill|meter)s?\b|(pric|charg|bill|meter)(ing|ed)\b)/.test(
     spaced(name).toLowerCase(),
@@ -131,12 +129,12 @@ export function asValue(value: Json | undefined): string | number | undefined {
   return typeof value === 'number' || (typeof value === 'string' && value.length <= longestName) ? value : undefined;
 }
 
-/** Makes a map without a prototype, because a service determines the keys. */
+/** Makes a map without a prototype, because the keys come from a service. */
 export function bare<Value>(entries: readonly (readonly [string, Value])[]): { [key: string]: Value } {
   return Object.assign(Object.create(null) as { [key: string]: Value }, Object.fromEntries(entries));
 }
 
-/** Returns a price above 0. A listed 0 does not count, because it does not guarantee a free job. */
+/** Returns a price above 0. A listed price of 0 is ignored, because it does not guarantee a free job. */
 function positive(amount: number | undefined): number | undefined {
   return amount === undefined || amount <= 0 ? undefined : amount;
 }
@@ -149,7 +147,6 @@ function readAmounts(map: Json | undefined): { [value: string]: number } {
   return bare(amounts);
 }
 
-/** Reads lists of strings, by field. Numbers become strings, as in requests. */
 function readLists(map: Json | undefined): { [field: string]: readonly string[] } {
   const lists = entriesOf(map).flatMap(([field, values]) => {
     if (!Array.isArray(values)) return [];
@@ -184,7 +181,6 @@ function entriesOf(map: Json | undefined): [string, Json][] {
     .slice(0, mostValues);
 }
 
-/** Units by their singular words. */
 const words: { readonly [word: string]: ListedUnit } = {
   ...named('job', ['job', 'request', 'generation', 'call', 'creation', 'run']),
   ...named('job', ['flat', 'fixed', 'image', 'video', 'song', 'track', 'thumbnail', 'voiceover']),
@@ -200,7 +196,7 @@ export function unitText(unit: ListedUnit): string {
   return count === 1 ? word : `${count} ${word}s`;
 }
 
-/** Parses a unit: `second`, `per_second`, `1000 characters`, `1k chars`. */
+/** Parses a unit such as `second`, `per_second`, `1000 characters` or `1k chars`. */
 function readUnit(text: Json): ListedUnit {
   if (typeof text !== 'string') return 'unknown';
   const plain = text
@@ -219,7 +215,7 @@ function readUnit(text: Json): ListedUnit {
   return unit === undefined ? 'unknown' : times(unit, count);
 }
 
-/** Multiplies a unit. Several jobs are `unknown`, because they give no price of a single job. */
+/** Multiplies a unit. Returns `unknown` for several jobs, because the price of a single job is then unknown. */
 function times(unit: ListedUnit, count: number): ListedUnit {
   const isCount = Number.isFinite(count) && count > 0 && count <= 10_000_000;
   if (!isCount || unit === 'unknown') return 'unknown';

@@ -5,9 +5,9 @@ import type { Kind, Model } from './kind.ts';
 type Body = { [field: string]: Json };
 
 /**
- * Returns the price class of a request: all values that determine its price, for example `image/alpha-2/resolution=2k`.
- * Requests of one class cost the same. Documented defaults of the model are filled in. An alias is not replaced,
- * because it is not documented to cost the same.
+ * Returns the price class of a request, for example `image/alpha-2/resolution=2k`. It contains all values that
+ * determine the price. Requests of one class cost the same. Documented defaults of the model are included. An alias
+ * stays as written, because the documentation does not state that it costs the same.
  */
 export function priceClass(kind: Kind, request: Body): string {
   const model = modelName(kind, request);
@@ -15,20 +15,18 @@ export function priceClass(kind: Kind, request: Body): string {
   return [...parts, ...(kind.pricedBy === 'all' ? everyPart(kind, request) : documentedParts(kind, request))].join('/');
 }
 
-/** Returns the documented credits per job. `undefined` if none are documented, which does not mean free. */
+/** Returns the documented credits per job. `undefined` means that the price is unknown, not that the job is free. */
 export function documentedCredits(kind: Kind, request: Body): number | undefined {
   if (kind.free === true) return 0;
   const model = modelName(kind, request);
   return model === undefined ? undefined : modelOf(kind, model)?.credits;
 }
 
-/** Returns a model, but not a property of the prototype such as `constructor`. */
 export function modelOf(kind: Kind, name: string): Model | undefined {
   const models = kind.model?.models;
   return models !== undefined && Object.hasOwn(models, name) ? models[name] : undefined;
 }
 
-/** Returns the model of a request, or the documented default. */
 export function modelName(kind: Kind, request: Body): string | undefined {
   const value = ownValue(request, kind.model?.field ?? 'model');
   const fallback = kind.model?.default;
@@ -48,7 +46,7 @@ function documentedParts(kind: Kind, request: Body): string[] {
 }
 
 /**
- * Returns the parts for undocumented prices: every value that is neither free text nor a link, and the length of each
+ * Returns the parts of an undocumented price: every value except free texts and links, and the length of each free
  * text, rounded up to a power of two.
  */
 function everyPart(kind: Kind, request: Body): string[] {
@@ -67,7 +65,6 @@ function everyPart(kind: Kind, request: Body): string[] {
     });
 }
 
-/** Returns a documented default that the model supports. */
 export function defaultFor(kind: Kind, model: string, field: string): string | undefined {
   const value = kind.fields[field]?.default;
   if (value === undefined) return undefined;
@@ -79,8 +76,8 @@ function asText(value: Json): string {
 }
 
 /**
- * Returns a request without the documented defaults that apply to every model. A request with these values is the same
- * purchase as one without them, and is sent as the same bytes. Other values are sent as written.
+ * Returns a request without the documented defaults that apply to every model. Requests with and without such a value
+ * are the same purchase and are sent as the same bytes. Other values do not change.
  */
 export function dropDefaults(kind: Kind | undefined, request: Body): Body {
   const names = Object.keys(request).filter((name) => request[name] === defaultOf(kind, name));
@@ -88,13 +85,11 @@ export function dropDefaults(kind: Kind | undefined, request: Body): Body {
   return Object.fromEntries(Object.entries(request).filter(([name]) => !names.includes(name)));
 }
 
-/** Returns the value of a field in a request, or its documented default. */
 export function meantValue(kind: Kind | undefined, name: string, request: Body): Json | undefined {
   const value = ownValue(request, name);
   return value === undefined ? defaultOf(kind, name) : value;
 }
 
-/** Returns the default of a field for which no model has its own values. */
 function defaultOf(kind: Kind | undefined, name: string): string | undefined {
   if (kind === undefined || !Object.hasOwn(kind.fields, name)) return undefined;
   const models = Object.values(kind.model?.models ?? {});

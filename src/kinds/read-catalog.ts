@@ -5,13 +5,11 @@ import type { Kind } from './kind.ts';
 import { bare, type ListedModel, type Listing, readListedModel, readPrice, unitText } from './listed-model.ts';
 import { modelOf } from './price.ts';
 
-/** A model in the service's undocumented catalog. Only readable fields are included. */
 export interface CatalogModel {
   model: string;
   kind?: string;
-  /** Credits of one job with default parameters, or of each started unit `per`. */
+  /** Credits of one job with default values, or of each started unit in `per`. */
   credits?: number;
-  /** Unit that the credits are charged for, if it is not a job. */
   per?: string;
   aliasOf?: string;
   description?: string;
@@ -20,7 +18,6 @@ export interface CatalogModel {
 const mostModels = 2000;
 const { catalog: names } = envelope;
 
-/** Reads the models of a catalog: any list of objects with a model key. */
 export function readCatalog(json: Json): CatalogModel[] {
   return findEntries(json).map(({ model, kind, facts }) => {
     const { credits, per } = readPrice(facts);

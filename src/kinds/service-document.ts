@@ -4,12 +4,11 @@ import { envelope } from './envelope.ts';
 import type { Kind } from './kind.ts';
 import { asValue, bare, type ListedKind, type Listing, readListedModel } from './listed-model.ts';
 
-/** The parts of the service's OpenAPI document that concern this program. */
 export interface ServiceDocument {
   version: string;
   /**
-   * By kind: the path of create requests, and the schema of their body with every `$ref` inlined. `byOperation`: found
-   * by the fields of its body, because the path is unknown to this version.
+   * By kind: path of create requests, and schema of the request body with every `$ref` inlined. `byOperation`: set if
+   * the path is unknown to this version. The operation was found by the fields of its body.
    */
   creates: { [kind: string]: { path: string; schema?: Json; byOperation?: true } };
   missing: { [kind: string]: string };
@@ -20,7 +19,7 @@ export interface ServiceDocument {
 const methods = ['get', 'put', 'post', 'delete', 'patch'];
 const mostModels = 500;
 
-/** Reads a document. Leaves out malformed parts, and never throws. */
+/** Reads the service's OpenAPI document. Omits malformed parts. Never throws. */
 export function readServiceDocument(document: Json, kinds: Readonly<Record<string, Kind>>): ServiceDocument {
   const root = mapOf(document);
   const paths = relativePaths(root);
@@ -53,7 +52,6 @@ export function readServiceDocument(document: Json, kinds: Readonly<Record<strin
   };
 }
 
-/** Returns the document's paths relative to the base URL, which ends with the path of the first server. */
 function relativePaths(root: JsonMap): ReadonlyMap<string, JsonMap> {
   const prefix = serverPath(root) ?? '';
   const paths = new Map<string, JsonMap>();
@@ -126,7 +124,7 @@ function readListedKind(body: JsonMap, { kind, schema }: { kind: Kind; schema: J
   };
 }
 
-/** Returns the strings that a schema lists. `undefined` if it allows others. */
+/** Returns the strings that a schema lists. Returns `undefined` if the schema allows other strings. */
 export function listValues(schema: Json, depth = 0): string[] | undefined {
   const map = mapOf(schema);
   const values = ownValue(map, 'enum');
@@ -144,8 +142,9 @@ export function listValues(schema: Json, depth = 0): string[] | undefined {
 type FoundRoute = { path: string; byOperation?: true } | { missing: string };
 
 /**
- * Finds the POST operation that creates jobs of a kind: a known path, or else the only one in the kind's collection
- * with the kind's fields. `takes` returns the fields of an operation's body.
+ * Finds the POST operation that creates jobs of a kind. Prefers a known path. Otherwise, searches the POST operations
+ * next to the known paths for the only one whose body has the main field of the kind. Among several, all fields are
+ * required. `takes`: returns the fields of an operation's body.
  */
 function findRoute(
   kind: Kind,
@@ -156,7 +155,7 @@ function findRoute(
   if (known !== undefined) return { path: known };
   const collection = `/${paths[0].split('/')[1]}`;
   const fields = Object.keys(kind.fields);
-  // The first field is what a job is made from, so an operation without it is a different one.
+  // The first field is the main field. An operation without it does not create jobs of this kind.
   const [main = ''] = fields;
   const candidates = document.posts
     .filter((path) => path.startsWith(`${collection}/`) && !path.includes('{'))
@@ -178,14 +177,13 @@ function findRoute(
 // throws.
 
 const mostDepth = 40;
-/** Maximum number of parts of one inlined schema: a malicious document could double in size at every level. */
+/** Maximum number of parts of an inlined schema. A malicious schema could double in size at every level. */
 const mostParts = 50_000;
 const mostHops = 16;
 
-/** Keywords whose values are schemas by name. */
 const mapsOfSchemas = new Set(['properties', 'patternProperties', 'dependentSchemas']);
 const dataKeys = new Set(['enum', 'const', 'required', 'dependentRequired']);
-/** Keywords to drop: names of schemas would clash, the others do not affect validation. */
+/** Keywords to drop. Names of schemas could conflict. The other keywords do not affect validation. */
 const droppedKeys = new Set([
   ...['$id', '$anchor', '$schema', '$defs', 'definitions', '$vocabulary', '$comment', '$async', 'id'],
   ...['$dynamicRef', '$dynamicAnchor', '$recursiveRef', '$recursiveAnchor'],
@@ -195,19 +193,17 @@ const droppedKeys = new Set([
 interface Writing {
   root: JsonMap;
   depth: number;
-  /** References that are being inlined. A circular one becomes a schema that allows anything. */
+  /** References that are being inlined. A circular reference becomes a schema that allows anything. */
   open: readonly string[];
   budget: { parts: number };
 }
 
-/** Returns a schema with every `$ref` inlined. `undefined` if it is too large. */
 function writeOutSchema(root: JsonMap, schema: Json): Json | undefined {
   const budget = { parts: mostParts };
   const written = writeOut(schema, { root, depth: 0, open: [], budget });
   return budget.parts > 0 ? written : undefined;
 }
 
-/** Inlines references. Parts that are too deep become schemas that allow anything. */
 function writeOut(value: Json, at: Writing): Json {
   at.budget.parts -= 1;
   if (at.budget.parts <= 0 || at.depth > mostDepth) return true;
@@ -242,14 +238,12 @@ function writeTarget(reference: string, at: Writing): Json {
   return target === undefined ? true : writeOut(target, { ...at, open: [...at.open, reference] });
 }
 
-/** Merges rules next to a reference with those of its target. A description next to it wins. */
 function withTarget(beside: { [key: string]: Json }, target: Json): Json {
   const rules = Object.keys(beside).filter((key) => key !== 'description' && key !== 'title');
   if (rules.length === 0) return isMap(target) ? { ...target, ...beside } : target;
   return { ...beside, allOf: [...(Array.isArray(beside.allOf) ? beside.allOf : []), target] };
 }
 
-/** Returns the value, or the target of its `#/…` reference. `undefined` for other references. */
 function follow(root: JsonMap, value: Json | undefined): Json | undefined {
   let found = value;
   for (let hops = 0; hops < mostHops; hops += 1) {
