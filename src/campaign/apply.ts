@@ -44,7 +44,7 @@ export interface ApplyOptions extends RunSettings, Pick<Ending, 'signal'> {
   on?: ((event: RunEvent) => void) | undefined;
   /** How long to wait for a run that holds the same lock, in ms. Defaults to 0. */
   lockTimeoutMs?: number | undefined;
-  /** Options of the embedded service. Throws MB3000 unless the campaign was loaded with `sandbox`. */
+  /** Options of the embedded service. Only allowed if the campaign was loaded with `sandbox`. */
   rehearsal?: RehearsalOptions | undefined;
 }
 
@@ -107,7 +107,7 @@ function listener(on: (event: RunEvent) => void = () => {}, tell: Tell): (event:
       tell({ is: 'notice', text: `events are no longer reported, because their listener threw: ${messageOf(error)}` });
     };
     try {
-      // An async listener returns a promise, whatever its type says.
+      // An async listener returns a promise, although its type is void.
       Promise.resolve(on(event)).catch(breakOff);
     } catch (error) {
       breakOff(error);
@@ -164,7 +164,7 @@ export class ApplySession {
       this.#held = await this.#hold();
       return this.#held;
     } catch (error) {
-      // Outputs without a lock may belong to a run that has begun elsewhere since this client last looked for one.
+      // Outputs without a lock may belong to a run that another client started after the first `attach`.
       const begun = failureOf(error)?.code === 'MB3409' ? await this.#means.carrier.attach() : undefined;
       if (begun === undefined) throw error;
       return begun;

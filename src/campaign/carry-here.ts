@@ -50,7 +50,7 @@ export function carryHere(campaign: OpenCampaign, options: ApplyTerms, scope: Sc
   return {
     attach: async () => undefined,
     async start(plan, held) {
-      // Without work and without gates there is nothing to review.
+      // Without steps and gates, there is nothing to review.
       const reviewed = plan.rows.some(isWork) || plan.gates !== undefined ? held.live : undefined;
       const judge = reviewed && new LiveRun({ ...reviewed, agreed: plan });
       const waits = judge !== undefined && plan.rows.some(({ later }) => later !== undefined);
@@ -99,7 +99,7 @@ async function runHere(plan: Plan, campaign: OpenCampaign, here: Here, observer:
   const file = await openRunLock(paths.lock, { loaded, lock, claims: access !== undefined || loaded.isMoved });
   let service: RunService | undefined;
   let purchases: Awaited<ReturnType<typeof openPurchases>>;
-  // A run that is killed leaves what it learned, so that the next one can show the time left.
+  // Stored during the run, so that after a kill the next run can still show the remaining time.
   const learn = () => void keepDurations(paths, durations.keep()).catch(() => undefined);
   const learning = setInterval(learn, keepEveryMs).unref();
   try {

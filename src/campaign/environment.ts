@@ -153,7 +153,7 @@ export function requireAccess(environment: Environment, { rehearses = true } = {
     const hint = rehearses ? 'add --sandbox' : 'this command needs a real service';
     throw noAccess('MEDIABATCH_SANDBOX is 1, so no real service is contacted', hint);
   }
-  // A file of a branch must not choose which program runs.
+  // A file in a git branch must not choose which program runs.
   if (dotEnv === 'command') {
     const hint =
       'set it in the environment, and remove it from .env: a branch could contain a .env that runs any program';
@@ -215,7 +215,7 @@ const beforeKey =
   /^(?:\\?["'`<$%{[(]|authorization\s*:|(?:bearer|basic|token)(?=[\s:=,+]|%20|$)|(?:export\s+)?[A-Z][A-Z0-9_]*_(?:KEY|TOKEN)\s*=)/i;
 const afterKey = /\\?["'`>})\]%,;]$/;
 
-/** Returns why a credential is malformed, never quoting it, as the rest of a sentence that starts with its name. */
+/** Returns why a credential is malformed, without quoting the credential. Undefined if it may be valid. */
 function whyNotKey(token: string): { problem: string; hint: string } | undefined {
   const hint = 'give the key alone, on one line, as the dashboard shows it';
   const before = beforeKey.exec(token)?.[0];

@@ -112,7 +112,7 @@ function makeOwner({ matches }: Situation, others: readonly OtherLock[]): (path:
     const outputs = purchase?.outputs ?? [];
     for (const output of outputs) paths.add(samePath(output.path));
     if (step.file !== undefined) paths.add(samePath(step.file.path));
-    // Until the step has its own file, the file at its path may belong to it.
+    // Until the step has saved a file, an existing file at its path may be its output.
     if (step.save === '' || (purchase?.state === 'done' && outputs.length > 0)) continue;
     stems.add(samePath(step.save));
     if (kinds[step.kind]?.parts !== undefined) listStems.push(samePath(`${step.save}-`));
@@ -187,7 +187,7 @@ export async function deleteLeftover(root: string, file: LeftoverFile): Promise<
   }
 }
 
-/** Finds replaced files of this lock, or of no lock in the folder. `wanted`: digests of files to keep. */
+/** Finds replaced files, except those of other locks in the folder. `wanted`: digests of files to keep. */
 export async function findReplaced(
   files: KeptFiles,
   facts: { lock: Lock; others: readonly Lock[]; wanted: ReadonlySet<string>; now: number },

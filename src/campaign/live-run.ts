@@ -148,7 +148,7 @@ export class LiveRun {
   }
 
   stopWaiting(): boolean {
-    // The purchases of the last decision are already in progress.
+    // The steps that the last decision released are already running.
     if (this.#is !== 'waiting' || this.#isEnough || this.#requireWorks().driven.underWay > 0) return false;
     this.#isEnough = true;
     this.#news.notify();
@@ -267,7 +267,7 @@ export class LiveRun {
     if (this.#is === 'ended' || signal.aborted || gate.stopped !== undefined) return;
     const now = await this.#plan();
     this.#now = now;
-    // After a stop nothing more is bought, but decisions are still recorded.
+    // After a stop, no create request is sent, but decisions are still recorded.
     if (this.#isEnough) return;
     const found = this.#find(now.plan);
     for (const address of this.#took.keys()) if (driven.begun(address) === undefined) this.#took.delete(address);

@@ -48,7 +48,7 @@ export async function loadManifest(file: string, options: LoadOptions = {}): Pro
   const fromFiles = await readVarFiles(varFiles, inputs);
   diagnostics.push(...fromFiles.diagnostics);
   if (read === undefined) return { diagnostics, sources, asked };
-  // A variable with a wrong value is as unknown as a missing one.
+  // A variable with an invalid value is treated like a missing variable.
   const manifest = { ...read, sound: read.sound && !hasErrors(fromFiles.diagnostics) };
   const isMeant = (name: string) => reader?.isEarlier !== true || Object.hasOwn(manifest.vars, name);
   const files = new Map<string, FileFact | { problem: string }>();

@@ -84,7 +84,7 @@ export async function makePlan(
     journal: defined({ restored: loaded.restored, sentHere }),
     durations: await readKeptDurations(paths),
   });
-  // An output beside a lock without purchases is no stranger: `refuseLostLock` handles it.
+  // If the lock has no jobs, `refuseLostLock` handles existing outputs.
   const mayBeLost = loaded.isEmpty && options.new !== true;
   await checkPlaces(plan, lock, { paths, tell, isRun, mayBeLost });
   return { plan, states, redo, hints, selected };

@@ -102,7 +102,7 @@ export const sharedOptions = {
   redo: plan(
     '--redo <selection>',
     'buy these steps again (posts only by exact address); repeatable',
-    // Repeated in a printed command, it would buy the steps once more.
+    // A printed command with this option would create the steps once more.
     { takes: 'texts', printed: 'never' },
   ),
   /** Maximum number of parallel jobs. Defaults to the manifest's value, or 8. */

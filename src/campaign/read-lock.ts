@@ -128,7 +128,7 @@ export function belongingOf({ lock, services }: LockReading, service: string | u
   const others = services.filter((one) => one !== service);
   // Refused requests count, too: their idempotency keys were used at that service, and may be unused at this service.
   if (others.length > 0) return lock.steps.size > 0 ? 'elsewhere' : 'unclaimed';
-  // These decisions were recorded before any run had a service. A sandbox names itself with the first record.
+  // These decisions were recorded before any run had a service. A sandbox run would have recorded its service.
   if (service === sandboxService && services.length === 0 && lock.steps.size > 0) return 'elsewhere';
   return services.length === 0 ? 'unclaimed' : 'ours';
 }
@@ -245,7 +245,7 @@ async function joinWithChanged(path: string, lock: Lock, outline: GraphOutline):
   const reading = bytes === undefined ? undefined : readLock(path, bytes);
   if (hasErrors(reading?.diagnostics ?? [])) throw new LockChangedError(path);
   const joined = reading === undefined ? lock : joinLocks(reading.lock, lock); // I7
-  // Jobs of two services cannot be sorted here, so both services are named, and the next run reports it.
+  // The jobs belong to two services, so the file names both. The next run reports the error.
   const { service } = lock;
   const other = reading?.services.find((one) => one !== service);
   const read = bytes === undefined ? null : digestOf(bytes);

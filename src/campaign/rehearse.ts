@@ -56,7 +56,7 @@ function requireJobs(
   running: RunningSandbox,
   { lock, dataDir }: { lock: string; dataDir: string },
 ): void {
-  // The files of a move are on this disk.
+  // The files of a moved step are on this machine.
   const gone = rows.filter(
     ({ action, order }) => action !== 'move' && order?.jobId !== undefined && !running.knows(order.jobId),
   );

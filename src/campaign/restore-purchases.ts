@@ -105,7 +105,7 @@ function tellOtherKey({ tell }: Pick<OpenCampaign, 'tell'>): void {
 }
 
 async function findLacking(name: string, graph: Graph, lock: Lock): Promise<StepRecord[]> {
-  // Jobs of different kinds may have equal ids. Only one of them is skipped here; joining the others again is harmless.
+  // Jobs of different kinds may have equal IDs. Only one of them is skipped. Merging the others again is harmless.
   const keys = new Map<string, string>();
   for (const { purchases } of lock.steps.values()) {
     for (const one of purchases) if (isJob(one)) keys.set(one.jobId, one.key);
@@ -115,7 +115,7 @@ async function findLacking(name: string, graph: Graph, lock: Lock): Promise<Step
   const jobs = [...lock.steps.values()].flatMap(({ purchases }) => purchases.filter(isJob));
   const bought = new Set(jobs.map(({ key }) => key));
   const addresses = new Set(graph.steps.map(({ address }) => address));
-  // A recorded job with the same idempotency key is the answer to an open send, whichever client recorded it.
+  // A recorded job with the same idempotency key resolves an unresolved create, even if another client recorded it.
   const isLacking = (one: Purchase) => !(mayBeCharged(one) && bought.has(one.key));
   const wantedBy = (fingerprints: ReadonlySet<string>) =>
     records.flatMap((record): StepRecord[] => {
@@ -221,7 +221,7 @@ export async function findLoss(
     planByLock(campaign, situate({ ...graph, budget: undefined }, joinLocks(lock, lockOf(adopted))));
   const made = plan ?? planWhole();
   const isBought = (row: PlanRow) => row.later !== undefined || (isSpending(row.action) && !isFreelyRepeated(row.kind));
-  // A run that only collects writes what was restored, and the next run would buy what that lock lacks.
+  // A run that only downloads also writes the restored jobs. The next run would then pay again for missing jobs.
   if (restored === undefined && !made.rows.some(isBought)) return undefined;
   const name = nameOfPurchases(campaign, graph.name);
   // Read once more, because another run of the campaign may have made the outputs since the lock was read.
@@ -263,7 +263,7 @@ async function findFiles(
   { plan, known }: { plan: Plan; known: readonly Purchase[] },
 ): Promise<string[]> {
   const { paths, sandbox } = campaign;
-  // A key with a job is not bought: another run of the campaign may have saved the file after the plan was made.
+  // Steps with a job are ignored, because another run may have saved the file after the plan was made.
   const answered = new Set(known.flatMap((one) => (isJob(one) && one.forgotten !== true ? [one.key] : [])));
   const isBought = (order: StepOrder) =>
     order.save !== '' && isCharged(order) && !isFreelyRepeated(order.kind) && !answered.has(order.key);

@@ -76,7 +76,7 @@ export async function openSavedPlan(path: string): Promise<SavedPlan | undefined
     if (other === undefined || isInSameRepository(path, other)) continue;
     throw unusable(path, `its ${what} ${other} lies outside of the repository that it is in`);
   }
-  // A branch must not be able to put a secret of this user into a request.
+  // A plan from a git branch must not put secrets of a hidden file, such as `.env`, into requests.
   const hidden = varFile?.find((other) => other.split(/[\\/]/).some((part) => /^\.[^.]/.test(part)));
   if (hidden !== undefined) throw unusable(path, `its file of variables ${hidden} is hidden`);
   const { ceiling } = plan.totals;
@@ -115,7 +115,7 @@ function unusable(path: string, what: string): CampaignError {
 /** Returns a contradiction between visible rows and stored requests, so that a manipulated plan cannot look free. */
 export function findContradiction(plan: WrittenPlan & { saved: Saved }): string | undefined {
   const { rows, totals, saved } = plan;
-  // An open send can have its own row in addition to that of its step.
+  // An unresolved create can have its own row in addition to the row of its step.
   const steps = rows.filter(({ send }) => send === undefined);
   if (new Set(steps.map(({ address }) => address)).size < steps.length) return 'it has two rows for one step';
   for (const { address, action, credits } of rows) {
@@ -155,11 +155,11 @@ export function chosenBy(saved: SavedPlan, lock: Lock): NonNullable<MakePlanOpti
     const purchases = lock.steps.get(address)?.purchases ?? [];
     if (fingerprint === undefined || repeat === undefined) return false;
     const [newest] = purchases;
-    // Its redo was interrupted, and is continued under the same key.
+    // The redo was interrupted. It continues with the same idempotency key.
     if (newest !== undefined && isOpenSend(newest) && newest.fingerprint === fingerprint) return true;
     return nextPurchase(purchases, fingerprint).repeat <= repeat;
   };
-  // The remaining limit may be larger by now. Steps that the plan omitted for the limit stay omitted.
+  // Steps that the saved plan skipped because of a limit stay skipped, even if the remaining limit is higher now.
   const left = [...saved.shown.values()].filter(({ reason }) => reason.code === 'limit');
   return {
     redo: new Set(saved.redo.filter(isOpen)),

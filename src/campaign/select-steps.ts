@@ -113,7 +113,7 @@ function whyNothing({ terms }: Selection, facts: SelectionFacts): string {
       return `kinds: ${[...new Set(tasks.map(({ kind }) => kind))].join(', ')}`;
     case 'tag': {
       const tags = new Set(steps.flatMap((step) => step.tags));
-      // Without quotes the last + would select the steps behind.
+      // Without quotes, a final + would select dependent steps.
       const names = [...tags].map((tag) => (tag.endsWith('+') ? `"${tag}"` : tag));
       return names.length === 0 ? 'no task has tags' : `tags: ${names.slice(0, 12).join(', ')}`;
     }

@@ -161,7 +161,7 @@ async function agree({ made, misspelt }: Held, round: Round): Promise<Plan | 'no
 
 function showPlan(planned: Plan, { options, campaign, terminal }: Round): void {
   const { quiet, yes, json, events } = options;
-  // A user who must consent sees the plan before the question.
+  // The plan is shown before the prompt.
   if (json || events === '-') return;
   if (quiet === true && (yes === true || !terminal.interactive)) {
     if (!hasWork(planned)) tell(terminal, facts(limitFacts(planned)));
@@ -257,7 +257,7 @@ type PostConsent = 'given' | 'asked' | 'missing';
 
 async function agreeToPosts(plan: Plan, consent: PostConsent, round: Round): Promise<Plan | 'interrupted'> {
   const { terminal, saved, isAskedAgain, approved } = round;
-  // A saved or approved plan was agreed to beforehand.
+  // A saved or approved plan was approved earlier.
   const isSettled = (saved !== undefined && !isAskedAgain) || approved?.is === 'approved';
   const asksPairs = !isSettled && mayAsk(round) && plan.rows.some(isAskedAbout);
   if (consent !== 'asked' && !asksPairs) return consent === 'given' ? allowPosts(plan) : plan;

@@ -141,20 +141,20 @@ function tellPurchases(run: EndedRun): void {
 
 function tellPosts(run: EndedRun): void {
   const { file, options, planned, carriedOut, result, saved, consent, terminal } = run;
-  // With consent to publish, a post waits only for the steps that it needs.
+  // An approved post waits only for the steps that it depends on.
   if (options.publish === true) return;
   const waiting = postsWaiting(carriedOut, result.outcomes);
   if (waiting.length === 0) return;
   const addresses = new Set(waiting.map(({ address }) => address));
   const them = addresses.size === 1 ? 'it' : 'them';
   const named = new Set(options.redo?.flatMap((text) => text.split(/\s+/)));
-  // Only the posts are redone, because all other steps of `--redo` have been bought again.
+  // Only posts are redone, because this run has already redone the other steps.
   const again = planned.rows
     .filter((row) => publishes(row) && (row.action === 'redo' || named.has(row.address)) && addresses.has(row.address))
     .flatMap(({ address }) => ['--redo', address]);
   const agree = options.yes === true ? ['--yes', '--publish'] : ['--publish'];
   const apply = saved === undefined ? call('apply', ...again, ...agree) : applyingPlan(saved, ...agree);
-  // Steps that were bought again, or for a new lock, must not be bought once more.
+  // Steps that `--redo` or `--new` created must not be created once more.
   const { redo: _redo, new: _new, ...limits } = options;
   const showing = showingCall(file, limits, saved);
   const plan: Call = { ...showing, words: [...showing.words.slice(0, -2), ...again, ...showing.words.slice(-2)] };
@@ -265,7 +265,7 @@ export function nextOfRun(run: EndedRun, view: Pick<RunView, 'stepsByAddress' | 
   return [
     ...(asked === undefined ? [] : [step(call('explain', asked), { needs: 'person' })]),
     ...(view.stopped?.because === 'auth' ? [step(call('doctor'))] : []),
-    // After a limit, only a person can decide whether it is raised.
+    // Only a user can raise a limit.
     ...(goesOn ? [step(again, isLimited ? { needs: 'person' } : {})] : []),
     ...(purchases.length + posts.length === 0
       ? []

@@ -193,7 +193,7 @@ function readOpinion(value: Json, by: string): Opinion | undefined {
   if (!isMap(value)) return undefined;
   const { address, is, note, reason, job } = value;
   if (!isPlainText(address, mostAddress) || (is !== 'picked' && is !== 'rejected')) return undefined;
-  // The text of another person is printed, and joined into the note in the lock.
+  // The text comes from another user. It is printed and becomes part of the note in the lock.
   if ([note, job].some((text) => text !== undefined && !isPlainText(text, mostNote))) return undefined;
   if (reason !== undefined && !isPlainText(reason, mostReason)) return undefined;
   return {
@@ -364,7 +364,7 @@ export class Desk {
     try {
       return await work();
     } catch (error) {
-      // What is in memory may be more than what is on disk.
+      // Memory may contain lines that are not on disk.
       await this.#letGo();
       throw error instanceof LockChangedError ? changedMeanwhile(paths.lock) : error;
     } finally {

@@ -186,7 +186,7 @@ class EngineCarrier implements Carrier {
     const { id, store, plan } = found;
     const files = await storeOfRun({ campaign: plan.campaign, store }, options.engine.store, campaign.tell);
     const from = files === 'stay' ? undefined : files;
-    // The scope of this run closes in reverse order: this is shown after the screen has ended.
+    // The scope closes in reverse order, so this is printed after the progress display has ended.
     scope.add(() => {
       if (this.#isDetached) campaign.tell({ is: 'notice', text: detachedText(engine.shown) });
     });

@@ -42,7 +42,7 @@ export async function findUnseenRun(
     if (!isOfGraph(await readHeader(database, seal, run), graph)) continue;
     // Notices about the lock are shown when it is read for the run.
     lock ??= (await requireLock({ ...campaign, tell: () => {} }, campaign.service, { serviceMoved: true })).lock;
-    // A newer run of another clone may lack the purchases of an older one.
+    // A newer run of another clone may lack jobs of an older run.
     if (hasNews(await lockOfRun(database, run.id), lock)) return run;
   }
   return undefined;
@@ -56,7 +56,7 @@ export function hasNews(lock: Lock, known: Lock): boolean {
   return [...lock.steps.values()].some((record) =>
     record.purchases.some((purchase) => {
       if (purchase.jobId !== undefined) return !jobs.has(purchase.jobId);
-      // An answered send is recorded as a job with the same idempotency key.
+      // An answered create request is recorded as a job with the same idempotency key.
       return isOpenSend(purchase) && !keys.has(purchase.key) && !closed.has(purchase.send);
     }),
   );

@@ -95,12 +95,12 @@ function tellSaved({ path, manifest, options }: SavedPlan, { err, style }: Termi
 /** Digest of program and options. Undefined if the command must run even if everything is up to date. */
 function digestOfGiven(options: ApplyOptions, campaign: OpenCampaign): string | undefined {
   if (options.json || options.events !== undefined || options.redo !== undefined) return undefined;
-  // These change how a run begins, but not what there is to do.
+  // These options change how a run starts, but not its steps.
   const { yes, lockTimeoutMs, ...planned } = options;
   const { file, paths, vars, service, replays } = campaign;
   const given = { file, paths, planned, vars, service, replays };
   const version = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
-  // Another build of the same version may be another program.
+  // Two builds of one version may differ.
   const built = statSync(process.argv[1] ?? '', { throwIfNoEntry: false })?.mtimeMs;
   return digestOf(Buffer.from(JSON.stringify([version, built, process.version, given]))).sha256;
 }

@@ -50,7 +50,7 @@ const verbs = {
   adopt,
   resolve({ campaign, words: [address = ''], options, shared }: Called) {
     const finding = readFinding(options);
-    // Without a finding the command only shows what there is to decide.
+    // Without a finding, the command only shows the open decisions.
     const dryRun = finding === undefined ? true : shared.dryRun;
     return resolve(campaign, { address, finding, send: options.send }, { ...shared, dryRun });
   },
@@ -124,7 +124,7 @@ async function adopt({ campaign, words: [address], options, shared, terminal }: 
     terminal.err(`${style.dim(safeText(looked))}\n`);
   };
   const confirm = (rulings: readonly Ruling[]) => {
-    // The rulings are shown before the question.
+    // The decisions are shown before the prompt.
     if (yes !== true) tell(terminal, ...rulingsView(rulings, { command: 'adopt', stage: 'asked' }));
     const count = rulings.filter(({ is }) => is === 'recorded').length;
     return askPerson(`Adopt ${countOf(count, 'job')}?`, { yes, terminal });

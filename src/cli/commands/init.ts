@@ -167,7 +167,7 @@ async function readExample(name: string): Promise<NewFiles> {
 
 async function exampleNames(): Promise<string[]> {
   const entries = await readdir(examples, { withFileTypes: true });
-  // The folder also has examples that are no campaigns: CI workflows, and setups of workers.
+  // The folder also contains CI workflows and worker setups, which are not campaigns.
   const isCampaign = ({ name }: Dirent) => existsSync(new URL(`${name}/campaign.yaml`, examples));
   const names = entries.filter(isCampaign).map((entry) => entry.name);
   const first = 'quickstart';
@@ -255,7 +255,7 @@ function writeManifest(table: Table, path: string): string {
   const source = options === '' ? JSON.stringify(path) : `{ file: ${JSON.stringify(path)}${options} }`;
   const prompted = columns.find((column) => promptName.test(column));
   const isEmpty = (column: string, row: Table['rows'][number]) => (row[column] ?? '').trim() === '';
-  // A row without its number, such as a total below the table, would make another column the key.
+  // Rejects a row without a number, such as a total below the table. Otherwise another column would be the key.
   const number = columns.find((column) => idName.test(column.trim()));
   const isNumbered = number !== undefined && 2 * rows.filter((row) => !isEmpty(number, row)).length > rows.length;
   for (const column of [prompted, isNumbered ? number : undefined]) {
@@ -318,7 +318,7 @@ function chooseKey({ columns, rows }: Table, prompted?: string): { column: strin
   const tests: ((column: string) => boolean)[] = [
     (column) => idName.test(column.trim()),
     (column) => /(id|sku|key|slug|handle|code)$/i.test(column.trim()),
-    // A first column of short values, such as numbers of rooms, comes before names.
+    // A first column of short values, such as room numbers, is preferred to names.
     (column) => column === columns[0] && rows.every((row) => /^[A-Za-z0-9][\w-]{0,19}$/.test(row[column] ?? '')),
     (column) => /name|title|product/i.test(column),
     () => true,

@@ -24,7 +24,7 @@ export async function report(file: string, options: ReportOptions, terminal: Ter
   const campaign = await open(file, options, terminal);
   const { singleFile, maxSize, compare, select, exclude } = options;
   const client = options.for === undefined ? undefined : (options.note ?? '');
-  // The sandbox has a gallery of its own, as it has its own lock and outputs.
+  // The sandbox has a separate gallery, as it has a separate lock and outputs.
   const name = `${basename(file).replace(/\.(ya?ml|json)$/i, '')}${options.sandbox ? '.sandbox' : ''}.report`;
   const path = resolve(singleFile ?? options.out ?? join(campaign.paths.folder, name));
   const { signal, secondSignal, stop } = listenForInterruption();

@@ -376,7 +376,7 @@ const historyCommands: readonly CommandRow[] = [
       ['mediabatch runs show k3f9', 'the end of its id is enough', 'not run'],
       ['mediabatch runs show --sandbox 2026-11-22-0435-k3f9 --json', 'for a program', 'not run'],
     ],
-    // An option that the parent command has, too, is parsed by the parent.
+    // Commander parses an option with the parent command if the parent also has it.
     run: async (terminal, file, id, _options, command) =>
       (await import('../commands/runs.ts')).showRun(file, id, { options: command.optsWithGlobals(), terminal }),
   },

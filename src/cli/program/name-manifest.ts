@@ -26,7 +26,7 @@ function hasManifest(command: Command, words: readonly string[]): boolean {
   if (first === undefined) return false;
   const others = command.registeredArguments.slice(1);
   if (others.at(-1)?.variadic !== true && words.length > others.length) return true;
-  // The text after `@` is the key of a row, which may end like the name of a file.
+  // The text after `@` is a row key, which may look like a file name.
   return /^\.{0,2}\//.test(first) || (/\.(?:ya?ml|jsonl?)$/i.test(first) && !/^[\w-]+@/.test(first));
 }
 

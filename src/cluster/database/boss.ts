@@ -43,17 +43,17 @@ const mostRaces = 10;
 
 const queueOptions = {
   heartbeatSeconds: 10,
-  // A leader that fails is followed by another, without limit. The leader decides when a file is given up.
+  // A failed leader is always replaced. The leader decides how often a file is retried.
   retryLimit: 1_000_000,
   retryDelay: 0,
-  // The maximum of the queue. Leaders hand over earlier.
+  // Maximum of pg-boss. Leaders hand over earlier.
   expireInSeconds: 86_399,
   retentionSeconds: 14 * 86_400,
 } as const;
 
 export const headQueueOptions = {
   ...queueOptions,
-  // At most one queued or active job, so one leader at a time.
+  // Allows only one queued or active job, so an account has one leader.
   policy: 'exclusive', // I37
   deleteAfterSeconds: 3600,
 } as const;

@@ -161,7 +161,7 @@ export function checkEngineUrl(text: string): void {
       hint: 'write it as postgres://user@host:5432/database; the password can be in PGPASSWORD. examples/engine/compose.yaml starts a database and two workers',
     });
   }
-  // In a URL whose password has an unescaped slash, the rest of the password is parsed as part of the path.
+  // If the password has an unescaped slash, the rest of the password is parsed as part of the path.
   if (url.pathname.includes('@')) {
     throw new CampaignError({
       code: 'MB3705',

@@ -140,7 +140,7 @@ export class FileDispatcher {
     for (const queue of new Set(orders.map((order) => order.queue))) {
       const jobs = orders.flatMap(({ id, queue: its }) => {
         const tries = its === queue ? wanted.get(id) : undefined;
-        // A repeated file does not wait behind all others again.
+        // A retried file does not go to the end of the queue.
         return tries === undefined ? [] : [{ id: jobIdOf(id, tries), data: { file: id }, priority: tries }];
       });
       if (jobs.length === 0) continue;

@@ -147,7 +147,7 @@ export class Head implements HeadOfRuns {
     return spending;
   }
 
-  /** A deferred run may start later, unless it may have sent requests. It then needs a new leader. */
+  /** A deferred run that may have sent requests needs a new leader. Other deferred runs can start again. */
   #mayBegin({ id, paused }: RunRecord): boolean {
     if (paused === null) this.#resting.delete(id);
     else if (this.#resting.has(id)) return false;
@@ -199,7 +199,7 @@ export class Head implements HeadOfRuns {
     const gate = new AccountGate({ clock, places: mostCreatesInFlight, creditWaitMs });
     this.#gate = gate;
     const lost = new ListLookUp({
-      // Those of all runs: the job of one run must not be adopted by another.
+      // Includes the jobs of all runs, so that a run does not adopt the job of another run.
       records: () => this.#records(),
       service,
       clock,

@@ -61,7 +61,7 @@ export async function watchRun(
       }
       tell(events);
       if (record.state === 'ended' || record.error !== null) {
-        // After the database was restored from a copy, new rows may have numbers that were already read.
+        // After the database was restored from a backup, new rows may have numbers that were already read.
         const missed = await onLines(await readAllLines(database, id)); // I46 (again)
         if (missed === 0) return record;
         const late: RunEvent[] = [];

@@ -42,7 +42,7 @@ async function folderPlace(name: string): Promise<StorePlace> {
       if (isSameFolder(join(realpathSync.native(folder), dirname(path)))) await replaceFile(full, content);
     },
     async create(path, content) {
-      // Default permissions, because every user of the store has to read it.
+      // Default permissions, because all users of the store must be able to read it.
       await mkdir(dirname(join(folder, path)), { recursive: true });
       await createWhole(join(folder, path), content, 0o666);
     },
