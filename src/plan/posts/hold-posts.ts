@@ -12,11 +12,17 @@ import type { Match } from '../situation/find-purchases.ts';
 import type { Situation } from '../situation/situation.ts';
 import { accountsOf, isPost, mayMeet, type PostAccounts, sendsOf, wordsOfPost } from './post-record.ts';
 
+interface PostContents {
+  words: ReadonlySet<string>;
+  /** Links, and references to other steps. */
+  media: ReadonlySet<string>;
+}
+
 interface KnownPost {
   address: string;
   accounts: PostAccounts;
   purchase: Purchase;
-  contents: ReadonlySet<string>;
+  contents: PostContents;
   /** Likeness to the step that has the post's address now. Omitted if there is no such step. */
   likeOwn?: number;
 }
@@ -143,17 +149,24 @@ function heldBeside(
 
 const mostWords = 300;
 
-function contentsOf(request: OpenRequest = {}): ReadonlySet<string> {
+function contentsOf(request: OpenRequest = {}): PostContents {
   const words =
     wordsOfPost(request)
       .toLowerCase()
       .match(/[\p{L}\p{N}]+/gu) ?? [];
+  // Includes pairs of neighboring words, because words in another order are another text.
+  const pairs = words.slice(1).map((word, index) => `${words[index]} ${word}`);
   const media = canonicalJson(request).match(/"https?:[^"\s]*"|"\$ref":"[^"]*"/g) ?? [];
-  return new Set([...words, ...media]);
+  return { words: new Set([...words, ...pairs]), media: new Set(media) };
 }
 
-/** Returns how much two posts have in common, 0 to 1. */
-function likenessOf(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+/** Returns the likeness of two posts, 0 to 1. A picture counts for itself, because a caption is often rewritten. */
+function likenessOf(one: PostContents, other: PostContents): number {
+  const words = shareOf(one.words, other.words);
+  return one.media.size + other.media.size === 0 ? words : 0.7 * words + 0.3 * shareOf(one.media, other.media);
+}
+
+function shareOf(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
   const shared = [...one].filter((item) => other.has(item)).length;
   return shared === 0 ? 0 : (2 * shared) / (one.size + other.size);
 }

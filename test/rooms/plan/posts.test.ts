@@ -323,6 +323,21 @@ describe('a post that is out and has lost its step', () => {
     ]);
   });
 
+  const [old, other] = ['https://x.io/old', 'https://x.io/other'];
+  test.each([
+    ['has its words in their order', ['a lamp of oak'], ['of oak a lamp'], ['a lamp of oak, now']],
+    [
+      'has its picture with other words',
+      ['a lamp of dark oak', old],
+      ['rugs are on sale', other],
+      ['evenings begin with light', old],
+    ],
+  ])('is found where its step was rewritten, and a new one %s', (_, ...given) => {
+    const [was, own, next] = given.map(([caption = '', ...media]) => ({ accountIds: ['acc-1'], caption, media }));
+    const plan = planned([post('share', own), post('tell', next)], lostAs('share', was));
+    expect(actionsOf(plan)).toEqual({ share: 'keep', tell: 'blocked' }); // I41
+  });
+
   test('is found also where another step has taken its address', () => {
     const lock = lostAs('share', { ...share.request, caption: 'the lamp of oak is here' });
     const swapped = [
