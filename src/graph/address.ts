@@ -31,7 +31,7 @@ export function taskOfAddress(address: string): string {
   return /^[^@/]*/.exec(address)?.[0] ?? address;
 }
 
-/** Networks that a link must never lead to: this machine, local networks, and all addresses that are not unicast. */
+/** Networks that a link must never lead to: this machine, local networks, and addresses that are not unicast. */
 const networks = {
   ipv4:
     '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 ' +

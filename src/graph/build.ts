@@ -72,10 +72,6 @@ export function buildGraph(
   return { graph, diagnostics: limited, files: [] };
 }
 
-/**
- * Reports each cell without a value whose column is used: by a template with this column, by a template with the whole
- * row, or by a row schema.
- */
 function reportUsedCells({ manifest, templates, tables, cellErrors, diagnostics }: Expansion): void {
   if (cellErrors.length === 0) return;
   const { expressions } = templates;
@@ -194,7 +190,6 @@ function renderDescriptions(expansion: Expansion): Map<string, string> {
 
 const none = Object.freeze([]) as unknown as string[];
 
-/** Copies titles between steps of one row: from steps whose gate has a title to the steps of other tasks. */
 function shareTitles(all: readonly RenderedStep[]): void {
   const titles = new Map<string, string | undefined>();
   // Rows of different tasks may have the same label, so the value is compared too.

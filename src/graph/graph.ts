@@ -8,8 +8,8 @@ import type { Expectation, Rights } from '../manifest/manifest.ts';
  *
  * - `$ref`: address of the step, or name of a gate.
  * - `field`: output field of the step's kind, such as `url`. `clips.2.url` is the link of the third part.
- * - `pick`: set for a gate. Number of the picked step, from 1. The request cannot be sent while the gate is open. Then
- *   the address of the picked step replaces the name of the gate.
+ * - `pick`: set for a gate. Number of the picked step, from 1. The request cannot be sent while the gate is open.
+ *   Once users have picked, the address of the picked step replaces the name of the gate.
  *
  * `{ $text: […] }` is a string whose parts are texts and references. A list of outputs is an array of references.
  */
@@ -21,7 +21,6 @@ export interface Step {
   address: string;
   task: string;
   kind: string;
-  /** Row key. Joins compare the keys of rows. */
   key?: string;
   matrix: { [axis: string]: string };
   /** Number of the take, from 1. Omitted if the task does not ask for several takes. */
@@ -59,7 +58,6 @@ export interface Step {
   title?: string;
 }
 
-/** Rules of a task that are not part of the request. */
 export interface StepRules {
   timeoutMs?: number;
   /**

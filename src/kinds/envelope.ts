@@ -20,7 +20,6 @@ export const envelope = {
   states: { queued: 'QUEUED', processing: 'PROCESSING', completed: 'COMPLETED', failed: 'FAILED' },
   /** Values of an undocumented field that distinguish kinds with the same status path. */
   kindWords: { BASIC: 'image', INFLUENCER: 'influencer', THUMBNAIL: 'thumbnail' } as Readonly<Record<string, string>>,
-  /** Fields of every answer. `success` is false in an error. */
   answer: {
     success: 'success',
     message: ['message', 'error', 'error.message'],
@@ -35,7 +34,6 @@ export const envelope = {
     limit: 'pagination.limit',
   },
   created: {
-    /** Field that contains the job. Documented for images and music. */
     holder: 'generation',
     /** Fields that may contain the job for other kinds. The answer may also be the job itself. */
     otherHolders: ['generation', 'data', 'job', 'clipping', 'thumbnail', 'video', 'voiceover', 'post'],

@@ -69,7 +69,6 @@ function modelOfDefaults({ models, defaults }: ListedKind, kind: Kind): string |
   return typeof listed === 'string' ? listed : others.length === 0 ? only : undefined;
 }
 
-/** Returns the credits per unit. If a value is not listed, the range covers all listed amounts. */
 function ratesOf(
   { credits, creditsBy }: ListedModel,
   valueFor: (field: string) => Json | undefined,

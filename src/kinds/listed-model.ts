@@ -215,7 +215,6 @@ function readUnit(text: Json): ListedUnit {
   return unit === undefined ? 'unknown' : times(unit, count);
 }
 
-/** Multiplies a unit. Returns `unknown` for several jobs, because the price of a single job is then unknown. */
 function times(unit: ListedUnit, count: number): ListedUnit {
   const isCount = Number.isFinite(count) && count > 0 && count <= 10_000_000;
   if (!isCount || unit === 'unknown') return 'unknown';

@@ -219,7 +219,6 @@ function describeNoMap(value: Json, places: FilePlaces): Diagnostic {
   return { code: 'MB1103', severity: 'error', message, hint, place: places.value([]) };
 }
 
-/** Reports that a file requires another version of the program. Other mistakes of the file are then not reported. */
 function refuseProgram(
   value: JsonMap,
   { file, places, program }: { file: string; places: FilePlaces; program: string | undefined },

@@ -19,7 +19,6 @@ export type CreateRoutes = { readonly [kind: string]: CreateRoute };
 
 type KnownRoute = Exclude<CreateRoute, { missing: string }>;
 
-/** Read at each request, because timeouts and routes may change during a run. */
 export interface CreateOptions {
   token: string;
   createTimeoutMs: number;

@@ -128,7 +128,6 @@ export class Body implements AsyncIterableIterator<Uint8Array> {
   #ahead = 0;
   #end: { error?: unknown } | undefined;
   #wake: (() => void) | undefined;
-  /** In ms. Time spent waiting for the sender. Pauses of the reader do not count. */
   #waitedMs = 0;
   #windowBytes = 0;
 

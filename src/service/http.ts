@@ -149,9 +149,8 @@ type Answered = Extract<ExchangeEnd, { is: 'answer' }>;
 type Controller = Dispatcher.DispatchController;
 
 /**
- * Sends one request, never twice, and reads the whole answer. Uses a handler of undici, because undici calls only
- * handlers right before it writes a request. An error code does not show whether the connection failed before or after
- * the write.
+ * Sends one request, never twice, and reads the whole answer. The request has an undici handler, because undici calls a
+ * handler right before it writes. An error code does not show whether the connection failed before or after the write.
  */
 function exchange(
   agent: Dispatcher,
@@ -222,7 +221,6 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#end({ is: 'broken', sent: this.#controller !== undefined, message: describeError(error) });
   }
 
-  /** Ends the exchange. A request that is not yet sent will not be sent. */
   breakOff(error: unknown, controller = this.#controller): void {
     if (this.#settle === undefined) return;
     this.#end({ is: 'broken', sent: this.#controller !== undefined, message: describeError(error) });

@@ -126,7 +126,6 @@ export class Library {
     return uploadFile(file, { ...this.#uploadPorts, signal, onProgress });
   }
 
-  /** Adds the file at a public URL to the media library. The service fetches it. */
   uploadUrl(url: string, fileName?: string, signal: AbortSignal = new AbortController().signal): Promise<Asset> {
     return uploadFromUrl({ url, ...defined({ fileName }) }, { ...this.#uploadPorts, signal });
   }

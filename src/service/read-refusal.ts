@@ -5,12 +5,7 @@ import { envelope, jobStates } from '../kinds/envelope.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { isServiceError, readAt, readText } from './fields.ts';
 
-type KeyTalk =
-  /** A job exists under the idempotency key. */
-  | 'known'
-  | 'in-progress'
-  /** The idempotency key is malformed or missing. */
-  | 'form';
+type KeyTalk = 'known' | 'in-progress' | 'form';
 
 const inProgress =
   /\b(in progress|in flight|processing|pending|still|ongoing|concurrent(ly)?|locked|being (handled|processed))\b/;
@@ -181,10 +176,6 @@ function textsOf(value: Json | undefined, depth = 0): string[] {
   return Object.values(value).flatMap((item) => textsOf(item, depth + 1));
 }
 
-/**
- * Returns all texts of an answer except the idempotency key itself, which the service may quote. A text in a field
- * about the key is returned with the name of the field.
- */
 function saidOfKey(value: Json | undefined, key: string, field = '', depth = 0): string[] {
   if (typeof value === 'string') {
     const text = value.slice(0, 4000);

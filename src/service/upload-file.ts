@@ -122,7 +122,6 @@ function readStored(blobName: string, publicUrl: Json | undefined, call: UploadC
   return isUsable(publicUrl, call) ? { id, url: publicUrl } : undefined;
 }
 
-/** Accepts https, or the host of a loopback base URL. Needed because the URL is written to requests and to the lock. */
 function isUsable(url: Json | undefined, { links }: UploadCall): url is string {
   if (!isAssetUrl(url)) return false;
   const { protocol, hostname } = new URL(url);
@@ -132,7 +131,6 @@ function isUsable(url: Json | undefined, { links }: UploadCall): url is string {
 /** In ms. Time limit since the storage host last accepted a byte. */
 const silenceMs = 120_000;
 
-/** Streams a file to a signed URL. Sends no credential. Follows no redirect. Throws `ServiceError`. */
 async function putFile(
   file: FileToUpload,
   uploadUrl: string,

@@ -221,8 +221,9 @@ function unwatched(because: Extract<JobEnd, { is: 'unwatched' }>['because'], err
 }
 
 /**
- * Returns whether an answer with `id` may belong to the watched job. A create request may return the number of a record
- * where the status has the job's own ID. Two different numbers, or two other strings, belong to two jobs.
+ * Returns whether an answer with `id` may belong to the watched job. The answer to a create request may contain the
+ * number of a record, while the status contains the job's own ID. Two different numbers, or two different non-numeric
+ * IDs, belong to two jobs.
  */
 function mayBeOf(jobId: string, id: Json): boolean {
   return id === jobId || (typeof id === 'string' && /^\d+$/.test(jobId) && !/^\d*$/.test(id));

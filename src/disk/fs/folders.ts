@@ -49,7 +49,6 @@ async function makeFolder(path: string, mode: number | undefined): Promise<void>
   }
 }
 
-/** Describes the first entry below a folder that is neither a plain file nor a folder. */
 export async function findOddFile(folder: string): Promise<string | undefined> {
   const stats = lstatOrAbsent(folder);
   if (stats === undefined) return undefined;

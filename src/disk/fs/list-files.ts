@@ -57,10 +57,6 @@ export async function selectFiles(
   }
 }
 
-/**
- * Compiles a pattern to a test of paths that ignores case and takes linear time. Throws `PatternProblem` for
- * unsupported syntax.
- */
 async function compileFilePattern(given: string): Promise<(path: string) => boolean> {
   const pattern = given.replace(/^(?:\.\/)+/, '');
   const { compileLinearPattern, PatternProblem } = await import('../../manifest/check/linear-pattern.ts');

@@ -98,10 +98,6 @@ function gitWords(folder: string, words: readonly string[]): string[] {
   return ['--no-pager', '--no-optional-locks', ...config, '-C', folder, ...words];
 }
 
-/**
- * Returns options of the git process. `cwd` is never a campaign's folder, because Windows searches `cwd` for the
- * program.
- */
 function gitProcess(): { cwd: string; env: NodeJS.ProcessEnv; windowsHide: true } {
   const env: NodeJS.ProcessEnv = {};
   for (const [name, value] of Object.entries(process.env)) if (isKept(name)) env[name] = value;

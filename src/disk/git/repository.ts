@@ -4,7 +4,6 @@ import { CampaignError } from '../../contract/failure.ts';
 import { shell, way } from '../../ground/advice.ts';
 import { askGit, gitRefusal, runGit } from './git-command.ts';
 
-/** The git repository around a folder. It is only read. */
 export interface Repository {
   folder: string;
   /** Path of `folder` in the repository. It is empty or ends with `/`. */

@@ -65,7 +65,6 @@ class AppendedFile implements LockFile {
   readonly path: string;
   readonly #header: string;
   readonly #platform: NodeJS.Platform;
-  /** Undefined while the file does not exist, and after `close`. */
   #handle: FileHandle | undefined;
   #own: { dev: number; ino: number } | undefined;
   #known = new RunningDigest();

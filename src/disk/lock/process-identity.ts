@@ -9,7 +9,6 @@ import { isErrno } from '../fs/plain-file.ts';
 export interface ProcessIdentity {
   host: string;
   pid: number;
-  /** Id of the current boot of the machine. */
   boot?: string;
   /** Id of the machine. Equal after a reboot and on copies of a virtual machine. */
   machine?: string;

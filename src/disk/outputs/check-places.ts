@@ -47,7 +47,7 @@ interface Stranger {
   path: string;
 }
 
-/** Finds existing files at the save paths of steps, with every media extension, that were not made by a step. */
+/** Finds files that exist at the save path of a step, with any media extension, and were not made by a step. */
 export async function findStrangers(
   root: string,
   saves: Iterable<{ address: string; save: string }>,

@@ -91,7 +91,6 @@ async function measureLooks(root: string, output: Output): Promise<Found> {
   return { isBlank: channels.every(({ stdev }) => stdev < leastSeen) };
 }
 
-/** Size in bytes of ten hours of speech. No output of a job is larger. */
 const mostBytes = 512 * 1024 * 1024;
 
 const sounds: {

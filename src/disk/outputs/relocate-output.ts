@@ -140,7 +140,6 @@ export async function putInPlace(temporary: string, path: string, file: Finished
 export type Kept = KeptFiles | 'beside';
 
 interface Finished {
-  /** Path relative to the output folder, with extension. */
   name: string;
   sha256: string;
   target: OutputTarget;
@@ -173,7 +172,6 @@ function isDisk(error: unknown): boolean {
   return error instanceof UnsafeFileError || (error as NodeJS.ErrnoException).code !== undefined;
 }
 
-/** Renames a file to a free name. Uses `link`, which fails if the name exists, so no file is overwritten. */
 async function putAside(path: string, sha256: string): Promise<string> {
   const extension = extname(path);
   const stem = join(dirname(path), basename(path, extension));

@@ -60,7 +60,6 @@ export class SavedFiles {
   }
 }
 
-/** Returns the line `SEAL SHA-256 PATH`. Lines without a valid seal of this user are ignored. */
 function lineOf(secret: Buffer, entry: string): string {
   return `${sealOf(secret, fileName, entry).slice(0, sealLength)} ${entry}`;
 }

@@ -12,7 +12,6 @@ interface Form {
   isFloat: boolean;
   channels: number;
   rate: number;
-  /** Bytes per sample. */
   bytes: number;
 }
 
@@ -250,7 +249,6 @@ function rounded(value: number): number {
 }
 
 const barCount = 120;
-/** Number of samples of a piece. When the duration is known, pieces are joined to the bars of the drawing. */
 const pieceSamples = 128;
 
 export class WavePen implements Listener {

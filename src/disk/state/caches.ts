@@ -8,7 +8,7 @@ import { readSealedFile, writeSealedFile } from './sealed-file.ts';
 
 const mostBytes = 64 * 1024 ** 2;
 
-/** Runs `work` on a cache. Returns `undefined` after an error of the disk, or if the content is not JSON. */
+/** Runs `work` on a cache. Returns `undefined` after a disk error, or if the content is not JSON. */
 export async function orForgotten<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();

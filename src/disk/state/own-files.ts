@@ -46,7 +46,6 @@ export async function dropApproval(approval: Approval): Promise<void> {
   if (own !== undefined) await orAbsent(unlink(join(own, approvalName(approval))));
 }
 
-/** Returns the file name of an approval. The seal covers this name, so a copy under another name is invalid. */
 function approvalName({ digest, lock }: Pick<Approval, 'digest' | 'lock'>): string {
   return `${approvalsFolder}/${digestOf(Buffer.from(`${digest}\0${lock}`)).sha256.slice(0, 32)}.json`;
 }

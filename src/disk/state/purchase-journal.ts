@@ -30,7 +30,6 @@ const waitMs = 200;
  */
 const foreignMs = 24 * 3_600_000;
 
-/** Beginning of a line. Most lines are not parsed beyond it. */
 const lineForm = /^\{"key":"([^"\\]+)","is":"(send|job|end|hold|free)","id":"([^"\\]*)"/;
 
 interface Reserved {
@@ -312,9 +311,9 @@ function fileOf(folder: string, name: string): string {
 }
 
 /**
- * Returns whether a run must not send this idempotency key. This is so if the key has a job, or if a run that has ended
- * left an unresolved create (`isOurs`). For a step that `asks` about a create request, only the end of that request
- * counts.
+ * Returns whether a run must not send this idempotency key, because the key has a job or an unresolved create. An
+ * unresolved create counts only if this run holds the key (`isOurs`), because the run that sent it has then ended. For
+ * a step that `asks` about a create request, only the end of that request counts.
  */
 export function isAnswered(
   records: readonly StepRecord[],

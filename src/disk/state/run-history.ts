@@ -16,7 +16,6 @@ const historyLimits: HistoryLimits = { runs: 100, bytes: 64 * 1024 ** 2 };
 
 /** Example: `2026-11-22-0435-k3f9.jsonl`. The name contains the start time in UTC and random characters. */
 const runName = /^(\d{4}-\d{2}-\d{2}-\d{4}-[0-9a-hjkmnp-tv-z]{4})\.jsonl$/;
-/** Number of bytes read at each end of a file. The first and the last line are shorter than this. */
 const endBytes = 1 << 18;
 const letters = '0123456789abcdefghjkmnpqrstvwxyz';
 
@@ -29,7 +28,6 @@ export function makeRunId(now: number, random: () => number): string {
 
 interface Lines {
   values: Json[];
-  /** Byte position of the next read. */
   next: number;
   size: number;
 }

@@ -62,7 +62,7 @@ const fileName = 'key';
 const form = /^[0-9a-f]{64}\n$/;
 
 interface Own {
-  /** Folder outside every working tree. */
+  /** This user's state folder, outside every working tree. */
   folder: string;
   secret: Buffer;
 }

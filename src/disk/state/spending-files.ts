@@ -63,7 +63,6 @@ export class SpendingFiles implements SpendingHome {
     for (const { lines } of this.#months.values()) await lines.close();
   }
 
-  /** Opens the current month. If the clock was set back, the latest month stays open. */
   #monthNow(): OpenMonth {
     const name = monthOf(this.#of.clock.now());
     if (name > this.#name) this.#name = name;

@@ -136,7 +136,6 @@ type HoldEnd = Pick<ChargeLine, 'credits' | 'isLost' | 'isUnsent'>;
 
 const unsent = { credits: 0, isUnsent: true } as const;
 
-/** Owner of a price probe: a process of this machine, or a run on an engine. */
 export type Finder = ProcessIdentity | string;
 
 export type SpendingLine = HoldLine | ChargeLine;
@@ -144,7 +143,7 @@ export type SpendingLine = HoldLine | ChargeLine;
 interface HoldLine {
   at: string;
   hold: string;
-  /** Different campaigns may have equal idempotency keys. */
+  /** Needed because different campaigns may have equal idempotency keys. */
   campaign: string;
   line: string;
   /** Reserved credits. For an unknown price: the estimate, or 0. */
@@ -169,7 +168,6 @@ interface ChargeLine {
   isLost?: true;
 }
 
-/** Result of a reservation, computed from all earlier lines. */
 export type Verdict =
   | { is: 'held' }
   /** Another purchase is probing the price. The caller tries again. */

@@ -97,10 +97,6 @@ async function readSheet(
   }
 }
 
-/**
- * Rewrites XML that `read-excel-file` reads incorrectly: character references beyond U+FFFF, and `true` for the date
- * system.
- */
 function plainXml(xml: Buffer): Buffer {
   const text = xml.toString('utf8');
   const plain = text
@@ -165,11 +161,9 @@ function fillMerged(cells: string[][], { faults, merged }: SheetNotes): { proble
   return undefined;
 }
 
-/** Maximum number of rows in a spreadsheet program. */
 const maxRows = 2 ** 20;
 const maxColumns = 2 ** 14;
 
-/** Maximum number of cells from A1 to the last cell with a value. */
 const maxArea = 2_000_000;
 
 interface SheetNotes {

@@ -58,7 +58,6 @@ function withoutBrackets(path: NamePath, text: string, known: KnownNames): NameP
   return { ...path, parts: [root, column], written, end: path.start + written.length };
 }
 
-/** Joins a path with the unknown words after it, because the author probably meant a name with spaces. */
 function withWords(path: NamePath, next: readonly NamePath[], known: KnownNames): NamePath | undefined {
   let { written, end } = path;
   for (const { parts, start, ...word } of next) {

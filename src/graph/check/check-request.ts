@@ -9,7 +9,6 @@ import { curlyHint, hasCurlyQuotes, listNames, nearestName, suggestName } from '
 import { isReference } from '../../manifest/template/template.ts';
 import { isInward } from '../address.ts';
 
-/** A mistake in a request. `at`: path within the request. */
 export interface RequestFault {
   code: DiagnosticCode;
   message: string;

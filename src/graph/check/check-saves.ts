@@ -119,7 +119,6 @@ const outside: readonly SaveRule[] = [
 
 const emptyPart = 'remove the double or trailing /; if a template in the path is empty, give it a value';
 
-/** Rules for parts of a path that cannot be a file name on some system. */
 const parts: readonly SaveRule[] = [
   { breaks: /^$/, says: 'is empty', hint: emptyPart },
   { breaks: /^\.$/, says: 'means the folder itself', hint: 'remove it' },

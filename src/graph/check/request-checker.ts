@@ -86,7 +86,6 @@ function meantFields(problems: readonly SchemaProblem[], { byName }: ListedField
   return new Set(unknown.flatMap((name) => nearestName(name, byName.keys()) ?? []));
 }
 
-/** Returns whether a problem depends only on known values. A reference counts as a string of unknown content. */
 function isKnown({ path, rule, params, forms }: SchemaProblem, request: Json): boolean {
   if (forms?.some((form) => !isKnown(form, request)) === true) return false;
   const whole = rule === 'required' ? [...path, String(params.missingProperty)] : path;

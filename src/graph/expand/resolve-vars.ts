@@ -126,7 +126,6 @@ function typeOf(value: Json): string {
   return typeof value === 'string' ? 'a text' : typeof value === 'number' ? 'a number' : 'true or false';
 }
 
-/** Converts a text to the type of the declared value. A text that does not fit stays a text. */
 function readText(text: string, declared: Json): Pick<GivenVar, 'value' | 'unsendable'> {
   // Text that is not UTF-8, from the command line or the environment, contains this character.
   if (text.includes('\ufffd')) {

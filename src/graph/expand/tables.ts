@@ -120,7 +120,6 @@ function findJoined(read: ReadTable, draft: Draft, expansion: Expansion): Row | 
   return undefined;
 }
 
-/** Similar names are searched only for the first missing rows, because each search takes a pass over the table. */
 const mostSearched = 10;
 
 function findAlike({ table, byValues }: ReadTable, wanted: string): string | undefined {

@@ -251,7 +251,6 @@ class StepRendering {
     });
   }
 
-  /** Returns references to the steps that a path names. Reports a wrong path and returns `unknownValue`. */
   #output(path: NamePath, site: Site): Json {
     const [, task = '', output = ''] = path.parts;
     const made = this.#expansion.expanded.get(task);

@@ -176,7 +176,6 @@ function sourcesOf(expression: Expression): string[] {
 
 const mostSources = 40;
 
-/** Finds the first name for which a change of its value alone explains an earlier text. */
 function findChangedSource(pieces: readonly Piece[], before: string): string | undefined {
   const sources = [...new Set(pieces.flatMap((piece) => piece.sources ?? []))];
   return sources.slice(0, mostSources).find((source) => isExplainedBy(source, pieces, before));

@@ -3,7 +3,6 @@ import { shorten, unknownValue } from '../../ground/values.ts';
 
 /** Reason why a value cannot be sent. It follows the name of the value, or `written`. */
 export interface Unsendable {
-  /** The number as written. Omitted for a string. */
   written?: string;
   problem: string;
   hint: string;

@@ -181,7 +181,6 @@ function explainCsvError(error: CsvError, text: string, label: string): Wrong & 
   }
 }
 
-/** A quoted value after a space, or a value written as a formula such as `="007"`. */
 const isPreceded = /(?:^|[,;|\t])(?: +|=)"/;
 
 function lineOfOpenQuote(text: string): number {

@@ -54,7 +54,7 @@ export interface CellFault {
 export type DataFile =
   | { text: string }
   | { workbook: Workbook }
-  /** Sorted paths, relative to the manifest's folder, of the files that match a pattern. */
+  /** Files that match a pattern, as sorted paths relative to the manifest's folder. */
   | { files: string[] }
   | { problem: 'missing' | 'outside' | 'not-a-file' | 'too-large' | 'unreadable' | 'no-workbook'; detail?: string };
 

@@ -135,7 +135,6 @@ function joinList(list: Json | undefined, separator: Json | undefined): HelperRe
   return { value: list.join(between) };
 }
 
-/** Splits a text at `separator`, by default at `;`, `,` and line breaks. Omits empty parts. */
 function splitText(text: Json | undefined, separator: Json | undefined): HelperResult {
   if (Array.isArray(text)) return { value: text };
   if (text !== null && !isScalar(text)) return { wrong: `needs text, but got ${describeValue(text)}` };
@@ -166,7 +165,6 @@ function pad(value: Json | undefined, width: Json | undefined, fill: Json | unde
   return { value: padded };
 }
 
-/** Longer than any prompt. The output of a whole template has a separate limit. */
 const longestResult = 262_144;
 
 function replace(value: Json | undefined, from: Json | undefined, to: Json | undefined): HelperResult {

@@ -41,8 +41,8 @@ interface Spot {
 }
 
 /**
- * Returns the offset of a part of a text in the YAML source, which has quotes, indentation and escapes. Finds the part
- * by the surrounding `{{…}}`. If the text repeats it, the same repetition is used in the source.
+ * Returns the offset of a part of a text in the YAML source, which also contains quotes, indentation and escapes.
+ * Searches for the `{{…}}` around the part. The third occurrence in the text is the third in the source.
  */
 function findPart(written: string, part: { text: string; start: number; end: number }): number | undefined {
   const opening = part.text.lastIndexOf('{{', part.start);
@@ -88,7 +88,6 @@ interface Converted {
   value: Json;
   size: number;
   node?: Node;
-  /** Entries of a map by key, including merged entries. */
   pairs?: ReadonlyMap<string, Pair>;
 }
 

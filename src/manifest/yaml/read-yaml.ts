@@ -155,7 +155,6 @@ interface Cause {
   end: number;
 }
 
-/** Explains why a text is not YAML. Reports only one cause, because other errors usually follow from it. */
 function explainYamlErrors(documents: readonly Document[], source: Source): Cause {
   const sorted = documents.flatMap(({ errors }) => errors).sort((a, b) => a.pos[0] - b.pos[0]);
   const [first] = sorted as [YAMLParseError, ...YAMLParseError[]];
@@ -212,9 +211,6 @@ function findTab(source: Source, errors: readonly YAMLParseError[]): Cause | und
   return undefined;
 }
 
-/**
- * Finds an unquoted template, as in `prompt: {{name}} on a table`. The parser reports the error after the second brace.
- */
 function findUnquotedTemplate(source: Source, errors: readonly YAMLParseError[]): Cause | undefined {
   for (const { pos } of errors) {
     const number = lineNumberAt(source, pos[0]);

@@ -53,8 +53,8 @@ export class JobList {
   #size = pageSize;
   #isSizeShown = false;
   /**
-   * Number of records that this run has added to the list. `#others` counts those of other users, as far as pages have
-   * shown.
+   * Records that this run has added to the list. `#others` counts records of other users, as far as pages have shown
+   * them.
    */
   #added = 0;
   #others = 0;
@@ -137,10 +137,6 @@ export class JobList {
     this.#isSizeShown ||= isFull;
   }
 
-  /**
-   * Chooses the next page of a search. After the last page, each job that the whole search did not find counts as
-   * missing.
-   */
   #goOn(page: number, isFollowed: boolean): void {
     const most = leastSearched + (searchedTimes * this.jobs.size) / this.#size;
     if (isFollowed && page < most) {

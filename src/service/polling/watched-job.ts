@@ -17,7 +17,6 @@ export interface WatchedJob {
   lastAge: number | undefined;
   /** Age at the last status query of this job, even if the answer was not usable. */
   askedAge: number | undefined;
-  /** Age at which a list last showed the job as running. */
   listAge: number | undefined;
   /** Position in the list, counted from the oldest record. Undefined during a search for the job. */
   rank: number | undefined;
