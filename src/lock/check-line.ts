@@ -3,7 +3,7 @@ import type { Json } from '../ground/json.ts';
 import type { Decisions, LockLine, MayHaveUnknown, Purchase } from './record.ts';
 import { expected, findViolations, knownKeys, type Violation } from './validate-line.generated.ts';
 
-/** An error in a line; the message completes the words "the line ". */
+/** Error in a line. The message continues the words "the line ". */
 export class LineProblem extends Error {}
 
 type Fields = { readonly [field: string]: Json };
@@ -12,8 +12,9 @@ type Fields = { readonly [field: string]: Json };
 const maxDepth = 64;
 
 /**
- * Checks a line against the schema, and against rules that no schema can express. Unknown fields, which a newer version
- * wrote, are moved to `unknownFields`. Unknown fields of a line belong to its newest purchase. Throws `LineProblem`.
+ * Checks a line against the schema and against rules that the schema cannot express. Unknown fields come from a newer
+ * version and are moved to `unknownFields`. Unknown fields of a line belong to its newest purchase. Throws
+ * `LineProblem`.
  */
 export function checkLine(fields: Fields): LockLine {
   const [violation] = findViolations(fields);
@@ -121,7 +122,7 @@ export function isAssetUrl(text: unknown): text is string {
   return (protocol === 'https:' || protocol === 'http:') && username === '' && password === '';
 }
 
-/** Accepts relative `/` paths without empty, `.` or `..` parts, backslash, drive letter or control character. */
+/** Accepts relative `/` paths without empty, `.` or `..` parts, backslashes, drive letters or control characters. */
 export function isOutputPath(path: string): boolean {
   if (hasControlCharacter(path) || path.includes('\\') || /^[A-Za-z]:/.test(path)) return false;
   return path.split('/').every((name) => name !== '' && name !== '.' && name !== '..');
@@ -135,7 +136,6 @@ function hasControlCharacter(value: string): boolean {
   return false;
 }
 
-/** Formats a value from the file for a message: shortened, with every character outside plain ASCII escaped. */
 export function shown(value: Json | undefined): string {
   const json = (JSON.stringify(value) ?? 'nothing').replace(
     /[^ -~]/g,

@@ -20,7 +20,10 @@ export const mostReason = 100;
 /** Highest revision and generation that a lock may contain. */
 export const mostRevision = 1_000_000_000;
 
-/** Joins decisions: commutative, associative, idempotent. The higher revision counts, or else the larger text. */
+/**
+ * Joins decisions: commutative, associative, idempotent. The decision with the higher revision wins, or at equal
+ * revisions the decision whose JSON text sorts later.
+ */
 export function joinDecisions(all: readonly (Decisions | undefined)[]): Decisions | undefined {
   let pin: Decisions['pin'];
   const verdicts = new Map<string, Verdict>();
@@ -58,8 +61,9 @@ export function nameOfVerdict({ fingerprint, job }: Pick<Verdict, 'fingerprint' 
 }
 
 /**
- * Returns the verdict that counts of two verdicts about one purchase: the higher revision, or else the larger text. A
- * rejection therefore counts before a pick, and a verdict with a note before a verdict without.
+ * Returns which of two verdicts about one purchase wins: the higher revision, or at equal revisions the JSON text that
+ * sorts later. At equal revisions, a rejection therefore wins over a pick, and a verdict with a note over a verdict
+ * without a note.
  */
 export function laterVerdict(a: Verdict, b: Verdict): Verdict {
   if (a.revision !== b.revision) return a.revision > b.revision ? a : b;
@@ -83,7 +87,6 @@ function newer<T extends Revised>(a: T, b: T): T {
   return one === other ? withUnknownOf(a, b) : one > other ? a : b;
 }
 
-/** Returns the purchases that are neither forgotten nor written off, newest first. */
 export function countedPurchases({ purchases }: StepRecord): Purchase[] {
   const counts = ({ forgotten, writtenOff }: Purchase) => forgotten !== true && writtenOff !== true;
   return purchases.every(counts) ? purchases : purchases.filter(counts);

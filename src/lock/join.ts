@@ -48,8 +48,8 @@ export function joinInto(steps: Map<string, StepRecord>, record: StepRecord): vo
 }
 
 /**
- * Joins a job with the only known purchase of its step, if that is the same job or the create request that the line
- * closes. Returns `undefined` for any other line. A fast path for the lines of a run.
+ * Joins a line with a job to a record with one purchase: the same job, or the create request that the line closes.
+ * Returns `undefined` for any other line. A fast path for the lines of a run.
  */
 function joinNext(known: StepRecord, next: StepRecord): StepRecord | undefined {
   const [before, job] = [known.purchases[0], next.purchases[0]];
@@ -78,8 +78,8 @@ export function joinLocks(a: Lock, b: Lock): Lock {
 }
 
 /**
- * Makes all addresses agree about each create request. After a rename, a request may be on record at two addresses, and
- * be answered or decided at only one address.
+ * Makes the state of each create request equal at all addresses. After a rename, a request may be stored at two
+ * addresses, and its answer or decision at only one of them.
  */
 export function agreeOnSends(lock: Lock): Lock {
   const closed = closedSends(lock);
@@ -113,8 +113,8 @@ export function partOf(line: LockLine): Part {
 }
 
 /**
- * Builds the line of a record as it is stored. An earlier purchase keeps its request only if its output is used, because
- * no redo succeeded, or if its charge is unknown. Returns `undefined` for a record without purchases.
+ * Returns the line of a record. Drops the request of an earlier purchase unless its output is still used or its charge
+ * is unknown. Returns `undefined` for a record without purchases.
  */
 export function lineOf(record: StepRecord): LockLine | undefined {
   const { address, kind, decisions } = record;
@@ -151,7 +151,7 @@ export function joinParts(address: string, parts: readonly [Part, ...Part[]]): S
       else addFact(refusals, purchase);
     }
   }
-  // A refusal only determines the next idempotency key, and a purchase with a job needs no next key.
+  // A refusal only determines the next idempotency key. A purchase with a job needs no further key.
   const bought = new Set([...jobs.values()].map(boughtAs));
   const known = [
     ...jobs.values(),
@@ -181,7 +181,6 @@ function boughtAs({ generation, fingerprint }: Purchase): string {
   return `${generation} ${fingerprint}`;
 }
 
-/** Makes the record of one purchase, reported once, that no `closes` affects. A fast path for most lines of a lock. */
 function normalRecord(
   address: string,
   { kind: own, decisions: decided, closes }: Part,
@@ -199,7 +198,6 @@ function smallestKind([first, ...others]: readonly [Part, ...Part[]]): string {
   return others.reduce((least, { kind }) => smaller(least, kind), first.kind);
 }
 
-/** Drops the request, unless a possible or unknown charge needs it. */
 function withoutExplanation(purchase: Purchase): Purchase {
   if (mayBeCharged(purchase) || (isJob(purchase) && purchase.credits === undefined)) return purchase;
   const { request: _request, ...rest } = purchase;
@@ -210,7 +208,6 @@ function withoutExplanation(purchase: Purchase): Purchase {
 
 export type Header = Pick<Lock, 'writtenBy' | 'service' | 'unknownFields'>;
 
-/** Joins two headers: commutative, associative, idempotent. */
 export function joinHeaders(a: Header, b: Header): Header {
   const service = smaller(a.service, b.service);
   const writtenBy = newestVersion(a.writtenBy, b.writtenBy);
@@ -225,7 +222,7 @@ export function newestVersion(a: string | undefined, b: string | undefined): str
   return compareVersions(a, b) >= 0 ? a : b;
 }
 
-/** Ranks of the states. A fact only moves to a higher rank. */
+/** Ranks of states. A join keeps the state with the higher rank. */
 const ranks: Readonly<Record<PurchaseState, number>> = {
   refused: 0,
   intent: 1,
@@ -236,12 +233,14 @@ const ranks: Readonly<Record<PurchaseState, number>> = {
   done: 6,
 };
 
-/** Names the purchase of a create request. All create requests of one purchase have the same name. */
+/** Returns a name for the purchase of a create request. All create requests of one purchase have the same name. */
 export function groupOf(purchase: Purchase): string {
   return `${purchase.generation} ${purchase.attempt} ${purchase.fingerprint}`;
 }
 
-/** Names the fact of a report by the ID of the create request, the refused idempotency key, or the job ID. */
+/**
+ * Returns a name for the fact in a report: the ID of the create request, the refused idempotency key, or the job ID.
+ */
 export function factOf(purchase: Purchase): string {
   const is = isJob(purchase) ? 'job' : mayBeCharged(purchase) ? 'send' : 'refused';
   return `${groupOf(purchase)} ${is} ${nameOf(purchase)}`;
@@ -262,13 +261,12 @@ function compareNewestFirst(a: Purchase, b: Purchase): number {
   );
 }
 
-/** Functions that join two values of a field. If one report lacks the field, the other report counts. */
 const joins: { readonly [field in keyof Purchase]?: (a: never, b: never) => unknown } = {
   ...{ key: smaller, kind: smaller, account: smaller, digest: smaller, since: earliest },
   ...{ credits: larger, take: larger, recordId: largerText, url: largerText, request: largerJson },
 };
 
-/** Joins two reports of one fact. A mark in either report counts. */
+/** Joins two reports of one fact. A mark that is set in one report stays set. */
 function joinFacts<Fact extends Purchase>(a: Fact, b: Fact): Fact {
   const joined = { ...b, ...a, state: further(a, b).state } as Fact;
   for (const [field, join] of Object.entries(joins)) {
@@ -298,7 +296,6 @@ function further<Fact extends Purchase>(a: Fact, b: Fact): Fact {
   return ranks[a.state] >= ranks[b.state] ? a : b; // I8
 }
 
-/** Returns the normal form of a purchase in a record of this kind, without fields that no later join needs. */
 function normalPurchase(purchase: Purchase, recordKind: string): Purchase {
   const { error, kind, take, request } = purchase;
   const normal = isJob(purchase)
@@ -347,7 +344,10 @@ function normalJob(purchase: Job): Job {
   return normal;
 }
 
-/** Joins files: the higher revision counts, or else the larger text. Equal files keep the unknown fields of both. */
+/**
+ * Joins files: the higher revision wins, or at equal revisions the JSON text that sorts later. If the files are equal,
+ * the unknown fields of both reports stay.
+ */
 function joinFiles(a: Purchase, b: Purchase): Pick<Purchase, 'outputs' | 'revision'> {
   const byRevision = (a.revision ?? 0) - (b.revision ?? 0);
   const order = byRevision || (a.outputs === b.outputs ? 0 : compareText(textOf(a.outputs), textOf(b.outputs)));

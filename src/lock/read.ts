@@ -12,15 +12,14 @@ import { type FileLine, isConflictMarker, isOfRecord, isRunLine, splitLines } fr
 import { emptyLock, writeLines } from './write.ts';
 
 export interface LockReading {
-  /** The lock. If `diagnostics` contains errors, it is incomplete, and only for display. */
+  /** The lock. If `diagnostics` contains errors, the lock is incomplete and only for display. */
   lock: Lock;
   /** Errors: MB2001, MB2002, MB2003. Warnings: MB2004, MB2006. */
   diagnostics: Diagnostic[];
-  /** Service digests in its header lines. */
   services: string[];
-  /** Byte offset at which the file must be truncated before anything is appended. */
+  /** Byte offset of an interrupted append, where the caller must truncate the file before it appends. */
   tornTailAt?: number;
-  /** True if the file differs from the output of `writeLock` for `lock`. */
+  /** True if the file differs from the output of `writeLock` for this lock. */
   needsRewrite: boolean;
 }
 
@@ -28,14 +27,16 @@ const maxDamages = 5;
 
 interface Findings {
   steps: Map<string, StepRecord>;
-  /** Further lines of an address: joined in one pass, so that a long journal of one step stays cheap. */
+  /**
+   * Second and later lines of an address. They are joined in one pass, so that a long journal of one step stays fast.
+   */
   more: Map<string, Part[]>;
-  /** Number of the first header line of each service, by digest. */
+  /** Line number of the first header line of each service, by digest. */
   services: Map<string, number>;
   headers: Header[];
-  /** True if the file contains lines that a run appended and that are not settled yet. */
+  /** True if the file contains lines that a run appended. A finished run removes such lines. */
   hasRunLines: boolean;
-  /** Digests of the lines read so far; only in a large file, because merges repeat lines. */
+  /** Digests of the lines read so far. Only in a large file, because merges can repeat lines. */
   seen?: Set<string>;
   newer?: { version: number; line: FileLine };
   damages: { line: FileLine; problem: string }[];
@@ -43,9 +44,9 @@ interface Findings {
 }
 
 /**
- * Reads a lock with its lines in any order, with duplicates, CRLF, a byte order mark or merge conflict markers. `file`
- * is the path as the user gave it, for messages. `isOnlyRead` skips the check for `needsRewrite`, which takes as long
- * as reading.
+ * Reads a lock. Accepts lines in any order, duplicates, CRLF, a byte order mark and merge conflict markers. `file`:
+ * path as the user typed it, for messages. `isOnlyRead`: skips the check for `needsRewrite`, which takes as long as
+ * reading.
  */
 export function readLock(file: string, bytes: Uint8Array, { isOnlyRead = false } = {}): LockReading {
   const source: Source = { file, bytes };
@@ -98,7 +99,7 @@ export function readLock(file: string, bytes: Uint8Array, { isOnlyRead = false }
   };
 }
 
-/** Size in bytes from which a file may consist mostly of repeated lines. */
+/** Size in bytes above which a file may consist mostly of repeated lines. */
 const largeBytes = 32 * 1024 ** 2;
 
 function readLine(findings: Findings, line: FileLine): void {
@@ -110,7 +111,7 @@ function readLine(findings: Findings, line: FileLine): void {
     findings.markers.push(line);
     return;
   }
-  // Joining is idempotent, so a line that was read already adds nothing.
+  // Joining is idempotent, so a repeated line has no effect.
   const id = findings.seen && hash('sha256', text, 'base64');
   if (id !== undefined && findings.seen?.has(id) === true) return;
   const value = parseLine(text);
@@ -162,8 +163,8 @@ function readHeader(findings: Findings, line: FileLine, header: { [field: string
 }
 
 /**
- * Whether the torn last line is the rest of a complete file, and not of an append, which would begin the line
- * differently. Zero bytes count only if no run had appended anything.
+ * Returns whether the torn last line comes from a cut-off finished file, and not from an interrupted append, which
+ * begins differently. Zero bytes mean a cut-off file only if no run has appended lines.
  */
 function isLostEnd(torn: Uint8Array, { lock, findings }: { lock: Lock; findings: Findings }): boolean {
   if (lock.writtenBy === undefined) return false;
@@ -176,7 +177,6 @@ function foldFindings(findings: Findings): Lock {
   return agreeOnSends({ version: lockVersion, ...headers.reduce(joinHeaders, {}), steps });
 }
 
-/** Compares the file line by line with the output of `writeLock`, so that no second copy is built. */
 function isNormalForm(bytes: Uint8Array, lock: Lock): boolean {
   let at = 0;
   for (const line of writeLines(lock)) {
@@ -190,8 +190,8 @@ function isNormalForm(bytes: Uint8Array, lock: Lock): boolean {
 const mostNamed = 5;
 
 /**
- * Finds purchases with several jobs: two people or branches paid for the same request. All jobs are kept. A later
- * decision (`--redo`, `pin` or `forget`) ends the report.
+ * Finds purchases with several jobs: two users or branches paid for the same request. All jobs stay in the lock. A
+ * later decision (`--redo`, `pin` or `forget`) ends the report.
  */
 function findDoublePayments(file: string, lock: Lock): Diagnostic[] {
   const found: Diagnostic[] = [];
@@ -225,7 +225,6 @@ function price(credits: number | undefined): string {
   return credits === undefined ? 'charge unknown' : credits === 1 ? '1 credit' : `${credits} credits`;
 }
 
-/** A lock file as it was read; `file` is the path as the user gave it. */
 interface Source {
   file: string;
   bytes: Uint8Array;
@@ -251,7 +250,7 @@ function missingHeader(source: Source): Diagnostic {
   };
 }
 
-/** Reports records of two services. `lines`: one header line number for each. */
+/** Reports that the lock has records of two services. `lines`: the line number of one header for each service. */
 function twoServices(source: Source, lines: number[]): Diagnostic {
   const numbers = lines.sort((a, b) => a - b).join(' and ');
   return {

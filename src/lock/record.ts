@@ -1,7 +1,7 @@
 import { canonicalJson, type Json } from '../ground/json.ts';
 import type * as line from './record.generated.ts';
 
-/** Fields that only a newer version can interpret. They are stored, joined and written back. */
+/** Fields that only a newer version can interpret. This version stores, joins and writes them unchanged. */
 export interface MayHaveUnknown {
   unknownFields?: { readonly [name: string]: Json } | undefined;
 }
@@ -23,24 +23,24 @@ type OfRefusal = Pick<line.Purchase, 'decided'>;
 type OfJob = { jobId: string; outputs?: Output[] } & Pick<line.Purchase, 'credits' | 'recordId' | 'url' | 'revision'>;
 type None<Facts> = { [field in keyof Facts]?: never };
 
-/** A create request whose answer is unknown: it may have been charged. */
+/** Create request whose answer is unknown. It may have been charged. */
 export interface OpenSend extends OfAny, OfSend, None<OfRefusal>, None<OfJob> {
   state: line.OpenSend['state'];
 }
 
-/** An idempotency key that the service refused, or that a user declared not charged. */
+/** Idempotency key that the service refused, or that a user declared not charged. */
 export interface Refusal extends OfAny, OfRefusal, None<OfSend>, None<OfJob> {
   state: line.Refusal['state'];
 }
 
-/** A create request that the service accepted. */
+/** Create request that the service accepted. */
 export interface Job extends OfAny, OfJob, None<OfSend>, None<OfRefusal> {
   state: line.Job['state'];
 }
 
 /**
- * One fact about a purchase at an address. A line may also have fields of the other kinds of facts. These are checked
- * when the line is read, and dropped when the line is joined.
+ * One fact about a purchase at an address. A line may contain fields of several facts. Reading checks these fields, and
+ * joining drops the surplus fields.
  */
 export type Purchase = OpenSend | Refusal | Job;
 
@@ -62,12 +62,12 @@ export type PurchaseState = Purchase['state'];
 export interface StepRecord {
   address: string;
   kind: string;
-  /** All purchases ever made for the address, newest first. Empty if no create request had a result. */
+  /** All purchases for the address, newest first. Empty if no create request had a result. */
   purchases: Purchase[];
   decisions?: Decisions;
   /**
-   * IDs of create requests that were answered or never sent. A line that shows such a request as unresolved is out of
-   * date. A finished lock has no such IDs.
+   * IDs of create requests that were answered or never sent. A line that shows such a request as unresolved is
+   * outdated. A finished lock has no such IDs.
    */
   closes?: readonly string[];
 }
@@ -76,15 +76,18 @@ export const lockVersion = 2;
 
 export interface Lock {
   version: typeof lockVersion;
-  /** Version of the newest program that wrote the lock. */
+  /** Version of the newest mediabatch that wrote the lock. */
   writtenBy?: string;
-  /** Digest of the service's address; `undefined` until a run has recorded it. */
+  /** Digest of the service's address. `undefined` before the first run. */
   service?: string;
   unknownFields?: MayHaveUnknown['unknownFields'];
   steps: Map<string, StepRecord>;
 }
 
-/** Joins the unknown fields of two reports of one object. If a field has two values, the larger text counts. */
+/**
+ * Joins the unknown fields of two reports of one object. If a field has two values, the value whose JSON text sorts
+ * later wins.
+ */
 export function joinUnknown(a: MayHaveUnknown, b: MayHaveUnknown): MayHaveUnknown {
   const [one, other] = [a.unknownFields, b.unknownFields];
   const left = one ?? other;

@@ -1,14 +1,14 @@
 import { isFreelyRepeated } from '../kinds/index.ts';
 import type { Job, Lock, OpenSend, Purchase, StepRecord } from './record.ts';
 
-/** Recognizes a create request without a known answer, which may have been charged. */
+/** Returns whether a purchase is a create request without a known answer. It may have been charged. */
 export function mayBeCharged(purchase: Purchase): purchase is OpenSend {
   return purchase.state === 'intent' || purchase.state === 'unresolved';
 }
 
 export type AwaitedSend = OpenSend & { writtenOff?: never };
 
-/** Recognizes an unresolved create request: it waits for its answer, or for a user's decision. */
+/** Returns whether a purchase is an unresolved create request, which waits for its answer or a user's decision. */
 export function isOpenSend(purchase: Purchase): purchase is AwaitedSend {
   return mayBeCharged(purchase) && purchase.writtenOff !== true;
 }
@@ -23,8 +23,8 @@ export interface RecordedSend {
 }
 
 /**
- * Lists each unresolved create request of a lock once. During a rename, a request may be on record at two addresses. An
- * address in `addresses` then takes precedence.
+ * Lists each unresolved create request of a lock once. During a rename, a request may be stored at two addresses. The
+ * result then names the address that is in `addresses`.
  */
 export function openSends(lock: Lock, addresses: ReadonlySet<string>): RecordedSend[] {
   const settled = new Set([...closedSends(lock), ...writtenOffSends(lock)]);
@@ -45,7 +45,7 @@ export function hasOpenSends(lock: Lock): boolean {
   return openSends(lock, new Set()).length > 0;
 }
 
-/** Collects the IDs of closed create requests. A request that one record closes is closed at every address. */
+/** Returns the IDs of closed create requests. If one record closes a request, it is closed at every address. */
 export function closedSends(lock: Lock): ReadonlySet<string> {
   const closed = new Set<string>();
   for (const { closes, decisions } of lock.steps.values()) {
@@ -65,7 +65,7 @@ export function writtenOffSends(lock: Lock): ReadonlySet<string> {
   return writtenOff;
 }
 
-/** Counts jobs and possible jobs, without uploads and refused requests, which are free. */
+/** Counts jobs and possible jobs, but not uploads and refused requests, which are free. */
 export function countJobs({ steps }: Lock): number {
   let count = 0;
   for (const { kind, purchases } of steps.values()) {
@@ -76,8 +76,8 @@ export function countJobs({ steps }: Lock): number {
 }
 
 /**
- * Sums the credits charged for the jobs in the lock, with unknown charges as 0. A job shared by several steps counts
- * once. One job ID for two different requests counts as two charges, because services may number jobs per kind.
+ * Returns the credits charged for the jobs in the lock. An unknown charge counts as 0. A job shared by several steps
+ * counts once. The same job ID for two different requests counts twice, because services may number jobs per kind.
  */
 export function spentCredits(lock: Lock): number {
   let sum = 0;
@@ -85,7 +85,7 @@ export function spentCredits(lock: Lock): number {
   return sum;
 }
 
-/** Known charges in credits, by `chargeName`. */
+/** Returns known charges in credits, by `chargeName`. */
 export function chargesByJob(lock: Lock): ReadonlyMap<string, number> {
   const charged = new Map<string, number>();
   for (const { purchases } of lock.steps.values()) {
@@ -98,7 +98,7 @@ export function chargesByJob(lock: Lock): ReadonlyMap<string, number> {
   return charged;
 }
 
-/** Names the charge of a job, equally at every address that records the job. */
+/** Returns a name for the charge of a job, the same at every address that has the job. */
 export function chargeName({ fingerprint, jobId }: Pick<Job, 'fingerprint' | 'jobId'>): string {
   return `${fingerprint} ${jobId}`;
 }

@@ -3,23 +3,21 @@ import { parseJson } from '../ground/json.ts';
 export interface FileLine {
   /** `undefined` if its bytes are not UTF-8. */
   text: string | undefined;
-  /** Byte offset. */
   start: number;
-  /** Line number, counted from 1. */
   number: number;
 }
 
 interface SplitLines {
-  /** Decoded lazily, because the text of all lines together is as large as the file. */
+  /** Lines are decoded lazily, because the text of all lines is as large as the file. */
   lines: Iterable<FileLine>;
-  /** The rest of an interrupted append after the last line. Not among `lines`. */
+  /** Rest of an interrupted append after the last line. `lines` excludes it. */
   torn?: { start: number; number: number };
 }
 
 /**
- * Splits a file that grows by complete lines. A line ends with LF, CR LF or CR. A last line without an end is kept if it
- * is valid JSON. Otherwise a partial append, and zero bytes that a file system left after a crash, are the torn rest.
- * Any other last line is damage, and stays among the lines.
+ * Splits a file to which complete lines are appended. A line ends with LF, CR LF or CR. A last line without a line end
+ * stays in `lines` if it is valid JSON. If it is a partial append, or zero bytes after a crash, it becomes `torn`.
+ * Otherwise, it is damage and stays in `lines`.
  */
 export function splitLines(bytes: Uint8Array): SplitLines {
   const start = Math.max(bytes.lastIndexOf(lineFeed), bytes.lastIndexOf(carriageReturn)) + 1; // I12 (CR)
@@ -48,7 +46,6 @@ function* linesOf(bytes: Uint8Array): Generator<FileLine> {
   }
 }
 
-/** Yields the end of each line and the start of the next line. The rest after the last line end is a line, too. */
 function* endsOf(bytes: Uint8Array): Generator<{ line: number; number: number; next: number }> {
   let start = 0;
   let nextReturn = bytes.indexOf(carriageReturn);
@@ -70,7 +67,7 @@ function countLines(bytes: Uint8Array): number {
   return count;
 }
 
-/** Recognizes the lines that git puts around the two sides of a conflict. No record begins like these. */
+/** Returns whether a line is a conflict marker of git. No record begins like a conflict marker. */
 export function isConflictMarker(text: string): boolean {
   return /^(<{7}|\|{7}|={7}|>{7})(\s|$)/.test(text);
 }
@@ -85,12 +82,12 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Fields and states of a purchase with a job. A run writes them only after the line of the intent. */
+/** Fields and states of a purchase with a job. A run writes them only after the line of the create request. */
 const tellsOfJob = /"jobId":|"state":"(?:running|lost|failed|done)"/;
 
 /**
- * Returns whether an interrupted append can have left these bytes: they begin a line that can follow the lines before.
- * A line with a job follows the line of its intent. Uploads are free, and have no intent.
+ * Returns whether an interrupted append can have left these bytes: they begin a line that may follow the earlier lines.
+ * A line with a job must follow the line of its create request. Uploads have no create request.
  */
 function isBegunLine(last: Uint8Array, before: Uint8Array): boolean {
   const text = decodeStart(last);
@@ -129,14 +126,14 @@ function isOpenObject(text: string): boolean {
 }
 
 /**
- * Moves `kind` to the front of a line. A line that a run appends begins with the kind, and a line of a finished file with
- * the address. The beginning of a torn line therefore shows whether an append was interrupted or a file was cut.
+ * Moves `kind` to the front of a line. A line that a run appends begins with `kind`, and a line of a finished file with
+ * `address`. The start of a torn line therefore shows whether an append was interrupted or a finished file was cut.
  */
 export function asRunLine(line: string): string {
   return line.replace(/^\{("address":"(?:[^"\\]|\\.)*"),("kind":"[^"]*"),/, '{$2,$1,');
 }
 
-/** Throws unless a text is exactly one line, because anything else would look like a torn write. */
+/** Throws unless a text is exactly one line. Any other text would look like an interrupted append. */
 export function requireOneLine(line: string): string {
   if (line.indexOf('\n') !== line.length - 1) throw new Error('internal error: not one line of the lock');
   return line;

@@ -19,8 +19,8 @@ export function emptyLock(): Lock {
 }
 
 /**
- * Returns the text of the file: a header, then one line per step, sorted by address (code units). Equal locks give equal
- * bytes. Closed create requests and `closes` are not written.
+ * Returns the text of the file: a header, then one line per step, sorted by address (code units). Equal locks give
+ * equal bytes. Closed create requests and `closes` are omitted.
  */
 export function writeLock(lock: Lock): string {
   return [...writeLines(lock)].join('');

@@ -4,7 +4,6 @@ import { openGallery } from './gallery/open.ts';
 import { unpack } from './gallery/unpack.ts';
 import { startPage } from './start.tsx';
 
-/** Returns the data embedded in the page. */
 async function galleryInPage(): Promise<ReviewData> {
   const text = document.getElementById('data')?.textContent ?? '';
   const value = JSON.parse(text) as ReviewData | PackedData;
@@ -13,7 +12,6 @@ async function galleryInPage(): Promise<ReviewData> {
   return data;
 }
 
-/** Uses thumbnails as pictures, because a single-file gallery has no other pictures. */
 function showSmallOnes({ files, earlier, report }: ReviewAsset): void {
   for (const file of [...files, ...earlier.flatMap((one) => one.files), ...(report?.before?.files ?? [])]) {
     if (file.thumb !== undefined) file.url ??= file.thumb;

@@ -9,13 +9,13 @@ import { viewOf } from './views/registry.ts';
 const arrows = { ArrowLeft: 'left', ArrowRight: 'right', ArrowUp: 'up', ArrowDown: 'down' } as const;
 
 interface Pressed {
-  /** Element that a pointer pressed last. Undefined after the next key. */
+  /** Element that a pointer pressed last. A key press resets it to undefined. */
   element: Element | undefined;
-  /** Code of the last key that the page handled. No other element gets the repeats of this key while it is held. */
+  /** Code of the last key that the page handled. While the key is held, its repeats go only to the page. */
   code: string | undefined;
 }
 
-/** Listens for keys in the whole document. Returns a function that ends this. */
+/** Listens for keys in the whole document. Returns a function that stops listening. */
 export function listenForKeys(page: Page): () => void {
   const stop = new AbortController();
   const pressed: Pressed = { element: undefined, code: undefined };
@@ -64,7 +64,7 @@ function handleKey(page: Page, pressed: Pressed, event: KeyboardEvent): void {
   }
   if (event.defaultPrevented) return;
   const press = pressOf(event);
-  // A held key repeats movements. It decides only once, also if it presses a button.
+  // A held key repeats movements. It gives only one verdict, even if it presses a button.
   if (event.repeat && !moving.has(press.key) && (event.code === pressed.code || isPressing(event))) {
     event.preventDefault();
     return;
@@ -77,14 +77,12 @@ function handleKey(page: Page, pressed: Pressed, event: KeyboardEvent): void {
   event.preventDefault();
 }
 
-/** Returns whether the element is a field without text input. */
 function isControl(target: EventTarget | null): target is HTMLElement {
   return target instanceof HTMLElement && target.matches('select, input') && !isTypedInto(target);
 }
 
 const moving = new Set([...Object.keys(arrows), '[', ']', 'j', 'k', ',', '.', '+', '=', '-']);
 
-/** Returns whether the browser activates a button with this key. */
 function isPressing({ key, target }: KeyboardEvent): boolean {
   return (key === 'Enter' || key === ' ') && target instanceof HTMLElement && target.matches('button, summary');
 }
@@ -92,7 +90,7 @@ function isPressing({ key, target }: KeyboardEvent): boolean {
 const sliderKeys = [...Object.keys(arrows), 'Home', 'End', 'PageUp', 'PageDown'];
 
 /**
- * Returns whether a field, an open dialog, a player or the browser handles a key. A checkbox, a slider or a list gets
+ * Returns whether a field, an open dialog, a player or the browser handles a key. A checkbox, slider or list handles
  * only the keys that it uses. `isPointed`: whether a pointer focused the element.
  */
 function isForAnother(event: KeyboardEvent, press: Press, isPointed: boolean): boolean {
@@ -143,7 +141,6 @@ function act(page: Page, press: Press): boolean {
   return (key === ' ' && toggleFilm()) || actOnKey(page, key);
 }
 
-/** Plays or pauses the active film. Returns false if the active asset is not a film. */
 function toggleFilm(): boolean {
   const film = document.querySelector<HTMLVideoElement>('.active[data-address] video');
   // If the browser refuses to play, the film stays paused.
@@ -177,7 +174,6 @@ const actions: { [key: string]: ((page: Page) => void) | undefined } = {
   Escape: (page) => page.back(),
 };
 
-/** Performs the action of a key in a group of sounds. Returns false if the page has to handle the key. */
 function actOnSoundKey(page: Page, { key, isCommand, shiftKey, code }: Press): boolean {
   const group = page.activeGroup.value;
   const isRejection = shiftKey && digitKey(code) !== undefined;

@@ -2,7 +2,6 @@
 export interface Press extends Pick<KeyboardEvent, 'code' | 'shiftKey'> {
   /** Value of `KeyboardEvent.key` on a Latin keyboard, in lower case. */
   key: string;
-  /** Whether Ctrl was pressed, or Command on a Mac. */
   isCommand: boolean;
 }
 

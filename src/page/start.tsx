@@ -17,7 +17,7 @@ import { pageViews } from './views/registry.ts';
 
 interface Parts {
   load(): Promise<ReviewData>;
-  /** Omitted for a page from disk. */
+  /** Omitted for a page that was opened from disk. */
   host?: Host;
   prepare?(page: Page): void;
 }

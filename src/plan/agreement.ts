@@ -111,7 +111,7 @@ export function covers(agreement: Agreement, row: PlanRow): boolean {
   const mayFollow = action === 'retry' || order.send !== undefined || order.refused > 0;
   const number = numberOf(order);
   if (number !== first && !(mayFollow && following.includes(number))) return false;
-  // For a purchase after a pick, the ceiling of the price list is what the user saw.
+  // For a purchase after a pick, the user saw the maximum of the price list.
   const most = isLater ? (credits ?? ceilingOf(order.price) ?? null) : credits;
   return isWithin(most, price) && (credits ?? 0) <= (ceilingIn(shown.get(address)) ?? Number.POSITIVE_INFINITY);
 }
@@ -127,7 +127,7 @@ export function findUncovered(agreement: Agreement, { rows }: Plan): { text: str
   return { text, addresses: others.map(({ address }) => address) };
 }
 
-/** Describes a purchase or post that the approval lists and its rows do not show: the plan file was edited. */
+/** Describes an approved purchase or post that the rows of an edited plan file do not show. */
 export function findHidden({ purchases, afterPicks, publishes: named, shown }: Agreement): string | undefined {
   const isBought = (row: Row | undefined) => row !== undefined && isSpending(row.action);
   for (const [address, { repeat, retries }] of purchases) {
@@ -155,8 +155,8 @@ function ceilingIn(shown: Row | undefined): number | undefined {
 }
 
 /**
- * Removes the estimate of each price that had none at approval. The run then buys one step of that price class first,
- * and the charge becomes the price of the class. With a new estimate, the approved limit would allow no purchase.
+ * Removes each estimate that did not exist at approval. The run then buys one step of the price class first, and that
+ * charge becomes the price of the class. With the new estimate, the approved limit would allow no purchase.
  */
 function holdToUnknown({ shown }: Agreement, plan: Plan): Plan {
   let isChanged = false;
@@ -191,8 +191,8 @@ export function holdToCeilings(agreement: Agreement, given: Plan): Plan {
 }
 
 /**
- * Returns the credits that remain of the approved limit after the charges in the lock. The limit excludes retries and
- * purchases after picks, so a charge for one of these counts only above the price shown at approval.
+ * Returns how many credits of the approved limit are left. Retries and purchases after picks were approved in addition
+ * to the limit: their charges count only above the shown price.
  */
 export function leftUnder(agreement: Agreement, { rows }: Pick<Plan, 'rows'>, lock: Lock): number {
   const { purchases, afterPicks, shown, ceiling } = agreement;

@@ -93,17 +93,17 @@ type Pass = (draft: Draft, about: About) => void;
 
 /** Passes over the rows before the budget is allocated. The comments give the reason for each position. */
 const beforeMoney: readonly Pass[] = [
-  // First, while no row is blocked: later passes keep the texts.
+  // This pass is first, because later passes block rows and keep the texts of blocked rows.
   tellFollowing,
   // Before gates, which would give another reason for rows that only a newer version can decide.
   blockUndecidable,
   // Before canaries, because a canary that waits at a gate must not delay other steps.
   blockAtGates,
-  // Before money, so that no credits are reserved for steps whose canary will not be done.
+  // Before the budget is allocated, so that no credits are reserved for steps whose canary will not be done.
   holdForCanaries,
   // After all passes that add orders.
   spareMovedFiles,
-  // When it is known which steps ask about their own sends.
+  // After it is decided which steps settle their own create requests.
   askAboutSends,
 ];
 
@@ -112,9 +112,9 @@ const beforeMoney: readonly Pass[] = [
  * once.
  */
 const afterMoney: readonly Pass[] = [
-  // Before dependents are blocked, so that steps that need a post wait together with it.
+  // Before dependent steps are blocked, so that steps that need a post wait with the post.
   holdPosts,
-  // When it is known for each row whether it will be done.
+  // After it is decided for each row whether it will be done.
   blockDependents,
   tellReplaced,
 ];

@@ -27,7 +27,7 @@ function withhold(plan: Plan, waits: (row: PlanRow) => boolean, words: { why: Re
     return reason === undefined ? row : withheld(row, reason);
   });
   const totals = sumAgain(plan.totals, rows);
-  // Less of the ceiling of an earlier approval may be left.
+  // The remaining limit of an earlier approval may be lower.
   return { ...plan, rows, totals: { ...totals, ceiling: Math.min(totals.ceiling, plan.totals.ceiling) } };
 }
 
@@ -43,8 +43,8 @@ function withheld(row: PlanRow, reason: Reason): PlanRow {
 }
 
 /**
- * Returns whether a row needs approval of its cost. A free post needs only consent to publish. Recovering the answer of
- * a create request is free. Exception: recovery sends the same key again, and this machine's journal lacks the request.
+ * Returns whether a row needs approval of its cost. False for a free post, which needs only consent to publish. False
+ * for the recovery of a lost answer, unless it sends a key again that this machine's journal lacks.
  */
 export function isBought(row: PlanRow): boolean {
   const { action, order, credits } = row;
@@ -113,7 +113,7 @@ export function admitPosts(plan: Plan, addresses: ReadonlySet<string>): Plan {
   if (addresses.size === 0) return plan;
   const rows = plan.rows.map((row) => (addresses.has(row.address) ? (row.asked ?? row) : row));
   const totals = sumAgain(plan.totals, rows);
-  // The user approves their cost together with the posts.
+  // The user approves the cost of these rows together with the posts.
   const ceiling = plan.totals.ceiling + totals.knownPrices - plan.totals.knownPrices;
   return { ...plan, rows, totals: { ...totals, ceiling } };
 }

@@ -51,7 +51,7 @@ export interface AskedSend {
   resent?: true;
   digest?: string;
   /**
-   * Set if the purchase journal of this machine lacks the request. To send its key again may then buy something that
+   * Set if the purchase journal of this machine lacks the request. Sending its key again could then buy something that
    * nobody approved.
    */
   isStrange?: true;
@@ -114,7 +114,7 @@ type Waiting = Pick<Row, 'wouldRetry' | 'beside' | 'would'> & {
   later?: LaterPurchase;
   parts?: PartCondition[];
   /**
-   * For a post that may repeat a published post (`beside`): the row that applies once a user decides that it does not.
+   * Set for a post that may repeat a published post (`beside`): the row to use if a user decides that it is a new post.
    */
   asked?: WorkRow;
 };

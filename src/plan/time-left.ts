@@ -11,19 +11,18 @@ export interface OpenStep {
   ageMs?: number;
 }
 
-/** Variation of the service's speed between days, as a share of the time. */
 const daily = 0.05;
 /** Half the width of the range, in standard deviations of the total work. */
 const width = 0.4;
-/** Share of the longest chain during which slots are assumed idle. In the worst order, the share is 1 (Graham 1969). */
+/** Share of the longest chain during which slots are assumed idle. The proven maximum is 1 (Graham 1969). */
 const idle = 0.4;
 /** Expected remaining time of a job that is older than every sample, as a share of its age. */
 const overtime = 0.3;
 
 /**
- * Returns a range for the time until all steps have ended. In measurements, two of three runs ended within the range.
- * The low end is the larger of the total work over all slots and the longest chain. The high end adds idle slots during
- * that chain and a late end of the most uncertain step.
+ * Returns a range for the remaining time. In measurements, two of three runs ended within the range. Low end: the total
+ * work divided by all slots, or the longest chain if that is longer. High end: adds idle slots during the chain, and a
+ * late end of the most uncertain step.
  */
 export function expectEnd(steps: readonly OpenStep[], slots: number): { lowMs: number; highMs: number } {
   const ends = new Map<OpenStep, number>();

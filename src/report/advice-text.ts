@@ -2,7 +2,10 @@ import type { Advice, Call, Shell, Way } from '../ground/advice.ts';
 import { active, command, type Document, type Line, line } from './document.ts';
 import { safeText } from './safe-text.ts';
 
-/** Returns a command line to paste. It has the current manifest and the current options for lock, variables and account. */
+/**
+ * Returns a command line to paste. It includes the current manifest and the current options for lock, variables and
+ * account.
+ */
 export type Paste = (command: Call) => string;
 
 export function adviceText(advice: Advice, paste: Paste): string {
@@ -44,14 +47,14 @@ function textOf(run: Call | Shell, paste: Paste | undefined): string {
   return paste === undefined ? run.call : paste(run);
 }
 
-/** Quotes a text as one word for PowerShell and cmd on Windows, and for bash and zsh on other systems. */
+/** Quotes a text as one word: for PowerShell and cmd on Windows, for bash and zsh on other systems. */
 export function shellWord(text: string, platform: string = process.platform): string {
   return platform === 'win32' ? windowsWord(text) : posixWord(text);
 }
 
 /**
- * PowerShell and cmd both accept double quotes. Within double quotes, PowerShell expands `$…` and backticks. A word with
- * one of these characters gets single quotes, which only PowerShell accepts.
+ * PowerShell and cmd accept double quotes, but PowerShell expands `$…` and backticks within them. A word with one of
+ * these characters gets single quotes, which only PowerShell accepts.
  */
 function windowsWord(text: string): string {
   const shown = safeText(text, Number.POSITIVE_INFINITY);
@@ -61,7 +64,6 @@ function windowsWord(text: string): string {
     : `"${shown}"`;
 }
 
-/** Quotes a text only if necessary. Characters that a terminal would interpret or hide become escapes of bash and zsh. */
 function posixWord(text: string): string {
   const shown = safeText(text, Number.POSITIVE_INFINITY);
   if (shown !== text) return `$'${[...text].map(escapeCharacter).join('')}'`;

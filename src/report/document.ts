@@ -1,20 +1,24 @@
 import type { Json } from '../ground/json.ts';
 import { defined } from '../ground/values.ts';
 
-/** Role of a part of a text. `name`: from a campaign or the service. Markdown escapes names, code and faint text. */
+/**
+ * Role of a part of a text. `name`: a name from a campaign or the service. Markdown escapes names, code and faint text.
+ */
 export type Mark = 'strong' | 'faint' | 'good' | 'active' | 'warning' | 'bad' | 'code' | 'name';
 
 export type Span = string | { readonly text: string; readonly mark: Mark };
 
-/** Text without line breaks. Renderers wrap it and escape its control sequences. */
+/** Text without line breaks. Renderers wrap the text and escape control sequences. */
 export type Text = Span | readonly Span[];
 
 export interface Column {
   title: string;
   align?: 'right';
-  /** Minimum width in columns. Omitted if cells are never cut, so that users can copy them. */
+  /** Minimum width in columns. If omitted, cells are never cut, so that users can copy them. */
   least?: number;
-  /** Treatment of a text that is too long. `wrap`: it continues on the next lines. Default: its end is cut off. */
+  /**
+   * How to shorten a long text. `middle`: cuts the middle. `wrap`: continues on the next lines. Default: cuts the end.
+   */
   cut?: 'middle' | 'wrap';
   close?: true;
 }
@@ -25,7 +29,7 @@ export interface Fact {
   below?: Document;
 }
 
-/** A statement. `run`: a command to paste, shown after a colon. `below`: details, indented. */
+/** Statement. `run`: command to paste, shown after a colon. `below`: indented details. */
 export interface Line {
   is: 'line';
   text: Text;
@@ -38,16 +42,14 @@ export type Block =
   | { is: 'paragraph'; text: Text }
   | Line
   | { is: 'stack'; blocks: Document }
-  /** `signs`: characters before each item; default: bullets. `isLoose`: with blank lines between the items. */
+  /** `signs`: text before each item. Default: bullets. `isLoose`: blank lines between items. */
   | { is: 'list'; items: readonly Document[]; isLoose?: boolean; signs?: readonly Text[] }
   | { is: 'facts'; facts: readonly Fact[] }
-  /** A terminal shows no column without text, and no column titles if `hasHead` is false. */
+  /** A terminal omits columns without text. If `hasHead` is false, it also omits the column titles. */
   | { is: 'table'; columns: readonly Column[]; rows: readonly (readonly Text[])[]; hasHead?: false }
   | { is: 'code'; text: string; language?: string; name?: string }
-  /** Lines that Markdown shows folded. A terminal does not show them. */
   | { is: 'folded'; title: Text; lines: readonly Text[] };
 
-/** Blocks with blank lines between them. Renderers skip `undefined`. */
 export type Document = readonly (Block | undefined)[];
 
 export function heading(text: Text): Block {
@@ -90,7 +92,6 @@ export function joined(words: readonly Span[]): Text {
   return words.flatMap((word, index) => (index === 0 ? [word] : [' · ', word]));
 }
 
-/** Returns a line for each of at most `most` texts, and a line that counts the hidden texts. */
 export function someLines(texts: readonly Text[], most: number, more = 'more'): Line[] {
   const hidden = texts.length - most;
   const shown = texts.slice(0, most).map((text) => line(text));

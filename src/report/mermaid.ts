@@ -5,7 +5,7 @@ import { type StepState, stateOfStep, stepStates } from '../plan/situation/step-
 import { countOf, countWords, creditsText } from './numbers.ts';
 import { safeText } from './safe-text.ts';
 
-/** Limits of Mermaid's viewers. A diagram cannot raise them. */
+/** Limits of Mermaid's viewers, which a diagram cannot raise. */
 export const mermaidLimits = { edges: 500, characters: 50_000 } as const;
 
 interface Node {
@@ -19,7 +19,7 @@ interface Node {
 
 /**
  * Draws a campaign as a Mermaid flowchart with a node for each task, or for each step if `bySteps`. Undefined if the
- * flowchart exceeds `mermaidLimits`. `selected`: addresses of the steps to draw; undefined for all.
+ * flowchart exceeds `mermaidLimits`. `selected`: addresses of the steps to draw. If undefined, all steps.
  */
 export function mermaidText(
   situation: Situation,
@@ -64,8 +64,8 @@ interface EdgeFacts {
 }
 
 /**
- * Returns the edges from steps to the steps that use them. A step that uses the picks of a gate has an edge from each
- * step of the gate. Undefined if there are too many edges.
+ * Returns edges from each step to its dependents. A step that uses the picks of a gate has an edge from each step of
+ * the gate. Undefined if there are too many edges.
  */
 function findEdges({ written }: Situation, { shown, idOf, names }: EdgeFacts): string[] | undefined {
   const steps = new Map(written.steps.flatMap((step) => (shown.has(step.address) ? [[step.address, step]] : [])));
@@ -106,7 +106,6 @@ function labelOf({ name, kind, states, spent, held }: Node, isStep: boolean): st
   ];
 }
 
-/** Characters that may have a meaning within a quoted text of Mermaid. */
 const special = /[^\p{L}\p{M}\p{N} .,/@+·…-]/gu;
 
 function withEntities(text: string): string {

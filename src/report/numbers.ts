@@ -1,6 +1,6 @@
 import type { PlanRow, PlanTotals } from '../plan/plan.ts';
 
-/** Formats a number of credits, with narrow spaces between thousands from 10,000 on. Returns `?` for null. */
+/** Formats credits with narrow spaces between thousands from 10,000. Returns `?` for null. */
 export function creditsText(credits: number | null): string {
   if (credits === null) return '?';
   const digits = String(credits);
@@ -11,7 +11,7 @@ export function signedText(credits: number): string {
   return credits > 0 ? `+${creditsText(credits)}` : creditsText(credits);
 }
 
-/** Returns a text such as `5 credits`, `≈ 3 credits` (an expected price) or `price unknown`. */
+/** Returns a text such as `5 credits`, `≈ 3 credits` (expected price) or `price unknown`. */
 export function priceText({ credits, price }: { credits: number | null; price?: PlanRow['price'] }): string {
   if (credits !== null) return countOf(credits, 'credit');
   return price?.likely === undefined ? 'price unknown' : `≈ ${countOf(price.likely, 'credit')}`;
@@ -39,7 +39,6 @@ export function costCell({ credits, unpriced, isLikely = false }: Cost): string 
   return [known, unpriced > 0 ? '?' : ''].filter((text) => text !== '').join(' + ');
 }
 
-/** Returns a number for a table cell. Empty for 0, so that other numbers are easier to see. */
 export function countCell(count: number): string {
   return count === 0 ? '' : creditsText(count);
 }
@@ -54,7 +53,7 @@ export function countWords(counts: readonly (readonly [count: number, words: str
 }
 
 interface Money {
-  /** Credits charged in this run. Omitted outside of a run. */
+  /** Credits charged in this run. Omitted if there is no run. */
   spentNow?: number;
   spentEver: number;
   held: number;
@@ -98,7 +97,6 @@ export function elapsedText(ms: number): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
 }
 
-/** Returns a text such as `812 B`, `1.2 MB`, in powers of 1000. */
 export function bytesText(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   const units = ['kB', 'MB', 'GB', 'TB'];
@@ -107,7 +105,6 @@ export function bytesText(bytes: number): string {
   return `${value < 9.95 ? value.toFixed(1) : Math.round(value)} ${units[0]}`;
 }
 
-/** Returns a duration in its largest unit: `20 s`, `5 min`, `3 h`, `12 d`. */
 export function spanText(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
@@ -116,7 +113,7 @@ export function spanText(ms: number): string {
   return `${Math.floor(seconds / 86_400)} d`;
 }
 
-/** Returns a text such as `6–9 min`, rounded outward. Seconds are rounded to multiples of five: `1–10 s`. */
+/** Returns a text such as `6–9 min`, rounded outward. Seconds are multiples of five: `1–10 s`. */
 export function rangeText({ lowMs, highMs }: { lowMs: number; highMs: number }): string {
   const isShort = highMs < 90_000;
   const [unit, ms, step] = isShort ? ['s', 1000, 5] : highMs < 10_800_000 ? ['min', 60_000, 1] : ['h', 3_600_000, 1];
@@ -125,13 +122,15 @@ export function rangeText({ lowMs, highMs }: { lowMs: number; highMs: number }):
   return low === high ? `${low} ${unit}` : `${low}–${high} ${unit}`;
 }
 
-/** Returns the age of a time, like `5 min`. `?` for an invalid time; `0 s` for a time ahead of this clock. */
+/** Returns an age such as `5 min`. `?` for an invalid time; `0 s` for a time in the future. */
 export function ageText(time: string | undefined, now: number): string {
   const at = time === undefined ? Number.NaN : Date.parse(time);
   return Number.isNaN(at) ? '?' : spanText(now - at);
 }
 
-/** Returns a time in the time zone of this machine: `2026-11-23 14:05`, or `14:05` if it is on the day of `now`. */
+/**
+ * Returns a time in the time zone of this machine: `2026-11-23 14:05`. Without the date if it is on the day of `now`.
+ */
 export function clockText(time: string | number, now?: number): string {
   const at = new Date(time);
   if (Number.isNaN(at.getTime())) return '?';

@@ -10,16 +10,15 @@ const unsafe =
 const order = /##(?=[\w.-]*\[)/g;
 /** Commands of build systems at the beginning of a line: `::error …::`, `::add-mask::`. */
 const command = /^(\s*):(?=:\s*[a-z])/i;
-/** The same commands within JSON, because a consumer may print a value of the JSON on its own line. */
+/** Build-system commands within JSON, because a consumer may print a value of the JSON on a line of its own. */
 const commandInJson = /::(?=[a-z][\w-]*(?:\s[^\n]*?)?::)/gi;
 
 const names: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /**
- * Escapes a foreign text (from a manifest, data, the service, file names) for one line on a terminal or in a log.
- * Unsafe characters become visible escapes such as `\x1b` and `\u202e`. A text that is too long ends with `…`.
- *
- * @param maxLength of the result, in UTF-16 units, including the `…`
+ * Escapes an untrusted text (from a manifest, data, the service, file names) for one line on a terminal or in a log.
+ * Unsafe characters become visible escapes such as `\x1b` and `\u202e`. A text that is too long ends with `…`.  @param
+ * maxLength of the result, in UTF-16 units, including the `…`
  */
 export function safeText(text: string, maxLength = 500): string {
   let safe = '';
@@ -84,8 +83,8 @@ export function shortList(names: readonly string[], most: number): string {
 }
 
 /**
- * Returns a table in CSV (RFC 4180). A string that a spreadsheet would run as a formula gets an apostrophe before it.
- * With semicolons as separators, numbers have a decimal comma.
+ * Returns a CSV table (RFC 4180). A string that a spreadsheet would run as a formula gets a leading apostrophe. With
+ * semicolons as separators, numbers have a decimal comma.
  */
 export function csvText(rows: Iterable<readonly (string | number)[]>, separator: ',' | ';' = ','): string {
   const lines: string[] = [];
@@ -103,7 +102,7 @@ const mayCalculate = /^[=+\-@\t\r]/;
 const isNumber = /^[+-]?\d+(?:\.\d+)?$/;
 const mustQuote = /[",;\r\n]/;
 
-/** Escapes commands of GitHub Actions: `::` at the beginning of a line, also after spaces, and `##[` anywhere. */
+/** Escapes commands of GitHub Actions: `::` at the start of a line or after leading spaces, and `##[` anywhere. */
 export function inertText(text: string): string {
   return text.replaceAll(/^(\s*):(?=:)/gm, `$1:${noSpace}`).replaceAll(/##(?=\[)/g, `##${noSpace}`);
 }

@@ -1,6 +1,5 @@
 import picocolors from 'picocolors';
 
-/** Text styles. Without color, each function returns the unchanged text. */
 export type Style = Readonly<Record<'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan', (text: string) => string>>;
 
 export function makeStyle(color: boolean): Style {
@@ -10,8 +9,8 @@ export function makeStyle(color: boolean): Style {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Decides whether to color a stream. A non-empty NO_COLOR forbids colors. Otherwise FORCE_COLOR decides (`0` and `false`
- * mean no). Without either variable, only a terminal that is not `dumb` has colors.
+ * Returns whether to color a stream. A non-empty NO_COLOR forbids color. Otherwise FORCE_COLOR decides (`0` and `false`
+ * mean no). Without either variable, only a terminal that is not `dumb` gets color.
  */
 export function wantsColor(env: Environment, isTerminal: boolean): boolean {
   if (env.NO_COLOR) return false;
@@ -19,7 +18,6 @@ export function wantsColor(env: Environment, isTerminal: boolean): boolean {
   return isTerminal && env.TERM !== 'dumb';
 }
 
-/** Returns whether the stream is a terminal that can move its cursor, and the process does not run on a CI. */
 export function wantsScreen(env: Environment, isTerminal: boolean): boolean {
   const isCi = env.CI !== undefined && env.CI !== '' && env.CI !== '0' && env.CI !== 'false';
   return isTerminal && env.TERM !== 'dumb' && !isCi;

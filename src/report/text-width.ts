@@ -1,10 +1,10 @@
-/** Characters of East Asian scripts that take two columns in every terminal. */
+/** Characters of East Asian scripts, which take two columns in every terminal. */
 const wide =
   /^[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\u4dbf\u4e00-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18df2}\u{1aff0}-\u{1b2ff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}]/u;
 const emoji = /^\p{Emoji_Presentation}|^\p{Extended_Pictographic}\ufe0f/u;
 const mark = /^[\p{M}\p{Default_Ignorable_Code_Point}]/u;
 const plain = /^[\x20-\x7e]*$/;
-/** Created on first use, because loading takes 10 ms and most texts are ASCII. */
+/** Created on first use, because it takes 10 ms and most texts are ASCII. */
 let graphemes: Intl.Segmenter | undefined;
 
 function splitGraphemes(text: string): string[] {
@@ -13,7 +13,7 @@ function splitGraphemes(text: string): string[] {
   return Array.from(graphemes.segment(text), ({ segment }) => segment);
 }
 
-/** Returns the width of a text on a terminal, in columns. Precondition: the text has no control characters. */
+/** Returns the width of a text on a terminal, in columns. Precondition: no control characters. */
 export function displayWidth(text: string): number {
   if (plain.test(text)) return text.length;
   return splitGraphemes(text).reduce((width, grapheme) => width + graphemeWidth(grapheme), 0);
@@ -29,7 +29,7 @@ export function cutToWidth(text: string, width: number): string {
   return width < 1 ? '' : `${takeColumns(splitGraphemes(text), width - 1)}…`;
 }
 
-/** Cuts the middle of a text, because addresses differ at both ends. */
+/** Cuts the middle of a text, because similar addresses often differ at the start or the end. */
 export function cutMiddle(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   if (width < 1) return '';

@@ -26,11 +26,17 @@ import { FileFinder } from './find-files.ts';
 import { givenBy, planForPage, refusalsOf, reviewCommands, tellNext } from './tell.ts';
 
 const lookEveryMs = 700;
-/** Minimum pause between polls: multiples of the duration of a poll, and of the duration of reading the campaign. */
+/**
+ * Minimum pause between polls, as a multiple of the duration of one poll (`looking`) and of reading the campaign
+ * (`reading`).
+ */
 const pauses = { looking: 20, reading: 3 };
-/** Maximum number of assets for which the host reads the whole campaign after each verdict. */
+/** Up to this number of assets, the host reads the whole campaign again after each verdict. */
 const fewAssets = 300;
-/** Pause without verdicts before the host reads a larger campaign: a multiple of the duration of reading, in bounds. */
+/**
+ * In a larger campaign, the host reads it again only after a pause without verdicts. Length of the pause: a multiple of
+ * the duration of reading, within the bounds.
+ */
 const settle = { pauses: 20, leastMs: 1000, mostMs: 10_000 };
 const waitForLockMs = 2000;
 
@@ -53,7 +59,10 @@ export class CampaignHost implements ReviewHost {
   readonly #finder: FileFinder;
   readonly #desk: Desk;
   readonly #listeners = new Set<() => void>();
-  /** Last batch of verdicts. Polls wait for it, so that they do not report own verdicts as changes of other users. */
+  /**
+   * Last batch of verdicts. Polls wait for it. Otherwise a poll would report the host's own verdicts as changes by
+   * other users.
+   */
   #lastBatch: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
   #settleTimer: NodeJS.Timeout | undefined;
@@ -64,7 +73,7 @@ export class CampaignHost implements ReviewHost {
   #hints: { graph: Graph; hints: PriceHints } | undefined;
   #shown: readonly ReviewFile[] = [];
 
-  /** `campaign`: must ignore notices, because each read emits them. */
+  /** `campaign` must ignore notices, because each read emits them. */
   constructor(campaign: OpenCampaign, options: CampaignHostOptions) {
     this.#campaign = campaign;
     this.#options = options;
@@ -128,7 +137,9 @@ export class CampaignHost implements ReviewHost {
     }
   }
 
-  /** Publishes recorded verdicts. In a large campaign, their effect on dependent steps follows after a pause. */
+  /**
+   * Publishes recorded verdicts at once. In a large campaign, their effect on dependent steps follows after a pause.
+   */
   async #take(judged: Judged): Promise<void> {
     const { revision, data } = this.#known ?? {};
     const known = revision === this.#revision ? await data?.catch(() => undefined) : undefined;

@@ -15,7 +15,6 @@ export class FileFinder {
     this.#kept = new KeptFiles(state, kept);
   }
 
-  /** Returns a function that locates outputs without reading them. */
   newLook(): PlaceOf {
     const placed = new PlacedFiles(this.#outputs);
     return (output, isKeptOnly) => {
@@ -32,7 +31,7 @@ export class FileFinder {
     return typeof found === 'string' ? undefined : found.path;
   }
 
-  /** Finds a retained file and verifies its content, because the folder may come with a branch. */
+  /** Finds a retained file and verifies its bytes, because the file may come from an untrusted git branch. */
   async #findKept(file: ReviewFile): Promise<string | undefined> {
     const path = this.#kept.glance(file);
     if (path === undefined) return undefined;

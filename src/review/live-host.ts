@@ -9,7 +9,9 @@ import { FileFinder } from './find-files.ts';
 import { givenBy, refusalsOf, reviewCommands } from './tell.ts';
 
 const tellEveryMs = 250;
-/** The description of the campaign uses at most 1 / `lookShare` of the time, because the run is in the same process. */
+/**
+ * The host uses at most 1 / `lookShare` of the time to describe the campaign, because the run is in the same process.
+ */
 const lookShare = 8;
 
 export class LiveHost implements ReviewHost {

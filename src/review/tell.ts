@@ -29,7 +29,7 @@ export function tellReviewed(before: ReviewData, now: ReviewData, paste: Paste):
   return `${[`picked ${picked}`, `rejected ${rejected}`, ...(gates === undefined ? [] : [gates])].join(', ')}\n${next}`;
 }
 
-/** Returns a text such as `Buy 7 films, ≈ 140 credits`. Undefined if there is nothing to buy, or a decision is open. */
+/** Returns a text such as `Buy 7 films, ≈ 140 credits`. Undefined if there is nothing to buy or a gate is undecided. */
 export function tellNext(
   { groups, assets }: Pick<ReviewData, 'groups' | 'assets'>,
   rows: readonly Pick<PlanRow, 'action' | 'kind' | 'credits' | 'price'>[],
@@ -78,7 +78,10 @@ export function reviewCommands(paste: Paste): ReviewCommands {
   return { pick: paste(call('pick')), redo: paste(call('apply', '--redo')) };
 }
 
-/** Adds the name of the user, except to the verdict of another user that an undo restores. */
+/**
+ * Adds the user's name to verdicts. If an undo restores another user's verdict, the verdict keeps the name of that
+ * user.
+ */
 export function givenBy(by: string | undefined, verdicts: readonly WantedVerdict[]): WantedVerdict[] {
   return verdicts.map((verdict) => ({ ...defined({ by }), ...verdict }));
 }

@@ -11,9 +11,9 @@ export interface StoredBytes {
 }
 
 export interface BlobStore {
-  /** Stores all chunks or nothing. Rejects with `TooLargeError`, or with an error of the chunks. */
+  /** Stores all chunks or none. Rejects with `TooLargeError`, or with the error of the chunks. */
   write(name: string, chunks: AsyncIterable<Uint8Array>, limitBytes: number): Promise<StoredBytes>;
-  /** Returns `undefined` if the bytes are no longer there. */
+  /** Returns `undefined` if the stored bytes were replaced or deleted. */
   content(bytes: StoredBytes): Content | undefined;
   read(bytes: StoredBytes): Promise<Buffer>;
   remove(bytes: StoredBytes): Promise<void>;
@@ -98,7 +98,7 @@ export function createDiskStore(folder: string): BlobStore {
   };
 }
 
-/** New bytes get a new name, so that readers of the old bytes can finish. */
+/** New bytes get a new name, so that clients that read the old bytes can finish. */
 function placeOf(name: string, etag: string): string {
   return `${name}-${etag.slice(1, 17)}`;
 }

@@ -9,14 +9,13 @@ import { isObject, type JsonObject } from './wire.ts';
 export interface Job extends FileFacts {
   readonly entry: LedgerEntry;
   readonly kind: SandboxKind;
-  /** Folder name in the URLs of the job's files, which cannot be guessed. */
+  /** Unguessable folder name in the URLs of the job's files. */
   readonly token: string;
-  /** Id of the job's record, for kinds whose records have separate ids. */
+  /** ID of the job's record, for kinds whose records have separate IDs. */
   readonly recordId: string;
   /** 1 for a user's first job with this body, 2 for the second, and so on. */
   readonly take: number;
   readonly files: readonly FilePlan[];
-  /** The job's source file, if it is from this sandbox. */
   readonly source: OwnPath | undefined;
 }
 
@@ -26,10 +25,9 @@ interface Create {
   readonly body: JsonObject;
 }
 
-/** Returns the price of a create request at the simulated service; undefined if it is unknown. */
+/** Returns the price of a create request at the simulated service. Undefined if the price is unknown. */
 export type PriceOf = (kind: string, body: JsonObject) => number | undefined;
 
-/** Jobs, posts and balances, computed from the journal. */
 export class Books {
   readonly entries: LedgerEntry[] = [];
   readonly posts: LedgerEntry[] = [];
@@ -37,7 +35,7 @@ export class Books {
   private readonly journal: Journal | undefined;
   private readonly priceOf: PriceOf | undefined;
   private readonly balances = new Map<string, number>();
-  /** Jobs by id, including deleted ones: another job may use their output as source. */
+  /** Jobs by ID. Includes deleted jobs, because another job may use their output as its source. */
   private readonly jobs = new Map<string, Job>();
   private readonly deleted = new Set<string>();
   private readonly syncTimes = new Map<string, number>();
@@ -54,7 +52,7 @@ export class Books {
     for (const line of journal?.ledger.lines ?? []) this.take(readEntry(line));
     for (const { user, credits, after } of journal?.balances.lines ?? []) {
       if (typeof user !== 'string' || typeof credits !== 'number') continue;
-      // The balance after any later ledger entry is in that entry.
+      // A later ledger entry contains the balance after that entry.
       if (after === this.countOf(user)) this.balances.set(user, credits);
     }
     for (const line of journal?.deleted.lines ?? []) this.deleted.add(String(line.id));
@@ -71,7 +69,7 @@ export class Books {
     return this.entries.filter((entry) => entry.user === user).length;
   }
 
-  /** Whether a job or post with this id was ever accepted, even if it was deleted. */
+  /** Returns whether a job or post with this ID was ever accepted, even if it was deleted. */
   knows(id: string): boolean {
     return this.jobs.has(id) || this.posts.some((entry) => entry.id === id);
   }
@@ -84,7 +82,7 @@ export class Books {
     return this.priceOf?.(kind.name, body) ?? kind.settle(fitBody(body, kind.create.body)).credits;
   }
 
-  /** Writes the entry to disk first. Throws if that fails; nothing is booked then. */
+  /** Writes the entry to disk before it books the job. If the write fails, throws and books nothing. */
   book(user: string, kind: SandboxKind, create: Create): Job {
     const credits = this.price(kind, create.body);
     return this.takeJob(this.write({ user, kind: kind.name, credits }, create));
@@ -104,7 +102,7 @@ export class Books {
     return entry;
   }
 
-  /** An idempotency key determines the id, so that two runs of a campaign can be compared byte by byte. */
+  /** Derives the ID from the idempotency key, so that two runs of a campaign can be compared byte by byte. */
   private nextId(user: string, kind: string, create: Create & { at: string }): string {
     const { at, key, body } = create;
     const which =
@@ -114,7 +112,7 @@ export class Books {
     return digest('job', user, kind, ...which).slice(0, 24);
   }
 
-  /** Returns a job of the user; undefined if it has another kind or user, or is deleted. `by`: type of the id. */
+  /** Returns a job of the user. Undefined if the job was deleted, or has another kind or user. `by`: type of the ID. */
   find(user: string, kinds: readonly SandboxKind[], what: { id: string; by: 'job' | 'record' }): Job | undefined {
     const job = this.jobs.get(what.by === 'job' ? what.id : (this.idsByRecord.get(what.id) ?? ''));
     if (job === undefined || this.deleted.has(job.entry.id)) return undefined;
@@ -126,7 +124,7 @@ export class Books {
     return [...this.jobs.values()].filter((job) => !this.deleted.has(job.entry.id) && chosen(job)).reverse();
   }
 
-  /** Returns the job that made this output, even if it was deleted. */
+  /** Returns the job that made this output, even if the job was deleted. */
   findMaker({ token, name }: OwnPath): Job | undefined {
     const job = this.jobs.get(this.idsByToken.get(token) ?? '');
     return job?.files.some((file) => file.name === name) ? job : undefined;
@@ -136,7 +134,7 @@ export class Books {
     return this.deleted.has(job.entry.id);
   }
 
-  /** Also finds a deleted job, whose answer is replayed. */
+  /** Also finds a deleted job, because its answer is replayed. */
   findByKey(user: string, key: string): Job | undefined {
     return this.jobsByKey.get(JSON.stringify([user, key]));
   }
@@ -146,7 +144,7 @@ export class Books {
     this.deleted.add(job.entry.id);
   }
 
-  /** Returns the time of the job's last status update in ms; `undefined` if there was none. */
+  /** Returns the time of the job's last status update in ms. `undefined` if there was none. */
   syncedAt(job: Job): number | undefined {
     return this.syncTimes.get(job.entry.id);
   }
@@ -211,7 +209,7 @@ export class Books {
 
 const postKind = 'post';
 
-/** An accepted create request. Written before its answer is sent, and never changed. */
+/** An accepted create request. It is written before its answer is sent, and never changes. */
 export interface LedgerEntry {
   /** Time of acceptance, ISO 8601. */
   readonly at: string;
@@ -219,7 +217,7 @@ export interface LedgerEntry {
   readonly user: string;
   /** Kind of the job, or `post`. */
   readonly kind: string;
-  /** The idempotency key, or `null` if none was sent or it does not count. */
+  /** Idempotency key. `null` if the request had none or the key does not count. */
   readonly key: string | null;
   readonly credits: number;
   readonly balance: number;

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { isObject } from './wire.ts';
 
-/** User of the API key, and of a JWT without a subject. */
+/** User of the API key, and of each JWT without a subject. */
 export const mainUser = 'sandbox-user';
 
 /** Subject of a valid JWT whose user does not exist. */
@@ -9,11 +9,11 @@ export const unknownUser = 'unknown-user';
 
 export interface Caller {
   readonly user: string;
-  /** Idempotency keys count only with an API key. */
+  /** Type of credential. Idempotency keys count only with an API key. */
   readonly credential: 'api key' | 'jwt';
 }
 
-/** Returns `undefined` without a credential, or with one that is not accepted. */
+/** Returns `undefined` if the credential is missing or not accepted. */
 export function identifyCaller(
   authorization: string | undefined,
   options: { apiKey: string; now: number },
@@ -33,7 +33,7 @@ function isSameText(left: string, right: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** Does not check the signature, because the sandbox has no issuer. */
+/** Does not check the signature, because the sandbox does not issue tokens. */
 function readClaims(token: string) {
   const parts = token.split('.');
   if (parts.length !== 3 || !parts.every((part) => /^[\w-]+$/.test(part))) return undefined;

@@ -13,13 +13,12 @@ export interface Context {
   readonly files: OutputFiles;
   readonly library: Library;
   readonly blobs: BlobStore;
-  /** Idempotency keys of requests in progress. */
   readonly keysInHand: Set<string>;
   readonly apiKey: string;
   readonly startingCredits: number;
   readonly speed: number;
   readonly failRate: number;
-  /** Whether the caller has already checked each request by the rules of another service. */
+  /** Whether the caller has already checked each request against the rules of another service. */
   readonly rehearses: boolean;
   readonly now: () => number;
 }
@@ -39,7 +38,7 @@ export function authenticate(context: Context, call: Call): Caller {
   throw new Refusal({ status: 401, code: 'unauthorized', message });
 }
 
-/** Authenticates the caller of a create request or post, and counts the request against the rate limit. */
+/** Authenticates the caller of a create request or post, and counts the request toward the rate limit. */
 export function admitCreate(context: Context, call: Call): Caller {
   const caller = authenticate(context, call);
   const waitSeconds = context.limit.admit(caller.user, context.now());
@@ -54,7 +53,6 @@ export interface CreatesRule {
   readonly perMs: number;
 }
 
-/** Rate limit of each user, with a sliding window. */
 export class CreatesLimit {
   private rule: CreatesRule | undefined;
   private readonly timesByUser = new Map<string, number[]>();
@@ -63,7 +61,7 @@ export class CreatesLimit {
     this.rule = rule;
   }
 
-  /** Returns 0 if the request is allowed, otherwise the seconds to wait. */
+  /** Returns 0 if the request is allowed. Otherwise, returns the number of seconds to wait. */
   admit(user: string, now: number): number {
     if (this.rule === undefined) return 0;
     const { creates, perMs } = this.rule;

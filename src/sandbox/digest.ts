@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 
-/** Returns SHA-256 in hex. Boundaries and order of the parts count. */
+/** Returns SHA-256 in hex. Different splits or orders of the parts give different digests. */
 export function digest(...parts: string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
 
-/** Returns a number from 0 to below 1. `seed`: hex digest. `place`: 0 to 7. */
+/** Returns a number from 0 (inclusive) to 1 (exclusive). `seed`: hex digest. `place`: 0 to 7. */
 export function lot(seed: string, place: number): number {
   return Number.parseInt(seed.slice(place * 8, place * 8 + 8), 16) / 2 ** 32;
 }

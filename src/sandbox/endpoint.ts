@@ -4,7 +4,7 @@ export interface Endpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** `api`: the path is below `/api/v1`. `root`: the path is absolute. */
   readonly base: 'api' | 'root';
-  /** Path with `{name}` segments, which match any text; the last segment also matches an empty one. */
+  /** Path with `{name}` segments. A segment matches any text; only the last segment matches an empty text. */
   readonly path: string;
   readonly operation: JsonObject;
   readonly run: (call: Call, parameters: Readonly<Record<string, string>>) => Reply | Promise<Reply>;

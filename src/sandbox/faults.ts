@@ -21,9 +21,9 @@ const places = ['create', 'status', 'list', 'delete', 'file', 'upload', 'put', '
 export interface Fault {
   readonly on: (typeof places)[number];
   readonly kind?: string;
-  /** First matching request that is affected, counted from 1. Default 1. */
+  /** Number of the first affected request among the matching requests, from 1. Defaults to 1. */
   readonly nth?: number;
-  /** Number of consecutive matching requests. Default 1. */
+  /** Number of consecutive matching requests that are affected. Defaults to 1. */
   readonly times?: number;
   /**
    * Affects only requests whose text contains this string. The text is the body of a create request or post; the job's
@@ -34,7 +34,7 @@ export interface Fault {
   readonly do: FaultAction;
 }
 
-/** `booked`: the sandbox first executes the request, and only its answer is affected. */
+/** `booked`: the sandbox executes the request, and the fault affects only the answer. */
 export type FaultAction =
   | { type: 'status'; status: number; body?: Json; headers?: Record<string, string>; booked?: boolean }
   | { type: 'reset'; booked?: boolean }
@@ -43,9 +43,9 @@ export type FaultAction =
   | { type: 'html'; booked?: boolean }
   /** Announces the correct length, sends this many bytes and closes the connection. */
   | { type: 'truncate'; bytes: number }
-  /** Waits before handling the request, in real time. */
+  /** Waits in real time before it handles the request. */
   | { type: 'delay'; ms: number }
-  /** Handles the request, then sends this JSON instead. `{id}` in its strings is replaced by the job's id. */
+  /** Handles the request, then sends this JSON as the answer. Replaces `{id}` in its strings by the job's ID. */
   | { type: 'answer'; body: Json }
   | { type: 'slow'; bytesPerSecond: number };
 
@@ -60,7 +60,7 @@ const fieldsOf: { readonly [type in FaultAction['type']]: readonly string[] } = 
   slow: ['bytesPerSecond'],
 };
 
-/** Each fault counts its own matching requests. */
+/** Faults, each with its own count of matching requests. */
 export class FaultScript {
   private readonly faults: { readonly fault: Fault; seen: number }[] = [];
 
@@ -72,7 +72,7 @@ export class FaultScript {
     this.faults.length = 0;
   }
 
-  /** Counts the request for all faults. Returns the action of the first due fault. */
+  /** Counts the request for every matching fault. Returns the action of the first fault that is due. */
   next(on: Fault['on'], about: { readonly kind: string; readonly text: string }): FaultAction | undefined {
     let due: FaultAction | undefined;
     for (const entry of this.faults) {

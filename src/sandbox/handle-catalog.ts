@@ -55,7 +55,7 @@ function describeAccount(account: Account, now: number, origin: string): JsonObj
     accountName: account.name,
     accountUsername: account.username,
     profilePicture: linkTo(profilePicture(account), origin),
-    // Rounded to a whole day, so that it is constant all day; and later than any date that a rehearsal may schedule.
+    // Rounded to a whole day, so that the date is constant all day. Later than any date that a rehearsal can schedule.
     expiresAt: describeTime(Math.floor(now / dayMs) * dayMs + 3650 * dayMs),
   };
 }

@@ -29,7 +29,7 @@ export async function handleCreate(context: Context, kind: SandboxKind, call: Ca
     throw new Refusal({ status: 409, code: 'idempotency_key_in_progress', message });
   }
   if (key !== '') context.keysInHand.add(keyInHand);
-  // Releases the idempotency key only once: after that, another request may use it.
+  // Releases the idempotency key only once. After the release, another request may use the key.
   let inHand = key !== '';
   const letGo = () => {
     if (inHand) context.keysInHand.delete(keyInHand);
@@ -53,13 +53,12 @@ export async function handleCreate(context: Context, kind: SandboxKind, call: Ca
 interface Create {
   readonly kind: SandboxKind;
   readonly caller: Caller;
-  /** Idempotency key; `null` if none was sent, or it does not count. */
   readonly key: string | null;
   readonly body: Json;
   readonly origin: string;
 }
 
-/** Synchronous, so that no other request is handled between checking the balance and booking. */
+/** Synchronous, so that no other request can spend the balance between its check and the booking. */
 function accept(context: Context, create: Create): Handled {
   const { kind, caller, key, body, origin } = create;
   const now = context.now();

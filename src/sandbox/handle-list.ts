@@ -40,7 +40,6 @@ export function handleList(
   });
 }
 
-/** Chooses page and limit. Values out of bounds become the nearest bound; values that are not numbers are ignored. */
 function choosePage(query: URLSearchParams, totalCount: number) {
   const wanted = readWhole(query.get('limit')) ?? pageLimit.default;
   const limit = Math.min(pageLimit.most, Math.max(pageLimit.least, wanted));

@@ -25,7 +25,7 @@ export const completeBody: BodySchema = {
   },
 };
 
-/** First of three steps: reserves a place for the bytes, and returns a URL for them that is valid for 15 minutes. */
+/** First of three steps: reserves a location for the bytes, and returns an upload URL that is valid for 15 minutes. */
 export function handleSignedUrl(context: Context, call: Call): Promise<Reply> {
   return handleUploadCall(context, call, ({ user, body }): Handled => {
     const { fileName } = checkBody(body, signedUrlBody);
@@ -37,7 +37,7 @@ export function handleSignedUrl(context: Context, call: Call): Promise<Reply> {
   });
 }
 
-/** Second step: stores the bytes. The URL alone permits the upload. */
+/** Second step: stores the bytes. The URL is the only credential. */
 export async function handlePut(context: Context, call: Call, blobName: string): Promise<Reply> {
   const action = context.faults.next('put', { kind: 'upload', text: blobName });
   return applyFault(action, async () => ({ answer: await takeBytes(context, call, blobName) }));
@@ -87,7 +87,7 @@ function checkSignature(context: Context, call: Call, blobName: string): void {
   throw new Refusal({ status: 403, code: 'upload_url_expired', message });
 }
 
-/** Signs an upload URL with the API key, so that no signature has to be stored. */
+/** Signs an upload URL with the API key, so that the sandbox does not store signatures. */
 function signBlob({ apiKey }: Context, blobName: string, expiresAtMs: number): string {
   return `${expiresAtMs}.${digest('put', apiKey, blobName, String(expiresAtMs)).slice(0, 40)}`;
 }

@@ -132,13 +132,16 @@ export function describeUpload({ id, name, createdAt, blob }: Asset, origin: str
 interface UploadSource {
   readonly chunks: AsyncIterable<Uint8Array>;
   readonly mediaType: string | undefined;
-  /** True if the sandbox did not fetch the file. */
+  /** Set if the sandbox made a replacement instead of fetching the file. */
   readonly isStandIn?: true;
 }
 
 const patienceMs = 60_000;
 
-/** Opens a file of this sandbox or of this machine. Other URLs get a stand-in, so that imports can be rehearsed. */
+/**
+ * Opens a file of this sandbox or of this machine. For any other URL, makes a replacement file, so that users can test
+ * imports.
+ */
 async function openUrl(context: Context, url: string, name: string): Promise<UploadSource> {
   const own = findOwnFile(context, url);
   if (own !== undefined) {
@@ -189,7 +192,6 @@ function refuseFailed(error: unknown): never {
   throw notFetched(`The url could not be fetched: ${cause instanceof Error ? cause.message : String(cause)}.`);
 }
 
-/** Decodes raw base64 or a `data:` URL. */
 function decodeBase64(text: string): UploadSource {
   const comma = /^data:/i.test(text) ? text.indexOf(',') : -1;
   const header = comma < 0 ? undefined : text.slice('data:'.length, comma);
@@ -219,7 +221,7 @@ interface StandIn {
 
 const formats = { 'image/jpeg': 'jpeg', 'image/webp': 'webp' } as const;
 
-/** Makes a picture for the name of an image, otherwise a text file. */
+/** Makes a picture if the name is that of an image. Otherwise, makes a text file. */
 async function makeStandIn(url: string, name: string): Promise<StandIn> {
   const guessed = guessMediaType(name);
   if (assetType(guessed) !== 'IMAGE') {

@@ -10,7 +10,7 @@ import { shownLife, syncLife, viewJob } from './life.ts';
 import { answerWith, describeOperation, listOf } from './openapi.ts';
 import { type Answer, answerJson, answerProblem, type Call, type JsonObject, type Reply } from './wire.ts';
 
-/** Returns fixed paths before those with an id. */
+/** Returns fixed paths before paths with an ID. */
 export function jobEndpoints(context: Context): Endpoint[] {
   return [
     ...kinds.map((kind) => createEndpoint(context, kind)),
@@ -47,7 +47,7 @@ function createEndpoint(context: Context, kind: SandboxKind): Endpoint {
   };
 }
 
-/** Several kinds may share a path. */
+/** Returns one endpoint per path, because several kinds may share a path. */
 function statusEndpoints(context: Context): Endpoint[] {
   const paths = [...new Set(kinds.flatMap((kind) => kind.status.paths))];
   return paths.map((path, index) => {
@@ -191,7 +191,6 @@ function showJob(context: Context, { call, id, kinds }: JobRequest, lifeOf: type
   });
 }
 
-/** Deletes a record with its files. `by`: type of the id in the path. */
 function handleDelete(context: Context, { call, id, kinds }: JobRequest, by: 'job' | 'record'): Promise<Reply> | Reply {
   const { user } = authenticate(context, call);
   const job = context.books.find(user, kinds, { id, by });

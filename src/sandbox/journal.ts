@@ -17,7 +17,6 @@ export interface Journal {
   close(): void;
 }
 
-/** Folders that sandboxes of this process have open. */
 const openHere = new Set<string>();
 
 /** Throws if another sandbox uses the folder, or if a complete line of a file is damaged. */
@@ -90,7 +89,10 @@ function isHeld(folder: string, pid: number): boolean {
   }
 }
 
-/** A dead process accepts signals until its parent has reaped it. Linux only. */
+/**
+ * Returns whether a process has ended and its parent has not reaped it yet. Such a process still accepts signals. Linux
+ * only.
+ */
 function isZombie(pid: number): boolean {
   const path = `/proc/${pid}/stat`;
   return existsSync(path) && /\) Z /.test(readFileSync(path, 'utf8'));

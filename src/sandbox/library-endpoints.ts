@@ -24,7 +24,7 @@ const createErrors = [400, 401, 413, 500];
 
 interface LibraryEndpoint extends OperationFacts {
   readonly method: 'GET' | 'POST';
-  /** Below `/api/v1`. */
+  /** Path below `/api/v1`. */
   readonly at: string;
   readonly run: (context: Context, call: Call) => Reply | Promise<Reply>;
 }
@@ -183,7 +183,7 @@ function handleOutput(context: Context, call: Call, path: OwnPath): Promise<Repl
   });
 }
 
-/** Any user may have uploaded the bytes, so browsers must not render them as a page. */
+/** Prevents browsers from rendering the bytes as a page, because any user may have uploaded them. */
 function handleUploaded(context: Context, call: Call, path: OwnPath): Promise<Reply> | Reply {
   return serve(context, call, {
     file: findUpload(context, path),
@@ -229,7 +229,7 @@ function takePart(content: Content, { first, last }: { first: number; last: numb
   return { ...content, first: content.first + first, size: last + 1 - first };
 }
 
-/** Several ranges, another unit or an outdated If-Range give the whole file, as HTTP allows. */
+/** Returns the whole file for several ranges, another unit or an outdated If-Range, as HTTP allows. */
 function readRange(call: Call, etag: string, size: number) {
   const ifRange = call.header('if-range');
   if (ifRange !== undefined && ifRange !== etag) return 'whole';

@@ -3,13 +3,11 @@ import { digest } from './digest.ts';
 import type { Lines } from './lines.ts';
 import { isObject, type JsonObject } from './wire.ts';
 
-/** Reserved place for the bytes of an upload. */
 interface Blob {
-  /** Token in the URLs of the bytes, which cannot be guessed. */
   readonly token: string;
   readonly user: string;
   readonly fileName: string;
-  /** Argument of `complete`: the token and a name that needs no escaping. */
+  /** Passed to `complete`: the token and a file name that needs no URL escaping. */
   readonly blobName: string;
   readonly stored: (StoredBytes & { readonly mediaType: string }) | undefined;
   readonly assetId: string | undefined;
@@ -23,7 +21,6 @@ export interface Asset {
   readonly blob: Blob & { readonly stored: StoredBytes & { readonly mediaType: string } };
 }
 
-/** Uploads and registered files, computed from the journal. */
 export class Library {
   private readonly store: BlobStore;
   private readonly journal: Lines | undefined;
@@ -43,7 +40,10 @@ export class Library {
     return this.get(token);
   }
 
-  /** Replaces the bytes of a blob. Returns `undefined` if it is registered. Rejects with the error of the store. */
+  /**
+   * Replaces the bytes of a blob. Returns `undefined` if the blob is already registered. Rejects with the error of the
+   * store.
+   */
   async fill(
     blob: Blob,
     chunks: AsyncIterable<Uint8Array>,
@@ -62,7 +62,7 @@ export class Library {
     return this.get(blob.token);
   }
 
-  /** Returns the record of the blob; `undefined` if there are no bytes yet. */
+  /** Returns the record of the blob. `undefined` if no bytes were uploaded. */
   register(blob: Blob, name: string, now: number): Asset | undefined {
     if (blob.stored === undefined) return undefined;
     if (blob.assetId === undefined) {
@@ -81,7 +81,6 @@ export class Library {
     return this.assets.has(id);
   }
 
-  /** Returns assets of a user, or of all users, newest first. */
   list(user?: string): Asset[] {
     return [...this.assets.values()].filter((asset) => user === undefined || asset.user === user).reverse();
   }
@@ -133,7 +132,6 @@ export class Library {
   }
 }
 
-/** Returns the last part of a path without characters that need escaping in a URL. */
 function simplifyName(fileName: string): string {
   const last = fileName.split(/[/\\]/).at(-1) ?? '';
   const simple = last
@@ -149,7 +147,7 @@ function readField(line: JsonObject, name: string): string {
   return value;
 }
 
-/** Checks a file name, because the journal may come from a branch. */
+/** Checks a file name from the journal, because the journal may come from an untrusted git branch. */
 function readName(line: JsonObject, name: string): string {
   const value = readField(line, name);
   if (!/^[\w-]{1,200}$/.test(value)) throw unreadable(line);

@@ -3,7 +3,6 @@ import { digest, lot } from './digest.ts';
 import type { JobView, Life } from './kinds/job-view.ts';
 import { outputArea } from './own-url.ts';
 
-/** Computes the state of a job from the clock. */
 export function lifeOf(job: Job, now: number, options: { speed: number; failRate: number }): Life {
   const { least, most } = job.kind.durationMs;
   const createdAtMs = Date.parse(job.entry.at);
@@ -25,7 +24,7 @@ interface Clockwork {
   readonly now: () => number;
 }
 
-/** With progress `when asked`, returns the state at the last status request. */
+/** Returns the current state. For progress `when asked`, returns the state at the last status request. */
 export function shownLife(job: Job, clockwork: Clockwork): Life {
   if (job.kind.status.progress === 'by the clock') return lifeOf(job, clockwork.now(), clockwork);
   const syncedAtMs = clockwork.books.syncedAt(job);
@@ -34,7 +33,6 @@ export function shownLife(job: Job, clockwork: Clockwork): Life {
   return { status: 'QUEUED', createdAtMs, updatedAtMs: createdAtMs };
 }
 
-/** Updates the state of a job with progress `when asked`. */
 export function syncLife(job: Job, clockwork: Clockwork): Life {
   if (job.kind.status.progress === 'when asked') {
     const now = clockwork.now();
@@ -44,7 +42,6 @@ export function syncLife(job: Job, clockwork: Clockwork): Life {
   return shownLife(job, clockwork);
 }
 
-/** `origin`: scheme and host of links. */
 export function viewJob(job: Job, life: Life, origin: string): JobView {
   const { entry, recordId, token } = job;
   return {
@@ -64,13 +61,12 @@ export function viewJob(job: Job, life: Life, origin: string): JobView {
   };
 }
 
-/** Returns the model that runs; in a rehearsal, the requested model of the simulated service. */
+/** Returns the model that runs. In a rehearsal, returns the requested model of the simulated service. */
 export function modelOf({ kind, body, entry }: Job): string {
   const { model } = kind.settle(body);
   return body.model === entry.body.model ? model : String(entry.body.model);
 }
 
-/** Returns the job as in the answer to its create request, for replays. */
 export function viewCreated(job: Job, origin: string): JobView {
   const createdAtMs = Date.parse(job.entry.at);
   return viewJob(job, { status: 'QUEUED', createdAtMs, updatedAtMs: createdAtMs }, origin);

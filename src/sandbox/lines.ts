@@ -10,18 +10,14 @@ import {
 } from 'node:fs';
 import { isObject, type JsonObject } from './wire.ts';
 
-/** An append-only file with one JSON object per line. */
 export interface Lines {
-  /** Lines of the file when it was opened. */
   readonly lines: readonly JsonObject[];
-  /** Writes the whole line, or throws. */
   append(line: JsonObject): void;
   close(): void;
 }
 
-/** Opens or creates the file. Throws if a complete line is damaged. */
 export function openLines(path: string): Lines {
-  // Creates a missing file, so that an append never has to.
+  // Creates a missing file now, so that an append needs no check.
   appendFileSync(path, '');
   const bytes = readFileSync(path);
   const whole = bytes.subarray(0, bytes.lastIndexOf(0x0a) + 1);

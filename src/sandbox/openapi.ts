@@ -6,7 +6,6 @@ import { kinds } from './kinds/index.ts';
 import { jobSchemas, link, notShown, refer, textOrNull, time } from './kinds/schemas.ts';
 import type { JsonObject } from './wire.ts';
 
-/** Generates the OpenAPI document from the endpoints and the schemas that validate their bodies. */
 export function describeService(endpoints: readonly Endpoint[]): JsonObject {
   const paths: { [path: string]: JsonObject } = {};
   for (const { base, path, method, operation } of endpoints) {
@@ -49,7 +48,7 @@ export interface OperationFacts {
   readonly body?: string;
   readonly answer: JsonObject;
   readonly errors: readonly number[];
-  /** Set for operations without a bearer token. */
+  /** Set for operations that need no bearer token. */
   readonly isOpen?: true;
   readonly notShown?: string;
 }

@@ -5,7 +5,7 @@ import type { RenderOrder } from './kinds/kind.ts';
 import type { Renderer } from './renderer.ts';
 import { stableJson } from './wire.ts';
 
-/** Part of every cache name. Change it when the same order gives other bytes. */
+/** Part of every cache name. Increase it when the same order gives other bytes. */
 const rendererVersion = 3;
 const memoryBytes = 64 * 1024 * 1024;
 
@@ -16,7 +16,6 @@ interface OutputFile {
 
 type SourceLoader = (() => Promise<Uint8Array | undefined>) | undefined;
 
-/** Cache of output files: the most recently used in memory, all of them in `folder`. */
 export class OutputFiles {
   private readonly renderer: Renderer;
   private readonly folder: string | undefined;
@@ -28,14 +27,14 @@ export class OutputFiles {
     this.folder = folder;
   }
 
-  /** `loadSource`: loads the source bytes; called only if the file has to be rendered. */
+  /** `loadSource` loads the source bytes. It is called only if the file must be rendered. */
   get(order: RenderOrder, loadSource?: SourceLoader): Promise<OutputFile> {
     const { kind, body, seed, take, sourceMs, fileName } = order;
     const key = stableJson([rendererVersion, kind, body, seed, take, sourceMs, fileName]);
     const name = createHash('sha256').update(key).digest('hex').slice(0, 32) + extname(fileName);
     const kept = this.kept.get(name);
     if (kept !== undefined) {
-      // Moved to the end, because the map's order is the order of last use.
+      // Moves the file to the end of the map, which is in order of last use.
       this.kept.delete(name);
       this.kept.set(name, kept);
       return Promise.resolve(kept);
@@ -68,7 +67,7 @@ export class OutputFiles {
     const bytes = await this.renderer.render(source === undefined ? order : { ...order, source });
     if (this.folder !== undefined) {
       await mkdir(this.folder, { recursive: true });
-      // Written under another name and renamed, so that a file under its own name is always complete.
+      // Writes a temporary file and renames it, so that a file with its final name is always complete.
       const unfinished = join(this.folder, `.${name}.${process.pid}`);
       await writeFile(unfinished, bytes);
       await rename(unfinished, join(this.folder, name));

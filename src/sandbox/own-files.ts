@@ -13,7 +13,7 @@ export interface OwnFile {
   readonly content: Content;
 }
 
-/** `text`: text that a scripted fault may match. */
+/** `text`: text that a scripted fault can match. */
 export interface FoundFile {
   readonly kind: string;
   readonly text: string;
@@ -21,7 +21,7 @@ export interface FoundFile {
   open(): Promise<OwnFile | undefined>;
 }
 
-/** `open` resolves with undefined while the job is not completed. */
+/** `open` resolves with undefined until the job is completed. */
 export function findOutput(context: Context, path: OwnPath): FoundFile | undefined {
   const sample = findSample(path);
   if (sample !== undefined) {
@@ -63,7 +63,9 @@ export function findOwnFile(context: Context, url: string): FoundFile | undefine
   return path === undefined ? undefined : (findOutput(context, path) ?? findUpload(context, path));
 }
 
-/** Whether a request may refer to the URL although it is not public: an output, or a complete upload. */
+/**
+ * Returns whether a request may refer to this URL although the URL is not public: it is an output or a complete upload.
+ */
 export function isOwnFile(context: Context, url: string): boolean {
   const path = readOwnUrl(url);
   if (path === undefined) return false;
@@ -86,10 +88,8 @@ function orderOf(job: Job, fileName: string): RenderOrder {
   return { kind: kind.name, body, seed, take, sourceMs, fileName };
 }
 
-/** Maximum size of a source file in bytes. The sandbox makes no larger files. */
 const largestSourceBytes = 64 * 1024 * 1024;
 
-/** Also finds the output of a deleted job. */
 async function loadSource(context: Context, job: Job): Promise<Uint8Array | undefined> {
   const { source } = job;
   if (source === undefined) return undefined;

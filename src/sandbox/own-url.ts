@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net';
 import { type Json, stableJson } from './wire.ts';
 
-/** Path of a served file: outputs and samples are below `/files`, uploads below `/storage/public`. */
+/** Path of a served file. Outputs and samples are below `/files`, uploads below `/storage/public`. */
 export interface OwnPath {
   readonly token: string;
   readonly name: string;
@@ -13,14 +13,17 @@ export const uploadArea = '/storage/public';
 const ownPath = /^\/(?:files|storage\/public)\/([0-9a-f]{40})\/([^/]+)$/;
 const ownOrigin = /https?:\/\/[^/"\s]+(?=\/(?:files|storage\/public)\/[0-9a-f]{40}\/)/g;
 
-/** Ignores the host, because a sandbox may have several names. */
+/** Ignores the host, because a sandbox may have several host names. */
 export function readOwnUrl(url: string): OwnPath | undefined {
   if (!URL.canParse(url)) return undefined;
   const [, token, name] = ownPath.exec(new URL(url).pathname) ?? [];
   return token === undefined || name === undefined ? undefined : { token, name: decodeName(name) };
 }
 
-/** Omits the host of links to own files, because the sandbox may use another port later. */
+/**
+ * Returns the body as text. Removes the host from links to sandbox files, because the sandbox may use another port
+ * later.
+ */
 export function bodyText(body: Json): string {
   return stableJson(body).replace(ownOrigin, '');
 }
@@ -38,7 +41,7 @@ export function isLoopbackAddress(address: string): boolean {
   return plain === '::1' || (isIPv4(plain) && plain.startsWith('127.'));
 }
 
-/** Another name may be foreign, and resolve to this machine. */
+/** Returns whether the host is a loopback name. A foreign name could also resolve to this machine. */
 export function isLoopbackUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);

@@ -22,7 +22,6 @@ export async function* cutPieces(pieces: AsyncIterable<Uint8Array>, bytes: numbe
   }
 }
 
-/** Delays the pieces, with ten small pieces per second. */
 export async function* pacePieces(pieces: AsyncIterable<Uint8Array>, bytesPerSecond: number): Pieces {
   const pieceBytes = Math.max(1, Math.round(bytesPerSecond / 10));
   let isFirst = true;

@@ -2,7 +2,6 @@ import { parentPort } from 'node:worker_threads';
 import type { RenderOrder } from './kinds/kind.ts';
 import { renderHere, type WorkerAnswer } from './renderer.ts';
 
-/** Thread of `ThreadRenderer`. */
 parentPort?.on('message', async ({ number, order }: { number: number; order: RenderOrder }) => {
   const answer = await renderHere(order).then(
     (bytes): WorkerAnswer => ({ type: 'done', number, bytes: new Uint8Array(bytes) }),

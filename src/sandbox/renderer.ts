@@ -14,7 +14,8 @@ export type WorkerAnswer = { readonly number: number } & (
 );
 
 /**
- * Built code renders in a thread, so that a large picture does not delay other answers. Sources render in this thread.
+ * Returns a renderer. Built code renders in a worker thread, so that a large picture does not delay other answers. Code
+ * that runs from sources renders in the main thread.
  */
 export function createRenderer(): Renderer {
   return import.meta.url.endsWith('.js') ? new ThreadRenderer() : { render: renderHere, close: async () => undefined };
@@ -33,8 +34,8 @@ interface Waiting {
 }
 
 /**
- * Renderer in a worker thread, which starts with the first order, and again after a crash. While idle, it does not keep
- * the process alive.
+ * Renders in a worker thread. The thread starts with the first order and restarts after a crash. While idle, it does
+ * not keep the process alive.
  */
 class ThreadRenderer implements Renderer {
   private worker: Worker | undefined;
@@ -61,7 +62,7 @@ class ThreadRenderer implements Renderer {
     const worker = new Worker(new URL('./render-worker.js', import.meta.url), { name: 'sandbox-render' });
     worker.on('message', (answer: WorkerAnswer) => this.settle(worker, answer));
     const stop = (error: Error) => {
-      // An exit event follows an error event; by then a new thread may be running with other orders.
+      // An exit event follows an error event. Meanwhile, a new thread may be running with other orders.
       if (this.worker !== worker) return;
       this.worker = undefined;
       for (const waiting of this.waiting.values()) waiting.reject(error);

@@ -4,7 +4,6 @@ import { readText } from './kinds/kind.ts';
 import { voices } from './kinds/voices.ts';
 import type { OwnPath } from './own-url.ts';
 
-/** A file that does not belong to a job: the sample of a voice, or the picture of an account. */
 export interface Sample {
   readonly token: string;
   readonly fileName: string;
@@ -12,7 +11,6 @@ export interface Sample {
   readonly order: RenderOrder;
 }
 
-/** The connected accounts, the same for every user. */
 export const accounts = [
   { provider: 'instagram', name: 'Sandbox Studio', username: 'sandbox.studio' },
   { provider: 'tiktok', name: 'Sandbox Shorts', username: 'sandboxshorts' },

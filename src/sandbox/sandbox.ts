@@ -24,28 +24,28 @@ export interface SandboxOptions {
   /** Returns the current time in ms. Defaults to `Date.now`. */
   now?: () => number;
   faults?: Fault[];
-  /** Share of jobs, 0 to 1, that end FAILED. Their bodies determine which ones. Defaults to 0. */
+  /** Share of jobs, 0 to 1, that end FAILED. The body of a job determines whether it fails. Defaults to 0. */
   failRate?: number;
   /**
-   * Simulates another service for a caller that has checked its requests: the sandbox accepts every body. If `priceOf`
-   * returns undefined, the sandbox's own price applies.
+   * Simulates another service for a caller that has already checked its requests. The sandbox then accepts every body.
+   * If `priceOf` returns undefined, the price of the sandbox applies.
    */
   rehearsal?: { priceOf?: PriceOf };
 }
 
 interface SandboxFiles {
-  /** Folder for ledger, uploads and rendered files, used by one sandbox at a time. Defaults to memory. */
+  /** Folder for the ledger, uploads and rendered files. Only one sandbox can use it at a time. Defaults to memory. */
   dataDir?: string;
-  /** Folder for rendered files. Several sandboxes may share it at the same time. Defaults to a folder in `dataDir`. */
+  /** Folder for rendered files. Several sandboxes can share it at the same time. Defaults to a folder in `dataDir`. */
   filesDir?: string | undefined;
-  /** Wraps or replaces the sandbox's own renderer. */
+  /** Wraps or replaces the built-in renderer. */
   renderer?: (own: Renderer) => Renderer;
 }
 
 export interface SandboxRequest {
   readonly method: string;
   readonly path: string;
-  /** HTTP status; 0 before the answer, and permanently if the connection was reset or hangs. */
+  /** HTTP status. 0 while there is no answer, and permanently if the connection was reset or hangs. */
   readonly status: number;
 }
 
@@ -56,21 +56,21 @@ interface Server {
   listen(options?: { port?: number; host?: string }): Promise<Listener>;
   /** All received requests, in order of arrival. */
   requests(): SandboxRequest[];
-  /** Closes the listeners and the renderer, and releases `dataDir` for another sandbox. Later requests get 503. */
+  /** Closes the listeners and the renderer. Another sandbox can then use `dataDir`. Later requests get 503. */
   close(): Promise<void>;
 }
 
 export interface Sandbox extends Server {
   /** All accepted create requests, including posts, in order. */
   ledger(): LedgerEntry[];
-  /** Balance of the API key's user, in credits. */
+  /** Balance in credits of the user with the API key. */
   balance(): number;
   setBalance(credits: number): void;
-  /** Whether this is the id of a job, post or uploaded file of the sandbox, even if it was deleted. */
+  /** Returns whether this is the ID of a job, post or uploaded file of the sandbox, even if it was deleted. */
   knows(id: string): boolean;
   addFaults(faults: Fault[]): void;
   clearFaults(): void;
-  /** Answers further create requests and posts of a user with 429 after `creates` requests within `perMs`. */
+  /** After `creates` requests within `perMs`, answers further create requests and posts of a user with 429. */
   limitCreates(rule: CreatesRule): void;
 }
 
@@ -165,7 +165,7 @@ function createServer(service: Service, onClose: () => Promise<void>): Server {
   };
 }
 
-/** Rejects on a reset. A hang does not settle until the request is aborted. */
+/** Rejects on a reset. During a hang, stays pending until the request is aborted. */
 async function serveFetch(request: Request, serve: (call: Call) => Promise<Reply>): Promise<Response> {
   const url = new URL(request.url);
   const reply = await serve({

@@ -1,6 +1,5 @@
 import { isObject, type Json, type JsonObject } from './wire.ts';
 
-/** Subset of JSON Schema. Validates request bodies, and is a part of the OpenAPI document. */
 export interface BodySchema extends JsonObject {
   type: 'object';
   required: string[];
@@ -9,7 +8,7 @@ export interface BodySchema extends JsonObject {
 
 export const anyBody: BodySchema = { type: 'object', required: [], properties: {} };
 
-/** Returns the first error in the body as a sentence; `undefined` if it is valid. Unknown fields are allowed. */
+/** Returns the first error in the body as a sentence. `undefined` if the body is valid. Unknown fields are allowed. */
 export function findSchemaProblem(body: Json, schema: BodySchema): string | undefined {
   if (!isObject(body)) return 'The body must be a JSON object.';
   for (const name of schema.required) {
@@ -25,8 +24,8 @@ export function findSchemaProblem(body: Json, schema: BodySchema): string | unde
 }
 
 /**
- * Adapts a body of a rehearsal to this sandbox: values that violate the schema are removed, and required ones are
- * added. They are no errors, because the body is for another service. A valid body is unchanged.
+ * Adapts a rehearsal's body, which is for another service, to the schema of this sandbox. Removes values that violate
+ * the schema, and adds required values. Returns a valid body unchanged.
  */
 export function fitBody(body: JsonObject, { required, properties }: BodySchema): JsonObject {
   const texts = Object.values(body).filter((value) => typeof value === 'string' && value.trim() !== '');

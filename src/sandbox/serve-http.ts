@@ -4,13 +4,13 @@ import { cutPieces, pacePieces, readPieces } from './pieces.ts';
 import { type Answer, type Body, type Call, largestBodyBytes, type Reply } from './wire.ts';
 
 export interface Listener {
-  /** URL of the API; ends in `/api/v1`. */
+  /** URL of the API. Ends in `/api/v1`. */
   readonly url: string;
   readonly port: number;
   close(): Promise<void>;
 }
 
-/** Listens for HTTP requests; port 0 means any free port. Rejects if the port is taken. */
+/** Listens for HTTP requests. Port 0 means a free port. Rejects if the port is in use. */
 export async function listenHttp(
   serve: (call: Call) => Promise<Reply>,
   options: { readonly port: number; readonly host: string },
@@ -80,7 +80,7 @@ async function handle(
   }
 }
 
-/** Reads a too large body to its end, because callers read no answer before they have sent the body. */
+/** Reads even a too large body to its end, because clients read the answer only after they have sent the body. */
 async function readBody(request: IncomingMessage): Promise<Body | 'gone'> {
   // The connection stays open if the handler stops reading early, because the answer uses it.
   if (request.method === 'PUT') return { type: 'stream', chunks: request.iterator({ destroyOnReturn: false }) };
@@ -132,7 +132,7 @@ async function send(response: ServerResponse, answer: Answer, headOnly: boolean)
   }
 }
 
-/** Writes each piece after the previous piece was flushed. Ends early if the caller has closed the connection. */
+/** Writes each piece after the previous piece was flushed. Stops if the client has closed the connection. */
 async function write(response: ServerResponse, pieces: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const piece of pieces) {
     if (response.destroyed) return;

@@ -24,7 +24,7 @@ import {
 export type Service = (call: Call) => Promise<Reply>;
 
 export function createService(context: Context): Service {
-  // Fixed paths come before paths with an id in the same place.
+  // Fixed paths come before paths with an ID at the same position.
   const endpoints = [...libraryEndpoints(context), ...jobEndpoints(context), ...fileEndpoints(context)];
   endpoints.push(...pageEndpoints(context), ...documentEndpoints(endpoints));
   return (call) => answer(endpoints, call);
@@ -189,7 +189,10 @@ function describeJob(context: Context, job: Job, origin: string): JsonObject {
   };
 }
 
-/** Refuses a caller on another machine, or with another name than a loopback name: the page requires no API key. */
+/**
+ * Refuses a client on another machine or with a host name that is not a loopback name, because the page requires no API
+ * key.
+ */
 function requireLocal(call: Call): void {
   if (call.isLocal && isLoopbackUrl(call.origin)) return;
   const message = 'This is served to this machine only, as in http://127.0.0.1:4010/.';

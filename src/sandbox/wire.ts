@@ -5,7 +5,7 @@ export interface JsonObject {
 
 export interface Call {
   readonly method: string;
-  /** Path without the query, percent-encoded. */
+  /** Percent-encoded path without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
   /** Scheme and host of the URL, for example `http://127.0.0.1:4010`. */
@@ -15,7 +15,10 @@ export interface Call {
   readonly body: Body;
 }
 
-/** `too large`: more than 10 MB. `stream`: body of a PUT, which can be read once; throws when the connection breaks. */
+/**
+ * `too large`: more than 10 MB. `stream`: body of a PUT. It can be read only once, and throws when the connection
+ * breaks.
+ */
 export type Body =
   | { readonly type: 'whole'; readonly bytes: Buffer }
   | { readonly type: 'too large' }
@@ -36,13 +39,13 @@ export type Content =
   | { readonly type: 'bytes'; readonly bytes: Buffer }
   | { readonly type: 'file'; readonly path: string; readonly first: number; readonly size: number };
 
-/** How the body is sent. `cut` announces the whole length, sends this many bytes and closes the connection. */
+/** How the body is sent. `cut`: announces the whole length, sends this many bytes and closes the connection. */
 type Delivery =
   | { readonly type: 'whole' }
   | { readonly type: 'cut'; readonly bytes: number }
   | { readonly type: 'paced'; readonly bytesPerSecond: number };
 
-/** A request without an answer. `abandoned` is called when the caller closes the connection. */
+/** Request that gets no answer. `abandoned` is called when the client closes the connection. */
 interface Hang {
   readonly type: 'hang';
   readonly abandoned: () => void;
@@ -70,7 +73,7 @@ export function answerJson(status: number, body: Json, headers: Readonly<Record<
   return answerBytes(status, { 'content-type': 'application/json; charset=utf-8', ...headers }, bytes);
 }
 
-/** Texts of the `error` field by status. `code` is more specific, and `message` is for people. */
+/** Texts of the `error` field by status. In an answer, `code` is more specific, and `message` is for users. */
 const errorNames: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   401: 'Unauthorized',
@@ -104,7 +107,6 @@ export function answerProblem(problem: Problem): Answer {
   );
 }
 
-/** Thrown by a handler that refuses its request. */
 export class Refusal extends Error {
   readonly answer: Answer;
 

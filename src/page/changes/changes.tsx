@@ -102,7 +102,6 @@ function Before({ page, version }: { page: Page; version: Version }) {
   );
 }
 
-/** Shows the values in which the two requests differ. */
 function Words({ page, asset, version: { earlier } }: { page: Page; asset: ReviewAsset; version: Version }) {
   if (Object.keys(earlier.request).length === 0) return <p>The lock has no request of this version.</p>;
   if (earlier.changed.length === 0) return <p>The request is the same: the output was regenerated.</p>;

@@ -1,14 +1,13 @@
 import type { ReviewAsset, ReviewEarlier, ReviewFile } from '../../contract/review.ts';
 import { defined } from '../../ground/values.ts';
 
-/** An earlier version of an asset. `file`: the file to show. */
 export interface Version {
   is: 'reference' | 'earlier';
   earlier: ReviewEarlier;
   file?: ReviewFile;
 }
 
-/** Returns the version at the reference commit, then earlier purchases, newest first. No purchase occurs twice. */
+/** Returns the version at the reference commit, then earlier purchases, newest first. Each purchase occurs once. */
 export function versionsOf({ report, earlier }: ReviewAsset): Version[] {
   const before = report?.before;
   const others = earlier.filter(({ job }) => before == null || job === undefined || job !== before.job);
@@ -22,7 +21,6 @@ export function versionsOf({ report, earlier }: ReviewAsset): Version[] {
   });
 }
 
-/** Returns whether an asset was bought again, or differs from the reference commit. */
 export function hasChanged({ report, job, earlier }: ReviewAsset): boolean {
   const before = report?.before;
   if (before === undefined) return earlier.length > 0;

@@ -15,7 +15,6 @@ import { type Compare, compareOf } from './state.ts';
 
 const sideNames: Record<Side, string> = { left: 'Left', right: 'Right' };
 
-/** Name, picture and verdict of an asset. A press on the pane makes the asset active. */
 export function ComparePane({ page, side, isPair }: { page: Page; side: Side; isPair: boolean }) {
   const compare = compareOf(page);
   const asset = page.shown.value.assets.get(compare.on(side) ?? '');
@@ -47,7 +46,6 @@ interface PaneProps {
   label: string;
   name: string;
   file: ReviewFile | undefined;
-  /** Why there is nothing to show. */
   why: string | undefined;
   address?: string;
   mark?: Mark;
@@ -121,14 +119,12 @@ export function PaneArea({
   );
 }
 
-/** Clips an overlaid picture to its side of the wipe line. */
 function clipOf({ mode, wipe }: Compare, side: Side, isPair: boolean): { clipPath?: string } {
   if (mode.value !== 'wipe' || !isPair) return {};
   const part = wipe.value * 100;
   return { clipPath: side === 'left' ? `inset(0 ${100 - part}% 0 0)` : `inset(0 0 0 ${part}%)` };
 }
 
-/** The draggable line between two overlaid pictures. */
 function WipeLine({ panes }: { panes: Compare }) {
   return (
     <div

@@ -21,7 +21,6 @@ import { actOnCompareKey } from './keys.ts';
 import { otherSide } from './sides.ts';
 import { type Compare, compareOf, type Mode } from './state.ts';
 
-/** Shows two assets of a group side by side, overlaid, or one at a time. */
 export const compareView: View = {
   name: 'compare',
   label: 'Compare',
@@ -76,7 +75,6 @@ interface CompareAreaProps {
   page: Page;
   head: ComponentChildren;
   tools?: ComponentChildren;
-  /** The left pane. Omitted if there is one pane. */
   before: ComponentChildren;
   children: ComponentChildren;
 }

@@ -5,7 +5,6 @@ import { compareOf } from './state.ts';
 
 const pairs = new WeakMap<Page, FilmPair>();
 
-/** Returns the playback state of the two compared films. The active film leads. */
 export function filmsOf(page: Page): FilmPair {
   const known = pairs.get(page);
   if (known !== undefined) return known;
@@ -15,13 +14,12 @@ export function filmsOf(page: Page): FilmPair {
   return pair;
 }
 
-/** Differences in seconds: above `apart`, the follower changes its speed; above `farApart`, it seeks. */
+/** Differences in seconds. Above `apart`, the follower changes its speed. Above `farApart`, it seeks. */
 const apart = 0.015;
 const farApart = 0.12;
-/** Relative change of the follower's speed. */
 const nudge = 0.06;
 
-/** Plays two films synchronously. The leader plays its sound and determines the position of the other film. */
+/** Plays two films synchronously. The leader plays its sound and determines the position of the follower. */
 class FilmPair {
   readonly isPlaying = signal(false);
   /** Position of the leader, in seconds. */
@@ -31,7 +29,6 @@ class FilmPair {
   #leader: Side = 'left';
   #frame = 0;
 
-  /** Sets the element of a side; `null` when it is removed. */
   set(side: Side, film: HTMLVideoElement | null): void {
     if (film === null) this.#films.delete(side);
     else if (this.#films.get(side) !== film) {
@@ -81,7 +78,9 @@ class FilmPair {
     for (const film of this.#films.values()) film.currentTime = Math.min(to, film.duration || to);
   }
 
-  /** Pauses at the next or previous frame. Assumes 24 frames a second, because browsers do not expose the frame rate. */
+  /**
+   * Pauses at the next or previous frame. Assumes 24 frames per second, because browsers do not report the frame rate.
+   */
   step(by: 1 | -1): void {
     this.pause();
     this.seek(this.position.value + by / 24);

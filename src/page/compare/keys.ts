@@ -17,7 +17,6 @@ export const compareKeyHelp: readonly KeyHelp[] = [
 
 const wipeStride = 0.05;
 
-/** Performs the action of a key. Returns false if the page has to handle the key. */
 export function actOnCompareKey(page: Page, press: Press): boolean {
   const compare = compareOf(page);
   const { key } = press;

@@ -6,7 +6,7 @@ export function otherSide(side: Side): Side {
   return side === 'left' ? 'right' : 'left';
 }
 
-/** Addresses of the two compared assets. One of the two is the active asset of the page. */
+/** Addresses of the two compared assets. One of them is the active asset of the page. */
 export interface Sides {
   left: string;
   right?: string;
@@ -15,9 +15,8 @@ export interface Sides {
 
 /**
  * Chooses the initial pair: the picked asset on the left and the active asset on the right. Without a pick, chooses the
- * active asset and its neighbour. If the group has one asset, chooses the source and the asset.
- *
- * @param group shown assets of the active group, in order
+ * active asset and the asset next to it. If the group has only one asset, chooses the source and that asset.  @param
+ * group visible assets of the active group, in order
  */
 export function startSides(group: readonly ReviewAsset[], active: string, source?: string): Sides {
   if (group.length === 1 && source !== undefined) return { left: source, right: active, active: 'right' };
@@ -33,8 +32,8 @@ export function startSides(group: readonly ReviewAsset[], active: string, source
 }
 
 /**
- * Returns the sides after a change of the active asset. If the other side has the asset, that side becomes active.
- * Otherwise the asset replaces the asset on the active side. In another group, both sides start again.
+ * Returns the sides after the active asset has changed. If the inactive side shows the new asset, that side becomes
+ * active. Otherwise, the new asset replaces the asset on the active side. In a new group, chooses the initial pair.
  */
 export function followActive(sides: Sides, group: readonly ReviewAsset[], active: string, source?: string): Sides {
   if (sides[sides.active] === active) return sides;
@@ -45,7 +44,6 @@ export function followActive(sides: Sides, group: readonly ReviewAsset[], active
   return { ...sides, [sides.active]: active };
 }
 
-/** Returns the address `by` positions further. Skips the asset on the other side. */
 export function nextOnSide(sides: Sides, group: readonly ReviewAsset[], by: 1 | -1): string | undefined {
   const others = group.filter(({ address }) => address !== sides[otherSide(sides.active)]);
   return others[others.findIndex(({ address }) => address === sides[sides.active]) + by]?.address;

@@ -8,17 +8,18 @@ import { followActive, nextOnSide, otherSide, type Side, type Sides, startSides 
 
 export type Mode = 'beside' | 'wipe' | 'blink' | 'difference';
 
-/** State of the views that compare. Each page has one. */
 export class Compare {
   readonly mode = signal<Mode>('beside');
   readonly zoom = new SharedZoom();
   /** Share of the area that shows the left picture, 0 to 1. */
   readonly wipe = signal(0.5);
-  /** The compared assets. Undefined while the views are closed. Both sides are equal if the left is an earlier version. */
+  /**
+   * The compared assets. Undefined while the comparison is closed. If the left side shows an earlier version of the
+   * right asset, both addresses are equal.
+   */
   readonly sides = signal<Sides | undefined>(undefined);
   readonly version = signal(0);
   readonly #page: Page;
-  /** Addresses of the active group that this view has shown. */
   readonly #met = new Set<string>();
   #group: number | undefined;
 
@@ -69,7 +70,6 @@ export class Compare {
     return this.sides.value?.[side];
   }
 
-  /** Makes a side active. `takesFocus`: whether the asset gets the focus. */
   activate(side: Side, takesFocus = true): void {
     const sides = this.sides.value;
     const address = sides?.[side];
@@ -81,7 +81,6 @@ export class Compare {
     this.activate(otherSide(this.activeSide()));
   }
 
-  /** The side on which keys act. If only one side is visible, it is this side. */
   activeSide(): Side {
     return this.sides.value?.active ?? 'left';
   }
@@ -90,15 +89,15 @@ export class Compare {
     this.wipe.value = Math.min(1, Math.max(0, part));
   }
 
-  /** Shows one picture at a time. Each further call switches to the other picture. */
+  /** Shows one picture at a time. Each later call switches to the other picture. */
   blink(): void {
     if (this.mode.value === 'blink') this.other();
     else this.mode.value = 'blink';
   }
 
   /**
-   * Replaces an asset after a verdict on one of the two: a picked asset stays, a rejected asset goes. Returns the new
-   * asset, which was not shown before. Undefined if all assets were shown.
+   * After a verdict on one of the two assets, replaces the rejected asset, or the asset that was not picked. Returns
+   * the new asset, which was not shown before. Undefined if all assets were shown.
    */
   challenge(address: string, is: Mark): string | undefined {
     const sides = this.sides.value;

@@ -84,7 +84,6 @@ function FileFacts({ file }: { file: ReviewFile }) {
   );
 }
 
-/** Returns the size of a picture in pixels, as the browser measures it. Empty before the picture is loaded. */
 function useSize({ is, url }: Partial<ReviewFile> = {}): string {
   const [seen, setSeen] = useState({ url, size: '' });
   useEffect(() => {

@@ -13,7 +13,9 @@ interface RequestListProps {
   isBrief?: boolean;
 }
 
-/** Lists the values of a request, and marks values that differ in other requests. `isBrief`: only these values. */
+/**
+ * Lists the values of a request. Marks values that differ in the other requests. `isBrief`: lists only these values.
+ */
 export function RequestList({ page, request, others, isBrief = false }: RequestListProps) {
   const rows = listRequest(request, others).filter(({ differs }) => differs || !isBrief);
   return (
@@ -39,7 +41,6 @@ export function RequestList({ page, request, others, isBrief = false }: RequestL
   );
 }
 
-/** Maximum number of steps with pictures. Further steps have only their addresses. */
 const mostPictures = 24;
 
 export function Steps({ page, title, addresses }: { page: Page; title: string; addresses: readonly string[] }) {
@@ -64,7 +65,6 @@ interface StepButtonProps {
   hasPicture?: boolean;
 }
 
-/** Button that makes a step active. A step that is not on the page is shown as text. */
 function StepButton({ page, address, hasPicture = false }: StepButtonProps) {
   const asset = page.shown.value.assets.get(address);
   if (asset === undefined)

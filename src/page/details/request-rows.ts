@@ -1,17 +1,15 @@
 import type { Json } from '../../ground/json.ts';
 import { textFields } from '../parts/words.ts';
 
-/** One value of a request with its path, such as `lyrics[2].text`. */
 interface RequestRow {
   path: string;
   value: string | { address: string; field: string };
-  /** Whether another request of the group has a different value or none. */
+  /** Whether another request of the group has a different value or no value. */
   differs: boolean;
 }
 
 type Request = Readonly<Record<string, Json>>;
 
-/** Lists the values of a request. Texts and the model come first. */
 export function listRequest(request: Request, others: readonly Request[]): RequestRow[] {
   const theirs = others.map((other) => new Map(leavesOf(other).map(([path, value]) => [path, JSON.stringify(value)])));
   return leavesOf(request)
@@ -23,7 +21,6 @@ export function listRequest(request: Request, others: readonly Request[]): Reque
     }));
 }
 
-/** Name of the measured size in the list of a request. */
 export const pixelSize = 'Size';
 
 const first = [...textFields, 'model', pixelSize];
@@ -33,7 +30,7 @@ function rankOf(path: string): number {
   return place < 0 ? first.length : place;
 }
 
-/** Returns the values of a request with their paths. Empty lists and objects count as values. */
+/** Returns the values of a request with their paths. An empty list or object counts as one value. */
 function leavesOf(value: Json, path = ''): [path: string, value: Json][] {
   if (typeof value !== 'object' || value === null || asStep(value)) return [[path, value]];
   const entries = Array.isArray(value)

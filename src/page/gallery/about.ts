@@ -4,7 +4,6 @@ import { counted } from '../parts/words.ts';
 import type { Page } from '../state/page.ts';
 import type { Section } from './grid-layout.ts';
 
-/** Describes when the gallery was made, and with which commit it is compared. */
 export function aboutOf(page: Page): string {
   const { made, compare, embedded, client } = page.data.value.report ?? { made: 0 };
   if (client) return client;
@@ -19,7 +18,6 @@ export function aboutOf(page: Page): string {
 
 const lacksOutput = ({ files }: ReviewAsset) => files.length === 0;
 
-/** Returns assets by task, or by group for a client. Assets without an output come last. */
 export function sectionsOf({ strips, isForClient }: Page): Section[] {
   if (isForClient) return strips.value.map(({ group, assets }) => ({ name: group.group.title ?? '', assets }));
   const byTask = groupBy(

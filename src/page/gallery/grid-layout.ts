@@ -7,13 +7,13 @@ export interface Section {
   assets: readonly ReviewAsset[];
 }
 
-/** A line of the grid: the head of a section, or assets with pictures of one height, in CSS pixels. */
+/** Line of the grid: the head of a section, or assets with pictures of one height, in CSS pixels. */
 export type GridLine = { name: string } | { name: string; assets: readonly ReviewAsset[]; height: number };
 
 export const around = 50;
-/** Maximum number of rendered cards, so that scrolling is smooth. */
+/** Maximum number of rendered cards that still scroll smoothly. */
 export const mostCards = 120;
-/** Number of rendered lines outside of the visible area, as in `useRows`. */
+/** Number of lines rendered outside the visible area, as in `useRows`. */
 const overscan = 4;
 const usualHeight = 210;
 
@@ -37,7 +37,6 @@ export function layLines(sections: readonly Section[], room: PictureRoom & { hei
   });
 }
 
-/** Returns the height of pictures for which at most `mostCards` cards are rendered. */
 function heightFor(sections: readonly Section[], room: PictureRoom & { height: number }): number {
   const all = sections.flatMap(({ assets }) => assets);
   const shape = all.reduce((sum, asset) => sum + widthIn(room, asset, 100) / 100, 0) / Math.max(1, all.length);

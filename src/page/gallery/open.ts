@@ -15,7 +15,6 @@ const galleryFacets: Facet[] = [
   { name: 'verdict', valuesOf: ({ verdict, isJudged }) => [verdict?.is ?? (isJudged ? 'undecided' : 'not asked for')] },
 ];
 
-/** Adds the filters and views of a gallery to the page before the page is rendered. */
 export function openGallery(page: Page): void {
   const { report } = page.data.value;
   const { views } = page.offer;
@@ -41,12 +40,12 @@ export function openGallery(page: Page): void {
   followAddress(page);
 }
 
-/** Delay in ms before the URL names the active asset, because browsers limit the rate of URL changes. */
+/** Delay in ms before the active asset is written to the URL, because browsers limit the rate of URL changes. */
 const settled = 300;
 
 /**
- * Synchronizes the hash of the URL with the view, so that a link opens the same state. Each change of views and filters
- * adds an entry to the history of the browser.
+ * Synchronizes the hash of the URL with the view, so that a link opens the same state. Each change of views or filters
+ * adds an entry to the browser history.
  */
 function followAddress(page: Page): void {
   const start = page.views.value;
@@ -76,7 +75,7 @@ function hashOf(page: Page, passing: Record<string, string> = {}): string {
   return `#${new URLSearchParams(all.filter(([, value]) => value !== ''))}`;
 }
 
-/** Applies the hash of the URL to the page. Ignores unknown parameters. `start`: the initial views. */
+/** Applies the hash of the URL to the page. Ignores unknown parameters. `start`: initial views. */
 function show(page: Page, start: readonly ViewName[]): void {
   const said = new URLSearchParams(location.hash.slice(1));
   const get = (name: string) => said.get(name) ?? '';

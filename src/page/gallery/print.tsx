@@ -10,7 +10,7 @@ import { aboutOf, sectionsOf, shownWords } from './about.ts';
 
 export const printsPicked = signal(false);
 
-/** Prints a sheet of all assets that the filter shows. */
+/** On a print command, prints a sheet of all assets that match the filter instead of the page. */
 export function listenForPrint(page: Page): void {
   addEventListener('beforeprint', () => void fillSheet(page));
   addEventListener('afterprint', clearSheet);
@@ -21,7 +21,6 @@ export function listenForPrint(page: Page): void {
   });
 }
 
-/** Opens the print dialog when all pictures are loaded. */
 export async function printSheet(page: Page): Promise<void> {
   const sheet = fillSheet(page);
   const pictures = [...sheet.querySelectorAll('img')].filter(({ complete }) => !complete);

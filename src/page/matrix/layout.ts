@@ -1,6 +1,5 @@
 import type { ReviewAsset } from '../../contract/review.ts';
 
-/** Columns of the matrix: the tasks, or the values of an axis. */
 export type MatrixBy = { is: 'task' } | { is: 'axis'; axis: string };
 
 export interface Matrix {
@@ -10,14 +9,14 @@ export interface Matrix {
 
 export interface MatrixRow {
   name: string;
-  /** Assets by column. A column without shown assets has an empty list. */
+  /** Assets by column. A column with no visible assets has an empty list. */
   cells: ReviewAsset[][];
 }
 
 /**
- * Lays assets out with a row per row key, and a column per task or per value of an axis. Takes share a cell, and in
- * columns of tasks so do the values of axes. With columns of an axis, the values of other axes make separate rows.
- * Assets without a value on the axis are left out.
+ * Arranges assets in a matrix with a row per row key. All takes of a step share a cell. If columns are tasks, all axis
+ * values share a cell. If columns are values of an axis, the values of other axes have rows of their own, and assets
+ * without a value on the axis are omitted.
  */
 export function layMatrix(assets: readonly ReviewAsset[], by: MatrixBy): Matrix {
   const placed = assets.flatMap((asset) => {
@@ -41,7 +40,7 @@ export function listAxes(assets: readonly ReviewAsset[]): string[] {
   return [...new Set(assets.flatMap(({ matrix }) => Object.keys(matrix)))];
 }
 
-/** Returns the maximum number of assets in a cell of each column, at least 1. */
+/** Returns, for each column, the maximum number of assets in a cell, at least 1. */
 export function columnWidths({ columns, rows }: Matrix): number[] {
   return columns.map((_, column) => rows.reduce((most, { cells }) => Math.max(most, cells[column]?.length ?? 0), 1));
 }

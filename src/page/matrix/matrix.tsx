@@ -17,7 +17,7 @@ import { columnWidths, layMatrix, linesOf, listAxes, type MatrixBy, type MatrixR
 const rowHeight = 116;
 const heightOfRow = () => rowHeight;
 
-/** Selected axis of the columns. Empty for tasks; undefined without a selection. */
+/** Axis that the user selected for the columns. Empty if the user selected tasks. Undefined without a selection. */
 const chosen = signal<string | undefined>(undefined);
 
 export const matrixView: View = {
@@ -33,8 +33,8 @@ function assetsOf(page: Page): ReviewAsset[] {
 }
 
 /**
- * Axis of the columns: the selected one, unless the active asset lacks it. Without a selection, an axis that all assets
- * have.
+ * Returns the axis that the user selected, unless the active asset has no value on it. Without a selection, returns an
+ * axis on which all assets have a value.
  */
 function byOf(page: Page): MatrixBy {
   const own = page.activeAsset.value?.matrix ?? {};
@@ -148,7 +148,7 @@ interface MatrixLineProps {
   page: Page;
   row: MatrixRow;
   index: number;
-  /** Distance from the top of all rows, in CSS pixels. */
+  /** Distance from the top of the first row, in CSS pixels. */
   start: number;
   widths: readonly number[];
 }

@@ -3,7 +3,6 @@ import { groupBy } from '../../ground/values.ts';
 import { nameOf } from '../parts/words.ts';
 import { type Mark, markOf, type Shown } from './shown.ts';
 
-/** A decision about a group from another tab or from the command line. */
 interface Elsewhere {
   address: string;
   members: ReadonlySet<string>;
@@ -11,8 +10,8 @@ interface Elsewhere {
 }
 
 /**
- * Describes decisions in newer data that this page did not make, one for each group. `isUnderWay`: whether this page has
- * sent the verdict.
+ * Describes, for each group, the decisions in newer data that this page did not make. `isUnderWay`: returns whether
+ * this page has sent the verdict.
  */
 export function madeElsewhere(
   before: Shown,
@@ -33,7 +32,6 @@ export function madeElsewhere(
   return [...byGroup].flatMap(([group, changed]) => tell(before, group?.assets ?? [], changed));
 }
 
-/** Returns the addresses of outputs that the older data does not have. */
 export function newOutputs(before: Shown, now: ReviewData): string[] {
   return now.assets.flatMap(({ address, job, files }) => {
     const was = before.assets.get(address);

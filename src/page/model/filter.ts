@@ -1,7 +1,6 @@
 import type { ReviewAsset } from '../../contract/review.ts';
 import { needsVerdict, type Shown, type ShownGroup } from './shown.ts';
 
-/** A property by which users filter assets. Users select one of the values. */
 export interface Facet {
   name: 'task' | 'tag' | 'kind' | 'state' | 'verdict';
   valuesOf(asset: ReviewAsset): readonly (string | undefined)[];
@@ -19,7 +18,7 @@ export const pageFacets: readonly Facet[] = [
   },
 ];
 
-/** Filter settings. An empty or missing value of a facet matches every asset. */
+/** Filter settings. If a facet is empty or missing, every asset matches. */
 export interface Filter extends Partial<Record<Facet['name'], string>> {
   undecided: boolean;
   /** Search words. An asset matches if its texts contain all words. */
@@ -28,7 +27,7 @@ export interface Filter extends Partial<Record<Facet['name'], string>> {
 
 export const noFilter: Filter = { undecided: false, text: '' };
 
-/** A group with the assets that pass the filter, at least one. */
+/** Group with the assets that match the filter. At least one asset. */
 export interface Strip {
   group: ShownGroup;
   assets: readonly ReviewAsset[];
@@ -38,7 +37,7 @@ export function isPlanned({ assets }: Strip): boolean {
   return assets.every(({ state, files }) => state === 'planned' && files.length === 0);
 }
 
-/** Applies a filter to all groups. A group that the filter does not change keeps its strip object. */
+/** Applies a filter to all groups. If the filter does not change a group, its strip stays the same object. */
 export function applyFilter({ groups }: Shown, filter: Filter, facets: readonly Facet[]): Strip[] {
   const chosen = facets.filter(({ name }) => filter[name]);
   const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);

@@ -12,7 +12,7 @@ interface Wish {
   reason?: string | undefined;
 }
 
-/** Data for an undo: the earlier verdicts, and the address of the verdict to undo. */
+/** Data for an undo: the address of the verdict to undo, and the earlier verdicts. */
 export interface Step {
   address: string;
   verdicts: WantedVerdict[];
@@ -21,7 +21,7 @@ export interface Step {
 /** Maximum length of a note in UTF-16 code units, as in the lock. */
 export const mostNote = 500;
 
-/** Replaces control characters and lone surrogates of a note by spaces, because the lock does not accept them. */
+/** Replaces control characters and lone surrogates of a note by spaces, because the lock rejects them. */
 export function plainNote(text: string): string {
   return text
     .replace(/[\p{Cc}\p{Cs}]+/gu, ' ')
@@ -35,7 +35,7 @@ const words: Record<Mark, string> = { picked: 'Picked', rejected: 'Rejected', un
 
 /**
  * Validates a verdict and returns the verdicts to send. At a gate with `choose: 1`, a new pick replaces the earlier
- * pick, and the host un-picks that itself. At other gates, a surplus pick is refused. If `note` is undefined, an
+ * pick: the host removes the earlier pick. At other gates, a surplus pick is refused. If `note` is undefined, an
  * existing note stays.
  */
 export function decide(shown: Shown, own: Own, { address, is, note, reason }: Wish): Decision {
@@ -86,7 +86,10 @@ export function decide(shown: Shown, own: Own, { address, is, note, reason }: Wi
   };
 }
 
-/** Returns the paid steps that the next run redoes, because they directly or indirectly use an output that lost its pick. */
+/**
+ * Returns the paid steps that the next run would redo, because they use, directly or indirectly, an output that lost
+ * its pick.
+ */
 export function givenUp(before: Shown, after: Shown, address: string): ReviewAsset[] {
   const lost = (before.groupOf.get(address)?.assets ?? []).filter(
     (asset) => markOf(asset) === 'picked' && after.assets.get(asset.address)?.verdict?.is !== 'picked',
@@ -97,7 +100,7 @@ export function givenUp(before: Shown, after: Shown, address: string): ReviewAss
   return [...used].flatMap((name) => after.assets.get(name) ?? []).filter(({ state, job }) => state === 'done' && job);
 }
 
-/** Returns the verdicts that restore earlier decisions. First un-picks picks that the host has not recorded. */
+/** Returns the verdicts that restore earlier decisions. They first remove picks that the host has not recorded. */
 export function puttingBack(shown: Shown, own: Own, verdicts: readonly WantedVerdict[]): WantedVerdict[] {
   const meant = new Set(verdicts.map(({ address }) => address));
   const replaced = verdicts.flatMap(({ address, is }) => {
@@ -110,7 +113,9 @@ export function puttingBack(shown: Shown, own: Own, verdicts: readonly WantedVer
   return [...replaced, ...verdicts];
 }
 
-/** Returns the step that restores the group of `address`. Picks come last, because a pick may un-pick another asset. */
+/**
+ * Returns the step that restores the group of `address`. Its picks come last, because a pick may remove another pick.
+ */
 export function undoOf(before: Shown, after: Shown, address: string): Step {
   const changed = (before.groupOf.get(address)?.assets ?? []).filter(
     (asset) => asset.verdict !== after.assets.get(asset.address)?.verdict,

@@ -1,7 +1,7 @@
 import type { ReviewData, WantedVerdict } from '../../contract/review.ts';
 import type { ShownGroup } from './shown.ts';
 
-/** Returns the content of a file for `pick --from`. The file omits undecided verdicts. */
+/** Returns the content of a file for `pick --from`. Undecided assets are omitted. */
 export function picksFile(by: string, verdicts: readonly WantedVerdict[]): string {
   const decided = verdicts.filter(({ is }) => is !== 'undecided');
   const lines = decided.map(({ address, is, note, reason, job }) => ({
@@ -18,7 +18,7 @@ export function redoCommand({ commands, file }: Pick<ReviewData, 'file' | 'comma
   return `${start} ${shellWord((group.gate?.is === 'canary' ? assets[0]?.address : undefined) ?? group.name)}`;
 }
 
-/** Quotes a text as one word of a POSIX shell. Control characters become spaces. */
+/** Quotes a text as one word of a POSIX shell. Replaces control characters by spaces. */
 export function shellWord(text: string): string {
   const shown = text.replace(/\p{Cc}/gu, ' ');
   return /^[\p{L}\p{N}_@%+:,./-]+$/u.test(shown) && !shown.startsWith('-')

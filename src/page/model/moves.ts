@@ -11,7 +11,10 @@ export function linesOfList(assets: readonly ReviewAsset[]): Line[] {
   return assets.map(({ address }) => [{ address, at: 0 }]);
 }
 
-/** Returns the address for an arrow key: left and right in reading order, up and down the nearest asset. */
+/**
+ * Returns the address that an arrow key selects. Left and right follow the reading order. Up and down select the
+ * nearest asset in the line above or below.
+ */
 export function moveInLines(lines: readonly Line[], active: string, direction: Direction): string | undefined {
   if (direction === 'left' || direction === 'right') {
     const all = lines.flat();
@@ -27,8 +30,8 @@ export function moveInLines(lines: readonly Line[], active: string, direction: D
 }
 
 /**
- * Returns the address at the same position in the next (`by` 1) or previous group. Skips groups without purchases, unless
- * no group has purchases.
+ * Returns the address at the same position in the next (`by` 1) or previous group. Skips groups without purchases,
+ * unless no group has purchases.
  */
 export function moveByGroup(all: readonly Strip[], active: string, by: 1 | -1): string | undefined {
   const isAlone = all.every(isPlanned);
@@ -70,9 +73,10 @@ function firstToSee({ group, assets }: Strip): string | undefined {
 }
 
 /**
- * Returns the asset that becomes active after a verdict on `address`. `strips`: the shown assets after the verdict. If a
- * verdict is removed, the active asset changes only if it is hidden. If the group needs no further decision, the next
- * undecided group follows. Otherwise the next or else the previous asset without a verdict follows.
+ * Returns the asset that becomes active after a verdict on `address`. After the removal of a verdict, the active asset
+ * stays unless it is hidden. If the group needs no further decision, an asset of the next undecided group becomes
+ * active. Otherwise, the next or else the previous asset without a verdict becomes active. `strips`: visible assets
+ * after the verdict.
  */
 export function afterVerdict(
   shown: Shown,
@@ -105,7 +109,10 @@ function nextGroup(strips: readonly Strip[], { index }: ShownGroup): string | un
   return strip && firstToSee(strip);
 }
 
-/** Returns `address` if it is shown. Otherwise returns the next shown address, or the previous shown address. */
+/**
+ * Returns `address` if it is visible. Otherwise, returns the next visible address, or else the previous visible
+ * address.
+ */
 export function nearest(shown: Shown, strips: readonly Strip[], address: string): string | undefined {
   const index = shown.groupOf.get(address)?.index;
   if (index === undefined) return strips[0]?.assets[0]?.address;

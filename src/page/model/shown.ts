@@ -11,12 +11,12 @@ import type {
 export type Mark = WantedVerdict['is'];
 export type GateState = ReviewGate['state'];
 
-/** Content of the page: the data of the host with the verdicts that the host has not recorded. */
+/** Content of the page: the data of the host, changed by verdicts that the host has not recorded. */
 export interface Shown {
   data: ReviewData;
   own: Own;
   groups: readonly ShownGroup[];
-  /** Assets by address, with unrecorded verdicts. */
+  /** Assets by address, including unrecorded verdicts. */
   assets: ReadonlyMap<string, ReviewAsset>;
   groupOf: ReadonlyMap<string, ShownGroup>;
 }
@@ -24,13 +24,12 @@ export interface Shown {
 export interface ShownGroup {
   group: ReviewGroup;
   index: number;
-  /** Members in order, with unrecorded verdicts. */
   assets: readonly ReviewAsset[];
   state?: GateState;
   picked: number;
 }
 
-/** Verdicts that the host has not recorded, by address, in chronological order. */
+/** Verdicts that the host has not recorded, by address, oldest first. */
 export type Own = ReadonlyMap<string, WantedVerdict>;
 
 /** Applies a change to the data. Unchanged assets and groups stay the same objects. */
@@ -47,7 +46,7 @@ export function withChange(data: ReviewData, { since: _, assets, groups, ...rest
 }
 
 /**
- * Overlays `data` with the verdicts in `own`. Ignores verdicts on replaced outputs. A group without changes since
+ * Applies the verdicts in `own` to `data`. Ignores verdicts on replaced outputs. A group that has not changed since
  * `before` stays the same object.
  */
 export function show(data: ReviewData, own: Own, before?: Shown): Shown {
@@ -111,21 +110,19 @@ function withVerdict(asset: ReviewAsset, wanted: WantedVerdict | undefined): Rev
   return { ...rest, verdict: { is, ...(note && { note }), ...(reason && { reason }), ...(by && { by }) } };
 }
 
-/** Returns the state of a gate. The runner has the same rule. */
 function stateOf(assets: readonly ReviewAsset[], picked: number, choose: number): GateState {
   if (picked === choose) return 'decided';
   if (picked > choose) return 'contested';
   return assets.filter(({ verdict }) => verdict?.is !== 'rejected').length < choose ? 'rejected' : 'open';
 }
 
-/** Returns the numbers of assets for the digit keys: distinct take numbers, otherwise positions from 1. */
+/** Returns the numbers of assets for the digit keys: take numbers if they are distinct, otherwise positions from 1. */
 export function numbersOf(assets: readonly ReviewAsset[]): number[] {
   const takes = new Set(assets.map(({ take }) => take));
   const areOwn = takes.size === assets.length && !takes.has(undefined);
   return assets.map(({ take }, index) => (areOwn ? take : undefined) ?? index + 1);
 }
 
-/** Returns the digit key of an asset in its group. Undefined if its number is above 9. */
 export function digitOf({ assets }: Pick<ShownGroup, 'assets'>, asset: ReviewAsset): number | undefined {
   const number = numbersOf(assets)[assets.indexOf(asset)];
   return number !== undefined && number <= 9 ? number : undefined;
@@ -135,12 +132,15 @@ export function markOf(asset: ReviewAsset): Mark {
   return asset.verdict?.is ?? 'undecided';
 }
 
-/** Returns whether a gate needs replacements because all outputs are rejected. This decides an `approve` gate. */
+/**
+ * Returns whether a gate needs replacements because all outputs are rejected. An `approve` gate with only
+ * rejected outputs counts as decided.
+ */
 function needsReplacements({ state, group: { gate } }: Pick<ShownGroup, 'state' | 'group'>): boolean {
   return state === 'rejected' && gate?.is !== 'approve';
 }
 
-/** Returns whether a group needs a decision or replacements, and has an output to judge. */
+/** Returns whether a group needs a decision or replacements, and has an output to review. */
 export function isUndecided(shown: ShownGroup): boolean {
   const { state, assets } = shown;
   const isOpen = state === 'open' || state === 'contested' || needsReplacements(shown);
@@ -156,7 +156,7 @@ export function needsVerdict(asset: ReviewAsset, group: ShownGroup): boolean {
 interface Counts {
   gates: number;
   decided: number;
-  /** Number of gates that need a decision and have an output to judge. */
+  /** Number of gates that need a decision and have an output to review. */
   left: number;
   rejected: number;
   waits: Waits;

@@ -105,7 +105,6 @@ function Judging({ page, asset }: { page: Page; asset: ReviewAsset | undefined }
   );
 }
 
-/** Shows the next purchase with its command, if no gate waits for a decision. */
 function Next({ page }: { page: Page }) {
   const { next } = page.data.value;
   if (next === undefined || page.counts.value.left > page.counts.value.rejected) return null;
@@ -144,12 +143,11 @@ function Refusals({ page }: { page: Page }) {
   );
 }
 
-/** Maximum length of the name of a reviewer in UTF-16 code units, as in `pick --from`. */
+/** Maximum length of a reviewer's name in UTF-16 code units, as in `pick --from`. */
 const mostName = 100;
 
 const by = signal('');
 
-/** Exports verdicts of a page without a host as a file. */
 function Leave({ page }: { page: Page }) {
   const verdicts = page.unsaved();
   const isMissing = verdicts.length === 0;
@@ -214,7 +212,6 @@ function download(name: string, text: string): void {
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-/** Field for the note of a verdict. Enter saves the note, Esc discards the change. */
 function NoteField({ page, asset }: { page: Page; asset: ReviewAsset }) {
   const field = useRef<HTMLInputElement>(null);
   const [kept, { address }] = [asset.verdict?.note ?? '', asset];
@@ -266,7 +263,6 @@ function NoteField({ page, asset }: { page: Page; asset: ReviewAsset }) {
   );
 }
 
-/** Explains why verdicts are not recorded yet. */
 function Unsent({ page }: { page: Page }) {
   const waits = page.outbox.waits.value;
   const { run } = page.data.value;

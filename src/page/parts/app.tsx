@@ -81,7 +81,6 @@ function Toolbar({ page }: { page: Page }) {
   );
 }
 
-/** Buttons of the views. Views that change the size of the active asset are in a separate group. */
 function Views({ page }: { page: Page }) {
   const buttons = (views: readonly View[]) =>
     views.map(({ name, label }) => (

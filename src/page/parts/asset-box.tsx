@@ -7,12 +7,11 @@ interface AssetBoxProps {
   page: Page;
   asset: ReviewAsset;
   place: string;
-  /** Width in CSS pixels. Default: as in the style sheet. */
+  /** Width in CSS pixels. Defaults to the style sheet. */
   width?: number;
   children: ComponentChildren;
 }
 
-/** Frame of an asset. Focus within the frame makes the asset active. */
 export function AssetBox({ page, asset, place, width, children }: AssetBoxProps) {
   const { address, state } = asset;
   const is = [

@@ -8,7 +8,6 @@ interface FaceProps {
   children: ComponentChildren;
 }
 
-/** Button that makes an asset active, or opens the loupe if the asset is active. */
 export function Face({ page, address, children }: FaceProps) {
   const isActive = page.active.value === address;
   // Before the click, a pointer focuses the button, which makes the asset active.

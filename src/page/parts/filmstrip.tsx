@@ -4,17 +4,15 @@ import type { Page } from '../state/page.ts';
 import { Small } from './tile.tsx';
 import { nameIn } from './words.ts';
 
-/** Maximum number of outputs in the strip. A larger group shows the outputs near the active output. */
+/** Maximum number of outputs in the strip. In a larger group, the strip shows the outputs near the active output. */
 const most = 24;
 
 interface FilmstripProps {
   page: Page;
   group: ShownGroup;
-  /** Returns a label for an asset, such as its side in a comparison. */
   placeOf?(asset: ReviewAsset): string | undefined;
 }
 
-/** Shows thumbnails of a group. A press on a thumbnail makes the asset active. */
 export function Filmstrip({ page, group, placeOf }: FilmstripProps) {
   const { assets } = group;
   const active = page.active.value;

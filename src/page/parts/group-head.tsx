@@ -5,7 +5,6 @@ import type { Page } from '../state/page.ts';
 import { Address } from './tile.tsx';
 import { askedText, counted, credits, gateWords, sumOf, waitWords } from './words.ts';
 
-/** Button that copies the command for replacements. The estimate is the price of the rejected takes. */
 function Replacements({ page, group }: { page: Page; group: ShownGroup }) {
   const command = redoCommand(page.data.value, group);
   const redone = group.group.gate?.is === 'canary' ? group.assets.slice(0, 1) : group.assets;

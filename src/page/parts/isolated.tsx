@@ -3,8 +3,8 @@ const word = `${sign}*[\\p{Script=Arabic}\\p{Script=Hebrew}\\p{Script=Syriac}\\p
 const rightToLeft = new RegExp(`(${word}(?:\\s+${word})*)`, 'u');
 
 /**
- * Isolates right-to-left parts of a text with `bdi`. Otherwise the number of a take would appear before its name.
- * Copying gives the original text.
+ * Isolates right-to-left parts of a text with `bdi`, so that a take's number stays after the take's name. Copied text
+ * is unchanged.
  */
 export function Isolated({ text }: { text: string }) {
   return <>{text.split(rightToLeft).map((part, index) => (index % 2 === 0 ? part : <bdi key={index}>{part}</bdi>))}</>;

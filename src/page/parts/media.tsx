@@ -9,7 +9,6 @@ export function pictureOf(asset: ReviewAsset): ReviewFile | undefined {
   return file?.is === 'image' ? file : undefined;
 }
 
-/** Returns why an asset has nothing to show. Undefined if it has a file. */
 export function whyNothing(asset: ReviewAsset): string | undefined {
   if (asset.files.length === 0) return stateWords(asset) || 'it has no file';
   return problemOf(mainFile(asset));
@@ -17,9 +16,8 @@ export function whyNothing(asset: ReviewAsset): string | undefined {
 
 interface ThumbProps {
   file: ReviewFile;
-  /** Whether the picture loads with high priority. */
   isFirst?: boolean | undefined;
-  /** Longer side of the area of the picture, in CSS pixels. */
+  /** Longer side of the area for the picture, in CSS pixels. */
   side?: number | undefined;
 }
 
@@ -35,8 +33,8 @@ export function sourcesOf(file: ReviewFile, side = 0): string[] {
 }
 
 /**
- * Thumbnail of a file, with a larger version on top if its area is larger. Falls back to the file itself if no
- * thumbnail can be made. The file's digest is the key, so that a failure does not affect another file.
+ * Shows the thumbnail of a file. In a larger area, shows a larger version on top. If no thumbnail can be made, shows
+ * the file itself. The digest of the file is the key, so that a failure does not affect the next file.
  */
 export function Thumb({ file, isFirst = false, side }: ThumbProps) {
   const sources = sourcesOf(file, side);
@@ -61,15 +59,18 @@ export function Thumb({ file, isFirst = false, side }: ThumbProps) {
   );
 }
 
-/** Connection to the server. `found`: number of reconnects; after each, the page requests failed pictures again. */
+/**
+ * Connection to the server. `found`: number of reconnects. After each reconnect, the page requests failed pictures
+ * again.
+ */
 export const connection = signal({ isLost: false, found: 0 });
 
 /** Delay in ms before the page requests a failed picture again. */
 const againMs = 2000;
 
 /**
- * Counts the load failures of the source with this key. The count restarts for another key, after a reconnect, and once
- * after a delay. An effect cannot count them, because an error may come before the first effect runs.
+ * Counts the load failures of the source with this key. The count restarts for a new key, after a reconnect, and once
+ * after a delay. An effect cannot count failures, because an error may occur before the first effect runs.
  */
 export function useFailures(key: string): [failures: number, fail: () => void, isRetried: boolean] {
   const { found } = connection.value;
@@ -85,7 +86,6 @@ export function useFailures(key: string): [failures: number, fail: () => void, i
   return [failures, fail, isRetried];
 }
 
-/** Text for an unreadable file. `isRetried`: whether the page has requested the file again. */
 export function Unreadable({ file, isRetried }: { file: ReviewFile; isRetried: boolean }) {
   if (connection.value.isLost) return <span class="words">{file.path} waits for mediabatch</span>;
   return (
@@ -97,7 +97,6 @@ export function Nothing({ text }: { text: string }) {
   return <span class="words">{text}</span>;
 }
 
-/** A sound with the player of the browser. */
 export function Sound({ file, name }: { file: ReviewFile; name: string }) {
   return (
     // biome-ignore lint/a11y/useMediaCaption: what was generated has no captions
@@ -105,7 +104,6 @@ export function Sound({ file, name }: { file: ReviewFile; name: string }) {
   );
 }
 
-/** A film with the player of the browser, or its still with its duration. */
 export function Film({ file, name, isPlayer }: { file: ReviewFile; name: string; isPlayer: boolean }) {
   const [seconds, setSeconds] = useState<number>();
   return (

@@ -2,14 +2,12 @@ import type { RefObject } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
 import type { Page } from '../state/page.ts';
 
-/** Margin above and below the target, in CSS pixels. */
 const around = 8;
-/** Height of the head of a group, in CSS pixels. */
 const head = 52;
 
 /**
- * Scrolls to an asset that is not in view, with its whole group if that fits. Only `scroller` moves, not the page
- * around it. Returns false if the asset is not rendered because its row is far away.
+ * Scrolls to an asset that is not visible, and shows its whole group if the group fits. Scrolls only `scroller`, not
+ * the page around it. Returns false if the asset is not rendered because its row is too far away.
  */
 export function scrollToAsset(scroller: HTMLElement | null, address: string): boolean {
   const asset = scroller?.querySelector(`[data-address="${CSS.escape(address)}"]`);
@@ -33,7 +31,6 @@ export function scrollToAsset(scroller: HTMLElement | null, address: string): bo
   return true;
 }
 
-/** Scrolls the active asset into view with each request for focus. */
 export function useSight(page: Page, within: RefObject<HTMLElement | null>): void {
   useLayoutEffect(() => {
     scrollToAsset(within.current?.closest<HTMLElement>('.compare, .sounds') ?? null, page.active.value);

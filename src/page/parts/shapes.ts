@@ -5,12 +5,10 @@ import { mainFile } from './words.ts';
 
 /** Aspect ratios (width / height) of loaded media, by URL. */
 const seen = new Map<string, number>();
-/** Number of loaded media with another aspect ratio than in the layout. */
+/** Number of loaded media whose aspect ratio differs from the layout. */
 export const misfits = signal(0);
 
-/** Aspect ratio of a missing output whose request names no aspect ratio. */
 const usualShape = 4 / 3;
-/** Aspect ratio of the strip that shows a sound. */
 const soundShape = 2.4;
 
 export function noteShape(address: string | undefined, element: HTMLImageElement | HTMLVideoElement): void {
@@ -24,7 +22,7 @@ export function noteShape(address: string | undefined, element: HTMLImageElement
   if (Math.abs(element.clientWidth / element.clientHeight / shape - 1) > 0.03) misfits.value += 1;
 }
 
-/** Returns a function for the aspect ratio of an asset: of its file, of its request, or of the first file of its task. */
+/** Returns a function for the aspect ratio of an asset: from its file, its request, or the first file of its task. */
 export function shapesOf(strips: readonly Strip[]): (asset: ReviewAsset) => number {
   const ofTask = new Map<string, number>();
   for (const { assets } of strips) {
@@ -48,7 +46,7 @@ function seenShape(asset: ReviewAsset): number | undefined {
   return seen.get(file?.thumb ?? '') ?? seen.get(file?.large ?? '') ?? seen.get(file?.url ?? '');
 }
 
-/** Parses the aspect ratio of a request: `16:9` in a ratio field, `1024x1536` in a size field. */
+/** Parses the aspect ratio of a request: `16:9` in a ratio field or `1024x1536` in a size field. */
 function readShape(request: ReviewAsset['request']): number | undefined {
   for (const [field, value] of Object.entries(request)) {
     if (typeof value !== 'string' || !/ratio|size/i.test(field)) continue;

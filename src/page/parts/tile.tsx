@@ -17,13 +17,10 @@ interface TileProps {
   group: ShownGroup;
   /** Size of the picture, in CSS pixels. */
   size: { width: number; height: number };
-  /** Width of the tile, in CSS pixels. */
   width: number;
-  /** Whether the picture loads with high priority. */
   isFirst: boolean;
 }
 
-/** An asset in a strip. */
 export function Tile({ page, asset, group, size, width, isFirst }: TileProps) {
   const isAsked = (group.group.gate !== undefined && group.assets.length > 1) || isSound(asset);
   return (
@@ -40,9 +37,9 @@ export function Tile({ page, asset, group, size, width, isFirst }: TileProps) {
 
 interface CaptionProps {
   asset: ReviewAsset;
-  /** Group of the asset. With it, the caption has only the properties in which the members of the group differ. */
+  /** Group of the asset. If given, the caption shows only the properties in which members of the group differ. */
   group?: ShownGroup;
-  /** Label of a tile without `group`. Default: the address. */
+  /** Label of a tile without `group`. Defaults to the address. */
   name?: string;
 }
 
@@ -74,7 +71,6 @@ export function Badges({ asset, digit }: { asset: ReviewAsset; digit?: number | 
   );
 }
 
-/** An address on one line. A long address is cut in the middle. Each part has its own text direction. */
 export function Address({ text }: { text: string }) {
   const [start, end] = endOf(text);
   return (
@@ -94,13 +90,11 @@ export function Address({ text }: { text: string }) {
 interface PictureProps {
   asset: ReviewAsset;
   digit?: number | undefined;
-  /** Size in CSS pixels. Default: as in the style sheet. */
+  /** Size in CSS pixels. Defaults to the style sheet. */
   size?: { width: number; height: number };
-  /** Whether the picture loads with high priority. */
   isFirst?: boolean | undefined;
 }
 
-/** Thumbnail of an asset with its digit and verdict. Without a thumbnail, a text explains why. */
 export function Picture({ asset, digit, size, isFirst }: PictureProps) {
   return (
     <span class="picture" style={size && { width: `${size.width}px`, height: `${size.height}px` }}>
@@ -125,7 +119,7 @@ export function Small({
   return <Nothing text={file.path} />;
 }
 
-/** Returns the state unless it is done, the charge if charges differ in the group, and the note of the verdict. */
+/** Returns the state if it is not done, the charge if charges differ within the group, and the note of the verdict. */
 function factsOf(asset: ReviewAsset, group?: ShownGroup): string {
   const words = asset.files.length > 0 ? stateWords(asset) : '';
   const showsPrice =
@@ -143,7 +137,6 @@ interface VerdictButtonProps {
   children: ComponentChildren;
 }
 
-/** Button to pick or reject. A second press removes the verdict. */
 export function VerdictButton({ page, asset, is, tabIndex, children }: VerdictButtonProps) {
   const isOn = asset?.verdict?.is === is;
   return (

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 
-/** Preloads the pictures that the next key may show, after the visible pictures. */
+/** Preloads the pictures that the next key may show. The visible pictures load first. */
 export function useAhead(urls: readonly (string | undefined)[]): void {
   const ready = useRef(new Map<string, HTMLImageElement>());
   useEffect(() => {
@@ -29,7 +29,7 @@ function readAhead(
     if (image.src !== '') continue;
     image.fetchPriority = 'low';
     image.src = url;
-    // The tile of an unreadable picture shows the error.
+    // If a picture is unreadable, its tile shows the error.
     image.decode().catch(() => undefined);
   }
   return ready;

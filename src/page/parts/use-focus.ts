@@ -7,12 +7,12 @@ export function isTypedInto(element: Element | null): boolean {
   return element.isContentEditable || element.matches('textarea, [type=text], [type=search]');
 }
 
-/** Focuses the active asset on each request of the page, except while a field has the focus. */
+/** Focuses the active asset on each request of the page, unless a field has the focus. */
 export function useFocus(page: Page, within: RefObject<HTMLElement | null>): void {
   const wish = page.focusWish.value;
   const active = page.active.value;
   const seen = useRef(0);
-  /** Element that had the focus at the request. Undefined when the request is done or cancelled. */
+  /** Element that had the focus when the page made the request. Undefined when the request is done or cancelled. */
   const from = useRef<Element | null | undefined>(undefined);
   useLayoutEffect(() => {
     const { activeElement, body } = document;

@@ -10,18 +10,16 @@ interface RowOptions {
 }
 
 export interface Rows {
-  /** Rows to render. `start`: distance from the top of all rows, in CSS pixels. */
+  /** Rows to render. `start`: distance from the top of the first row, in CSS pixels. */
   items: { index: number; key: string; start: number }[];
-  /** Total height of all rows, in CSS pixels. */
   height: number;
-  /** Scrolls to a row if it is not in view. */
   reveal(index: number): void;
 }
 
-/** Number of rendered rows above and below the visible area. */
+/** Number of rows rendered above and below the visible area. */
 const around = 2;
 
-/** Virtualizes rows, so that the page renders only rows near the visible area. */
+/** Virtualizes rows: the page renders only the rows near the visible area. */
 export function useRows({ count, heightOf, keyOf, scroller }: RowOptions): Rows {
   const starts = useMemo(() => {
     const all = [0];

@@ -1,7 +1,6 @@
 import type { ReviewAsset, ReviewFile } from '../../contract/review.ts';
 import type { Shown, ShownGroup, Waits } from '../model/shown.ts';
 
-/** Returns a text such as `1 credit`, `12 credits`, or `? credits` for null. */
 export function credits(amount: number | null): string {
   const text = amount === null ? '?' : String(amount);
   // Numbers have narrow spaces from 10,000 on, as in the command line.
@@ -9,12 +8,11 @@ export function credits(amount: number | null): string {
   return `${grouped} ${amount === 1 ? 'credit' : 'credits'}`;
 }
 
-/** Returns the sum. Null if an amount is null. */
+/** Returns the sum. `null` if one of the amounts is `null`. */
 export function sumOf(amounts: readonly (number | null)[]): number | null {
   return amounts.includes(null) ? null : amounts.reduce<number>((sum, amount) => sum + (amount ?? 0), 0);
 }
 
-/** Returns a text such as `1, 2 and 3`. */
 export function listed(items: readonly (string | number)[]): string {
   return items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`;
 }
@@ -30,7 +28,6 @@ export function waitWords({ steps, what, credits: amount, likely }: Waits): stri
   return `then ${counted(steps, what ?? 'step')}, ${price}`;
 }
 
-/** Describes the state of an asset. Empty for a done asset. */
 export function stateWords({ state, error }: ReviewAsset): string {
   switch (state) {
     case 'done':
@@ -50,12 +47,11 @@ export function stateWords({ state, error }: ReviewAsset): string {
   }
 }
 
-/** Returns the first picture, sound or film of an asset, otherwise the first file. */
+/** Returns the first picture, sound or film of an asset. If there is none, returns the first file. */
 export function mainFile({ files }: ReviewAsset): ReviewFile | undefined {
   return files.find((file) => file.is !== 'other') ?? files[0];
 }
 
-/** Returns why the page cannot show a file. Undefined if it can. */
 export function problemOf(file: ReviewFile | undefined): string | undefined {
   if (file === undefined) return 'it has no file';
   if (file.problem === 'missing') return `${file.path} is not on this disk`;
@@ -63,7 +59,6 @@ export function problemOf(file: ReviewFile | undefined): string | undefined {
   return file.url === undefined ? `${file.path} is not in this page (${bytesText(file.bytes)})` : undefined;
 }
 
-/** Returns a text such as `812 B` or `1.2 MB`. */
 export function bytesText(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB'];
   const power = Math.min(Math.floor(Math.log10(Math.max(1, bytes)) / 3), units.length - 1);
@@ -71,7 +66,6 @@ export function bytesText(bytes: number): string {
   return `${amount < 10 && power > 0 ? amount.toFixed(1) : Math.round(amount)} ${units[power]}`;
 }
 
-/** Describes the criterion and the progress of a gate. */
 export function gateWords({ group: { gate }, state, picked, assets }: ShownGroup): string {
   if (gate === undefined) return '';
   const { choose } = gate;
@@ -90,7 +84,6 @@ export function gateWords({ group: { gate }, state, picked, assets }: ShownGroup
 
 export const textFields = ['prompt', 'text', 'script', 'lyrics', 'caption', 'title'];
 
-/** Returns the text of the requests, if all assets have the same text. */
 export function askedText(assets: readonly ReviewAsset[]): string | undefined {
   const texts = new Set(
     assets.map(({ request }) => textFields.map((field) => request[field]).find((value) => typeof value === 'string')),
@@ -99,13 +92,11 @@ export function askedText(assets: readonly ReviewAsset[]): string | undefined {
   return texts.size === 1 && typeof text === 'string' ? text : undefined;
 }
 
-/** Returns the short name of an asset in its group. `place`: index of the asset. */
 export function shortName({ take, matrix }: ReviewAsset, place: number): string {
   if (take !== undefined) return `take ${take}`;
   return Object.values(matrix).join(', ') || String(place + 1);
 }
 
-/** Returns all properties of an asset in which the members of its group differ. Empty for a single member. */
 export function nameIn({ group: { differBy }, assets }: ShownGroup, asset: ReviewAsset): string {
   if (assets.length < 2) return '';
   const parts = differBy.flatMap((by) => {
@@ -115,18 +106,18 @@ export function nameIn({ group: { differBy }, assets }: ShownGroup, asset: Revie
   return parts.join(', ') || String(assets.indexOf(asset) + 1);
 }
 
-/** Returns the name of an asset for sentences: the title of its group and its properties, otherwise its address. */
+/** Returns a name of an asset for sentences: the title of its group and its properties, or else its address. */
 export function nameOf({ assets, groupOf }: Pick<Shown, 'assets' | 'groupOf'>, address: string): string {
   const [asset, group] = [assets.get(address), groupOf.get(address)];
   if (asset === undefined || group?.group.title === undefined) return address;
   return [group.group.title, nameIn(group, asset)].filter(Boolean).join(', ');
 }
 
-/** Length of the end of an address that is always shown, and maximum length of a last part that is never cut. */
+/** Length of the end of an address that is always visible, and maximum length of a last part that is never cut. */
 const shortEnd = 10;
 const longEnd = 24;
 
-/** Splits an address in two parts. The page always shows the whole second part. */
+/** Splits an address into two parts. The second part is always completely visible. */
 export function endOf(address: string): [start: string, end: string] {
   const last = address.split(/(?<=[@,/])/).at(-1) ?? '';
   // Parts of a right-to-left text would appear in the wrong order, so it is not split.

@@ -6,13 +6,13 @@ import type { Track } from './tracks.ts';
 /** Length of a track in seconds. Undefined if the browser cannot play the track. */
 type Length = number | undefined;
 
-/** Player for the tracks of one group. All tracks share one position, and one track is audible. */
+/** Player for the tracks of one group. All tracks share one position, and only one track is audible. */
 export class Deck {
   readonly tracks = signal<readonly Track[]>([]);
   readonly lengths = signal<ReadonlyMap<string, Length>>(new Map());
   readonly heard;
   readonly isPlaying = signal(false);
-  /** Volumes of the tracks, from 0 to 1. Each track becomes as loud as the quietest track. */
+  /** Volumes of the tracks, from 0 to 1. They make all tracks as loud as the quietest track. */
   readonly gains = computed(() => {
     const urls = this.tracks.value.map(({ url }) => url);
     const matched = matchLoudness(
@@ -35,7 +35,7 @@ export class Deck {
     });
   }
 
-  /** Replaces the tracks. The audible track continues. */
+  /** Replaces the tracks without a break in the audible track. */
   setTracks(tracks: readonly Track[]): void {
     for (const { url, file } of tracks) {
       if (!this.#players.has(url)) this.#open(url);
@@ -46,7 +46,7 @@ export class Deck {
 
   #open(url: string): void {
     const audio = new Audio();
-    // Six whole files would use all connections of the browser, and verdicts would have to wait.
+    // Loading six whole files would use all connections of the browser, and delay verdicts.
     audio.preload = 'metadata';
     audio.src = url;
     const know = (length: Length) => {
@@ -90,7 +90,6 @@ export class Deck {
     this.#stop(this.position());
   }
 
-  /** Switches to a track at the same position. */
   listenTo(url: string): void {
     if (url === this.heard.value) return;
     const [from, goesOn] = [this.position(), this.isPlaying.value];

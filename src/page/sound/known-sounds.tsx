@@ -8,21 +8,20 @@ import { Nothing } from '../parts/media.tsx';
 interface KnownSound {
   /** Peaks from 0 to 1, in equal intervals. */
   peaks: readonly number[];
-  /** Loudness in LUFS, -Infinity for silence. */
+  /** Loudness in LUFS, or -Infinity for silence. */
   loudness?: number | undefined;
 }
 
 const known = signal<ReadonlyMap<string, KnownSound>>(new Map());
-/** URLs of sounds to read. Sounds to measure come first, then displayed sounds, which need a waveform. */
+/** URLs of sounds to read. Sounds whose loudness is needed come first, then visible sounds, which need a waveform. */
 const displayed = new Set<string>();
 const unmeasured = new Set<string>();
 let isReading = false;
-/** Number of intervals in a waveform, and number of samples to process before the page continues. */
+/** Number of intervals in a waveform, and number of samples to process before the browser gets control. */
 const [stretches, slice] = [600, 1 << 17];
-/** Sample rates in Hz: a waveform needs far less than loudness. */
+/** Sample rates in Hz. A waveform needs a much lower rate than loudness. */
 const rates = { wave: 8000, loudness: 48_000 } as const;
 
-/** Reads sounds one after another, so that playback and pictures stay fast. */
 async function readWanted(): Promise<void> {
   if (isReading) return;
   isReading = true;
@@ -57,7 +56,7 @@ async function readSound(url: string, isMeasured: boolean): Promise<KnownSound> 
   return { peaks, loudness: meter.loudness() };
 }
 
-/** Returns whether the page can read a sound. Browsers do not let a page from disk read files. */
+/** Returns whether the page can read a sound. Browsers do not let a page that was opened from disk read files. */
 function isReadable({ url = '', wave }: ReviewFile): boolean {
   return wave === undefined && url !== '' && location.protocol !== 'file:';
 }
@@ -69,10 +68,9 @@ export function measure(file: ReviewFile): void {
   void readWanted();
 }
 
-/** Loudness in LUFS of silence in the data of a gallery. */
+/** Loudness in LUFS that a gallery's data contains for silence. */
 const silence = -70;
 
-/** Returns waveform and loudness of a sound, from the page or from the data of a gallery. */
 export function soundOf({ url = '', wave, lufs }: ReviewFile): KnownSound | undefined {
   if (wave === undefined) return known.value.get(url);
   return { peaks: readWave(wave), loudness: lufs === silence ? Number.NEGATIVE_INFINITY : lufs };
@@ -82,7 +80,6 @@ export function stopMeasuring({ url = '' }: ReviewFile): void {
   unmeasured.delete(url);
 }
 
-/** Returns the waveform of a sound, and reads the sound in the background. */
 export function KnownWave({ file, words }: { file: ReviewFile; words: string }) {
   const { url = '' } = file;
   const sound = soundOf(file);
@@ -97,7 +94,8 @@ export function KnownWave({ file, words }: { file: ReviewFile; words: string }) 
 }
 
 /**
- * Waveform as mirrored bars, 100 units high and one unit wide per peak. `part`: share of the available width to fill.
+ * Shows a waveform as mirrored bars, 100 units high and one unit wide per peak. `part`: share of the available width to
+ * fill.
  */
 export function Wave({ peaks, part }: { peaks: readonly number[]; part: number }) {
   const path = useMemo(

@@ -18,7 +18,6 @@ import { soundOf, Wave } from './known-sounds.tsx';
 import { soundsOf } from './state.ts';
 import type { Track } from './tracks.ts';
 
-/** Shows the sounds of one group below each other, on one time scale. */
 export function SoundStage({ page, group }: { page: Page; group: ShownGroup }) {
   const within = useRef<HTMLDivElement>(null);
   useFocus(page, within);
@@ -99,7 +98,6 @@ interface TrackWaveProps {
   number: number;
 }
 
-/** A track with play button, waveform and loudness. A click on the waveform seeks. */
 function TrackWave({ page, deck, track, number }: TrackWaveProps) {
   const sound = soundOf(track.file);
   const lengths = deck.lengths.value;
@@ -155,7 +153,7 @@ function factsOf(seconds: number, loudness: number | undefined, gain = 1): strin
     .join(' · ');
 }
 
-/** Returns the position of a deck in seconds, updated with each frame. */
+/** Returns the position of a deck in seconds, updated on each animation frame. */
 function usePosition(deck: Deck): Signal<number> {
   const position = useSignal(deck.position());
   useEffect(() => {

@@ -4,12 +4,10 @@ import type { Page } from '../state/page.ts';
 import { Deck } from './deck.ts';
 import { isSoundGroup, type Track, tracksOf } from './tracks.ts';
 
-/** Seconds to skip per key press. */
 const jump = 5;
 
-/** Playback of the active group. The audible asset is the active asset, so that a verdict applies to it. */
+/** Playback of the active group. The audible asset is always the active asset, so that a verdict applies to it. */
 class Sounds {
-  /** Deck of the active group. Undefined before the first playback. */
   readonly deck = signal<Deck | undefined>(undefined);
   readonly #page: Page;
   #group: number | undefined;
@@ -34,7 +32,7 @@ class Sounds {
     });
   }
 
-  /** Opens the deck of the active group, which loads its files. Undefined if the group has no sound. */
+  /** Opens the player of the active group, which loads the group's files. Undefined if the group has no sound. */
   open(): Deck | undefined {
     const group = this.#page.activeGroup.value;
     if (group === undefined || !isSoundGroup(group)) return undefined;

@@ -10,7 +10,6 @@ export class History {
   readonly #name: string;
   readonly #done;
   readonly #undone = signal<readonly Step[]>([]);
-  /** The step that the next undo reverts. */
   readonly last = computed(() => this.#done.value.at(-1));
 
   constructor({ campaign, file, assets }: ReviewData) {
@@ -22,13 +21,12 @@ export class History {
     this.#done = signal<readonly Step[]>(attempt(() => kept.filter(isShown)) ?? []);
   }
 
-  /** Adds a step, and forgets undone steps. */
   add(step: Step): void {
     this.#undone.value = [];
     this.#keep([...this.#done.value, step]);
   }
 
-  /** Moves a step between the undo and the redo list. `put` applies the step and returns its inverse. */
+  /** Moves a step between the undo list and the redo list. `put` applies the step and returns the inverse step. */
   goBack(by: 'undo' | 'redo', put: (step: Step) => Step): Step | undefined {
     const [from, to] = by === 'undo' ? [this.#done, this.#undone] : [this.#undone, this.#done];
     const step = from.value.at(-1);
@@ -39,14 +37,13 @@ export class History {
     return step;
   }
 
-  /** Removes the steps on these assets, because the host refused them. */
   forget(addresses: ReadonlySet<string>): void {
     const isOther = ({ address }: Step) => !addresses.has(address);
     this.#undone.value = this.#undone.value.filter(isOther);
     this.#keep(this.#done.value.filter(isOther));
   }
 
-  /** Replaces the first step on one of these assets, so that its undo restores a decision of another user. */
+  /** Replaces the first step on one of these assets, so that its undo restores another user's decision. */
   rebase(addresses: ReadonlySet<string>, step: Step): void {
     const at = this.#done.value.findIndex(({ address }) => addresses.has(address));
     if (at >= 0) this.#keep(this.#done.value.with(at, step));

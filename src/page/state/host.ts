@@ -4,15 +4,15 @@ import type { JudgeAnswer, ReviewChange, ReviewData, WantedVerdict } from '../..
 const patience = 60_000;
 const askAgainMs = 5000;
 
-/** A change of the data. A revision alone means that the page has to load all data. */
+/** Change of the data. If it is only a revision number, the page must load all data. */
 export type Change = ReviewChange | { revision: number };
 
-/** Connection to the server of the page. A page from disk has none. */
+/** Connection to the page's server. A page that was opened from disk has none. */
 export interface Host {
   load(): Promise<ReviewData>;
-  /** Calls `listener` for each change and when the connection is lost or restored. */
+  /** Calls `listener` for each change, and when the connection is lost or restored. */
   watch(listener: (news: Change | 'lost' | 'found') => void): void;
-  /** Sends verdicts. `failed`: the server recorded nothing; `text` says why. */
+  /** Sends verdicts. `failed`: the server recorded none of them, and `text` states the reason. */
   send(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer | { is: 'failed'; text: string }>;
 }
 
@@ -43,7 +43,7 @@ function watch(listener: Parameters<Host['watch']>[0]): void {
     own.addEventListener('error', () => {
       isLost = true;
       listener('lost');
-      // After an invalid answer, for example of a proxy, the browser does not reconnect by itself.
+      // After an invalid answer, for example from a proxy, the browser does not reconnect by itself.
       if (own.readyState === EventSource.CLOSED) setTimeout(() => changes === own && listen(), askAgainMs);
     });
     own.addEventListener('change', ({ data }) => listener(JSON.parse(data) as Change));
@@ -66,7 +66,7 @@ async function send(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer | {
   }
 }
 
-/** Sends a document to the server. The timeout is for broken tunnels, which never answer. */
+/** Sends a document to the server. The timeout ends requests through broken tunnels, which never answer. */
 function post(path: string, document: object): Promise<Response> {
   return fetch(path, {
     method: 'POST',

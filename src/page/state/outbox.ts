@@ -4,16 +4,19 @@ import { plainNote } from '../model/judge.ts';
 import type { Own } from '../model/shown.ts';
 import type { Change, Host } from './host.ts';
 
-/** Browser storage for verdicts that the host has not recorded. */
+/** Verdicts in browser storage that the host has not recorded. */
 interface Kept {
   read(): WantedVerdict[];
   keep(verdict: WantedVerdict): void;
   drop(verdict: Pick<WantedVerdict, 'address' | 'job'>): void;
-  /** Calls `listener` when another tab stores a verdict. `undefined`: the other tab removed a recorded verdict. */
+  /**
+   * Calls `listener` when another tab changes its unrecorded verdicts. `undefined`: the other tab removed a recorded
+   * verdict.
+   */
   watch(listener: (address: string, verdict: WantedVerdict | undefined) => void): void;
 }
 
-/** In ms: time in which a batch collects verdicts, and delay before the page sends a failed batch again. */
+/** In ms: duration for which a batch collects verdicts, and delay before the page sends a failed batch again. */
 const gathering = 300;
 const again = 2000;
 /** Maximum size of a request body in bytes. The host accepts 64 KiB. */
@@ -26,11 +29,10 @@ export interface Refusal {
 }
 
 interface OutboxOptions {
-  /** Omitted for a static page, whose verdicts users save as a file. */
+  /** Omitted for a static page. Users save its verdicts as a file. */
   host: Host | undefined;
   kept: Kept;
   onRefused(refused: readonly Refusal[]): void;
-  /** Receives the change that the recorded verdicts caused. */
   onRecorded(change: Change): void;
 }
 
@@ -40,11 +42,13 @@ export class Outbox {
   readonly waits = signal<string | undefined>(undefined);
   readonly isEmpty = computed(() => [...this.own.value.values()].every((verdict) => this.#recorded.has(verdict)));
   readonly #options: OutboxOptions;
-  /** Recorded verdicts that the data of the page lacks, with the revision that has them. */
+  /** Recorded verdicts that the page's data does not contain yet, with the first revision that contains them. */
   readonly #recorded = new Map<WantedVerdict, number>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isSending = false;
-  /** Sent verdicts that the data of the page may lack. `until`: the revision that has a recorded verdict. */
+  /**
+   * Sent verdicts that the page's data may not contain yet. `until`: first revision that contains a recorded verdict.
+   */
   #underWay: (Pick<WantedVerdict, 'address' | 'is'> & { until?: number })[] = [];
 
   constructor(options: OutboxOptions) {
@@ -61,7 +65,7 @@ export class Outbox {
     });
   }
 
-  /** Adds verdicts. A later verdict on an asset replaces an unsent verdict. */
+  /** Adds verdicts. A new verdict on an asset replaces an unsent verdict on it. */
   put(verdicts: readonly WantedVerdict[]): void {
     const own = new Map(this.own.value);
     for (const verdict of verdicts) {
@@ -78,12 +82,12 @@ export class Outbox {
     return own !== undefined && !this.#recorded.has(own);
   }
 
-  /** Returns whether this page sent the verdict and its data may lack the verdict. */
+  /** Returns whether this page sent the verdict and the page's data may not contain it yet. */
   isUnderWay(address: string, is: WantedVerdict['is']): boolean {
     return this.#underWay.some((one) => one.address === address && one.is === is);
   }
 
-  /** Removes the recorded verdicts that data of this revision has. */
+  /** Removes the recorded verdicts that data of this revision contains. */
   settle(revision: number): void {
     this.#underWay = this.#underWay.filter(({ until }) => until === undefined || until > revision);
     const own = new Map(this.own.value);
@@ -150,7 +154,10 @@ export class Outbox {
   }
 }
 
-/** Opens the browser storage of a campaign. Names begin with the campaign, because pages from disk share one storage. */
+/**
+ * Opens the browser storage of a campaign. Keys begin with the campaign, because all pages opened from disk share one
+ * storage.
+ */
 export function keptVerdicts({ campaign, file, assets }: ReviewData): Kept {
   const prefix = `mediabatch verdict ${JSON.stringify([campaign, file])} `;
   const jobs = new Map(assets.map(({ address, job }) => [address, job]));

@@ -17,22 +17,22 @@ import { keptVerdicts, Outbox, type Refusal } from './outbox.ts';
 
 export type ViewName = 'groups' | 'loupe' | 'compare' | 'matrix' | 'grid' | 'changes';
 
-/** A view of the campaign. It shows `page.strips` and highlights `page.active`. */
+/** View of the campaign. It shows `page.strips` and highlights `page.active`. */
 export interface View {
   name: ViewName;
   label: string;
-  /** Whether the view shows the active asset in another size. */
+  /** Whether the view shows the active asset at another size. */
   size?: true;
   /** Key that opens the view, as in `Press.key`. */
   key?: string;
-  /** Returns false if the view has nothing to show. The page then has no button for it. */
+  /** Returns false if the view has nothing to show. The page then has no button for the view. */
   isOffered?(data: ReviewData): boolean;
   Component: FunctionComponent<{ page: Page }>;
-  /** Returns the new active address after an arrow key. Undefined if the active asset stays. */
+  /** Returns the new active address after an arrow key. Undefined if the active asset stays the same. */
   move(page: Page, direction: Direction): string | undefined;
-  /** Returns the new active address after a verdict. Undefined for the default. */
+  /** Returns the new active address after a verdict. Undefined to use the default. */
   lead?(page: Page, address: string, is: Mark): string | undefined;
-  /** Handles a key before the page. Returns whether the view has handled it. */
+  /** Handles a key before the page handles it. Returns whether the view has handled the key. */
   onKey?(page: Page, press: Press): boolean;
 }
 
@@ -41,7 +41,6 @@ export type KeyHelp = readonly [keys: string, what: string];
 interface Offer {
   readonly views: readonly View[];
   readonly facets: readonly Facet[];
-  /** Further keys for the help. */
   readonly keys?: readonly KeyHelp[];
 }
 
@@ -50,22 +49,21 @@ export class Page {
   offer: Offer;
   readonly outbox: Outbox;
   readonly filter = signal<Filter>(noFilter);
-  /** Address of the active asset, on which keys act. Empty if no asset is shown. */
+  /** Address of the active asset, to which keys apply. Empty if no asset is visible. */
   readonly active = signal('');
-  /** Views that are never stacked above another view. */
+  /** Views that always replace all open views. */
   readonly homes: ViewName[] = ['groups'];
-  /** Stack of open views. Esc closes the last view. */
+  /** Stack of open views. Esc closes the top view. */
   readonly views = signal<readonly ViewName[]>(['groups']);
   readonly view = computed<ViewName>(() => this.views.value.at(-1) ?? 'groups');
-  /** Last message for the status line and for screen readers. */
   readonly said = signal('');
-  /** Whether the message warns of a loss. */
+  /** Whether the message warns that outputs are lost. */
   readonly isLoss = signal(false);
-  /** Whether the last input was a pointer in a view that scrolls. The view must then not scroll by itself. */
+  /** Whether the last input was a pointer in a scrolling view. If true, the view must not scroll by itself. */
   isPointed = false;
   readonly isLost = signal(false);
   readonly refusals = signal<readonly Refusal[]>([]);
-  /** Addresses of new outputs that were not active yet. */
+  /** Addresses of new outputs that have not been active yet. */
   readonly fresh = signal<readonly string[]>([]);
   readonly hasDetails = signal(false);
   readonly hasHelp = signal(false);
@@ -80,21 +78,24 @@ export class Page {
     return this.#shown;
   });
   readonly counts = computed(() => count(this.shown.value));
-  /** Filtered groups. The compare view also has decided groups, because a pick would otherwise hide unseen takes. */
+  /**
+   * Filtered groups. In the comparison view they include decided groups, because a pick would otherwise hide unseen
+   * takes.
+   */
   readonly strips = computed(() => {
     const filter = this.view.value === 'compare' ? { ...this.filter.value, undecided: false } : this.filter.value;
     return applyFilter(this.shown.value, filter, this.offer.facets);
   });
   readonly activeAsset = computed<ReviewAsset | undefined>(() => this.shown.value.assets.get(this.active.value));
   readonly activeGroup = computed<ShownGroup | undefined>(() => this.shown.value.groupOf.get(this.active.value));
-  /** Whether users have to export verdicts, because the page has no host or the host has ended. */
+  /** Whether users must save verdicts as a file, because the page has no host or the host has stopped. */
   readonly mustLeave = computed(() => !this.data.value.canDecide || (this.isLost.value && !this.outbox.isEmpty.value));
   readonly history: History;
 
   readonly #host: Host | undefined;
   #shown: Shown | undefined;
   #isLoading = false;
-  /** Whether the data changed while the page loaded it. */
+  /** Whether the data changed while the page was loading it. */
   #isStale = false;
 
   constructor(data: ReviewData, host: Host | undefined, offer: Offer) {
@@ -128,7 +129,6 @@ export class Page {
     });
   }
 
-  /** Applies a change to the data. Loads all data if the page has missed an earlier change. */
   #follow(change: Change): void {
     const { revision } = this.data.value;
     if (change.revision <= revision) this.outbox.settle(revision);
@@ -152,7 +152,6 @@ export class Page {
     }
   }
 
-  /** Shows newer data, and announces decisions of other users. */
   #takeIn(data: ReviewData): void {
     const before = this.shown.value;
     const came = newOutputs(before, data);
@@ -172,7 +171,7 @@ export class Page {
     });
   }
 
-  /** Makes an asset active. `takesFocus`: whether the asset gets the focus, unless the user types into a field. */
+  /** Makes an asset active. `takesFocus`: whether the asset gets the focus unless the user is typing into a field. */
   activate(address: string | undefined, takesFocus = true): void {
     if (address === undefined) return;
     batch(() => {
@@ -186,7 +185,7 @@ export class Page {
     });
   }
 
-  /** Goes to the first new output that needs a verdict, otherwise to the first new output. */
+  /** Activates the first new output without a verdict. If all have a verdict, activates the first new output. */
   goFresh(): void {
     const fresh = new Set(this.fresh.value);
     const strips = this.strips.value.filter(({ assets }) => assets.some(({ address }) => fresh.has(address)));
@@ -203,7 +202,6 @@ export class Page {
     this.activate(found);
   }
 
-  /** Opens a view above the current view. A view that is never stacked closes all other views. */
   open(view: ViewName): void {
     const below = this.views.value.filter((name) => name !== view);
     this.views.value = this.homes.includes(view) ? [view] : [...below, view];
@@ -229,7 +227,6 @@ export class Page {
     this.filter.value = noFilter;
   }
 
-  /** Gives a verdict on an asset, and activates the next asset to review. */
   judge(address: string, is: Mark, { note, reason }: { note?: string; reason?: string } = {}): void {
     const before = this.shown.value;
     const { left } = this.counts.value;
@@ -308,7 +305,7 @@ export class Page {
   /** Opens the field for a note. A note is part of a verdict, so an undecided asset cannot have a note. */
   editNote(): void {
     const asset = this.activeAsset.value;
-    // The page refuses, and says why.
+    // The page refuses the verdict and shows the reason.
     if (asset?.isJudged === false) this.judge(asset.address, 'undecided');
     else if (asset?.verdict === undefined) this.say('Pick or reject the output first: a note is part of a verdict.');
     else this.hasNote.value = true;
@@ -329,7 +326,7 @@ export class Page {
     requestAnimationFrame(focus);
   }
 
-  /** Whether the gallery is for a client, without prices, requests and commands. */
+  /** Whether the gallery is for a client: without prices, requests and commands. */
   get isForClient(): boolean {
     return this.data.value.report?.client !== undefined;
   }
@@ -370,7 +367,7 @@ export class Page {
   }
 }
 
-/** Names the paid outputs that a changed pick gives up. Empty if there are none. */
+/** Describes the paid outputs that are lost when a pick changes. Empty if none is lost. */
 function lossText(before: Shown, after: Shown, address: string): string {
   const lost = givenUp(before, after, address);
   if (lost.length === 0) return '';

@@ -3,11 +3,11 @@ import { isPlanned, type Strip } from '../model/filter.ts';
 import type { Line } from '../model/moves.ts';
 
 export interface PartOfStrip extends Strip {
-  /** Index of the first asset of the part in the strip. */
+  /** Index of the part's first asset in the strip. */
   from: number;
 }
 
-/** A row of the groups view: whole strips side by side, a part of a strip, or groups without purchases. */
+/** Row of the groups view: whole strips side by side, a part of a strip, or groups without purchases. */
 export interface Row {
   strips: readonly PartOfStrip[];
   /** Height of the pictures, in CSS pixels. */
@@ -15,43 +15,40 @@ export interface Row {
   planned?: Strip[];
 }
 
-/** Measures of lines of pictures, in CSS pixels. */
+/** Dimensions for lines of pictures, in CSS pixels. */
 export interface PictureRoom {
   width: number;
   /** Gap between tiles, and horizontal frame of a tile. */
   gap: number;
   frame: number;
-  /** Returns the aspect ratio (width / height) of a picture. */
   shapeOf(asset: ReviewAsset): number;
 }
 
-/** Measures of the layout, in CSS pixels. */
 export interface Room extends PictureRoom {
   height: number;
-  /** Height of the head of a group, and vertical frame of a line of tiles. */
+  /** Height of a group's head, and vertical frame of a line of tiles. */
   head: number;
   below: number;
-  /** Returns whether an asset needs little height, like a sound. */
   isLow(asset: ReviewAsset): boolean;
 }
 
-/** Minimum width of a tile, in CSS pixels, and maximum aspect ratio of its picture. Wider pictures are letterboxed. */
+/** Minimum width of a tile in CSS pixels, and maximum aspect ratio of its picture. Wider pictures are letterboxed. */
 const narrowest = 104;
 const widestShape = 3;
 /** Minimum scale of pictures in groups that are side by side. */
 const leastBeside = 0.75;
-/** Minimum enlargement of pictures for one more line. */
+/** A further line of pictures must enlarge the pictures at least by this factor. */
 const worthALine = 1.2;
-/** Share of the minimum height that is enough if it saves a line. */
+/** Pictures may have this share of the minimum height if that saves a line. */
 const nearlyLeast = 0.9;
-/** Maximum number of assets that share one line if the window has at least this width, in CSS pixels. */
+/** Maximum number of assets on one line, if the window has at least the width `from` in CSS pixels. */
 const oneLine = { most: 3, from: 700 };
 const mostLines = 6;
 
 /**
- * Lays strips out in rows. A group has the largest pictures of one height with which the whole group is visible. Groups
- * of one task are side by side if that makes them only slightly smaller. Groups without purchases share one row for each
- * task, unless no group has purchases.
+ * Arranges strips in rows. All pictures of a group have one height, the largest at which the whole group is visible.
+ * Groups of one task are side by side if their pictures become only slightly smaller. Groups of one task without
+ * purchases share a row, unless no group has purchases.
  */
 export function layRows(strips: readonly Strip[], room: Room): Row[] {
   const rows: (Row & { task?: string; own: number })[] = [];
@@ -102,8 +99,8 @@ function layKnown(strip: Strip, room: Room): LaidGroup {
 }
 
 /**
- * Breaks a group into the number of lines with the largest pictures. If the whole group does not fit the visible height,
- * its pictures have the minimum height.
+ * Breaks a group into the number of lines with the largest pictures. If the whole group is too high for the visible
+ * area, its pictures have the minimum height.
  */
 function layGroup(assets: readonly ReviewAsset[], room: Room): LaidGroup {
   const { least, most } = heightsOf(assets, room);
@@ -124,7 +121,6 @@ function layGroup(assets: readonly ReviewAsset[], room: Room): LaidGroup {
   return all.find(({ height }) => height >= least * nearlyLeast) ?? best;
 }
 
-/** Breaks assets into at most `count` lines of similar width. */
 function breakStrip(assets: readonly ReviewAsset[], count: number, room: Room): ReviewAsset[][] {
   const widths = assets.map((asset) => shapeIn(room, asset) * usualHeight(room) + room.frame + room.gap);
   const all = widths.reduce((sum, width) => sum + width, 0);

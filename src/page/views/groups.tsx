@@ -13,9 +13,8 @@ import { askedText, counted } from '../parts/words.ts';
 import type { Page, View } from '../state/page.ts';
 import { layRows, linesOf, type PartOfStrip, type Room, type Row, widthIn } from './groups-layout.ts';
 
-/** Number of undecided groups whose thumbnails the page preloads. */
 const groupsAhead = 3;
-/** In CSS pixels, as in the style sheet: gap between tiles, frames of tiles and rows, parts of the head of a strip. */
+/** In CSS pixels, as in the style sheet: gap between tiles, frames of tiles and rows, parts of a strip's head. */
 const gap = 10;
 const frame = 14;
 const below = 54;
@@ -24,7 +23,6 @@ const asked = 20;
 const folded = 36;
 const listen = 33;
 
-/** Shows a strip for each gate, and for each row key of a task without a gate. */
 export const groupsView: View = {
   name: 'groups',
   label: 'Groups',
@@ -35,7 +33,6 @@ export const groupsView: View = {
   },
 };
 
-/** Last layout of each page. Arrow keys compute lines from it. */
 const layouts = new WeakMap<Page, Laid>();
 
 interface Laid {

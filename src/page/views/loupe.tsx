@@ -13,7 +13,6 @@ import type { Page, View } from '../state/page.ts';
 import { actOnZoomKey } from '../zoom/keys.ts';
 import { ZoomedMedia } from '../zoom/zoomed-media.tsx';
 
-/** Shows one asset at full size. Left and right arrows go through all assets, up and down through groups. */
 export const loupeView: View = {
   name: 'loupe',
   label: 'Loupe',
@@ -92,7 +91,6 @@ function swipedBy({ x, y }: { x: number; y: number }): 1 | -1 | undefined {
   return x < 0 ? 1 : -1;
 }
 
-/** A picture with the zoom and position of the previous picture. */
 function OnStage({ page, asset, isActive }: { page: Page; asset: ReviewAsset; isActive: boolean }) {
   const file = mainFile(asset);
   const nothing = whyNothing(asset);
@@ -102,7 +100,6 @@ function OnStage({ page, asset, isActive }: { page: Page; asset: ReviewAsset; is
   return <ZoomedMedia file={file} name={asset.address} zoom={page.loupe} isActive={isActive} />;
 }
 
-/** Returns the pictures that the next key may show. The page preloads them. */
 function ahead({ strips, active, shown }: Page): ReviewAsset[] {
   const all = strips.value.flatMap(({ assets }) => assets);
   const undecided = moveToUndecided(strips.value, active.value, 1);

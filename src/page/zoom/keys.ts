@@ -12,7 +12,7 @@ const arrows: { [key: string]: { x: number; y: number } | undefined } = {
   ArrowDown: { x: 0, y: -1 },
 };
 
-/** Performs the action of `+` `-` `Z` `0` and of arrows with Shift. Returns false for other keys. */
+/** Handles the keys `+` `-` `Z` `0` and arrows with Shift. Returns false for other keys. */
 export function actOnZoomKey({ key, shiftKey }: Press, zoomed: SharedZoom): boolean {
   const arrow = arrows[key];
   if (arrow !== undefined && shiftKey) {

@@ -3,7 +3,6 @@ import { type Frame, limitZoom, type Point, togglePixels, wholePicture, type Zoo
 
 export type Move = (zoom: Zoom, frame: Frame) => Zoom;
 
-/** Zoom of several pictures, so that users compare the same part. */
 export class SharedZoom {
   readonly zoom = signal<Zoom>(wholePicture);
   readonly isLarger = computed(() => this.zoom.value.by > 1);

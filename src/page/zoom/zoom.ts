@@ -1,9 +1,9 @@
 /**
- * Visible part of a picture. Positions are fractions of the picture. The scale is relative to the largest size that fits
- * the pane. A zoom therefore shows the same part of pictures with different sizes.
+ * Visible part of a picture. Positions are fractions of the picture. The scale is relative to the largest size that
+ * fits the pane. The same zoom therefore shows the same part in pictures of different sizes.
  */
 export interface Zoom {
-  /** 1: the largest size that fits the pane. */
+  /** Scale. At 1, the picture has the largest size that fits the pane. */
   by: number;
   /** Horizontal position of the center of the pane, 0 (left) to 1 (right). */
   x: number;
@@ -22,7 +22,6 @@ export interface Point {
 }
 
 export interface Frame {
-  /** Size of the picture, in picture pixels. */
   picture: Size;
   /** Size of the pane, in CSS pixels. */
   pane: Size;
@@ -55,8 +54,8 @@ export function placePicture(zoom: Zoom, frame: Frame): Size & { left: number; t
 }
 
 /**
- * Limits scale and position: not smaller than fits (or than 1:1), not above the maximum magnification, and no empty
- * area that the picture could fill.
+ * Limits scale and position. The minimum scale is 1 (the picture fits the pane), or 1:1 if that is smaller. The picture
+ * always covers as much of the pane as its size allows.
  */
 export function limitZoom(zoom: Zoom, frame: Frame): Zoom {
   const exact = oneToOne(frame);
@@ -65,7 +64,9 @@ export function limitZoom(zoom: Zoom, frame: Frame): Zoom {
   return { by, x: limitPlace(zoom.x, frame.pane.width / width), y: limitPlace(zoom.y, frame.pane.height / height) };
 }
 
-/** Limits a position. `seen`: fraction of the picture that the pane shows; 1 or more for the whole picture. */
+/**
+ * Limits a position. `seen`: fraction of the picture that the pane shows. At 1 or more, the whole picture is visible.
+ */
 function limitPlace(place: number, seen: number): number {
   if (!(seen < 1)) return 0.5;
   return Math.min(Math.max(place, seen / 2), 1 - seen / 2);
@@ -98,7 +99,6 @@ export function togglePixels(zoom: Zoom, frame: Frame, at?: Point): Zoom {
   return zoomAt(zoom, exact / zoom.by, frame, at);
 }
 
-/** Returns `fits`, `1:1`, or a text such as `240 %`. */
 export function nameZoom(zoom: Zoom, frame: Frame): string {
   if (zoom.by === 1) return 'fits';
   const percent = Math.round((zoom.by / oneToOne(frame)) * 100);

@@ -91,7 +91,6 @@ function Media({ file, name, onVideo, style, onSize }: MediaProps) {
 
 type Style = { width: string; height: string; transform: string };
 
-/** Returns the style for a zoom, aligned to device pixels so that 1:1 is sharp. */
 function styleOf(zoom: Zoom, frame: Frame): Style {
   const { left, top, width, height } = placePicture(limitZoom(zoom, frame), frame);
   const whole = (length: number) => Math.round(length * frame.density) / frame.density;
@@ -99,8 +98,8 @@ function styleOf(zoom: Zoom, frame: Frame): Style {
 }
 
 /**
- * Attaches handlers for wheel, drag, pinch and double click. The handlers stay when the frame changes, so that a drag
- * continues.
+ * Attaches handlers for wheel, drag, pinch and double click. The handlers stay attached when the frame changes, so that
+ * a drag continues.
  */
 function useGestures(pane: RefObject<HTMLElement | null>, frame: Frame | undefined, zoom: SharedZoom): void {
   const latest = useRef(frame);
@@ -150,7 +149,10 @@ function useGestures(pane: RefObject<HTMLElement | null>, frame: Frame | undefin
   }, [isKnown, zoom]);
 }
 
-/** One finger moves the picture. With two fingers, the other finger is the fixed point of the zoom. */
+/**
+ * Moves or zooms a picture. One finger moves it. With two fingers, the position of the second finger is the fixed
+ * point of the zoom.
+ */
 function moveByFingers(zoom: Zoom, frame: Frame, before: Point, at: Point, other: Point | undefined): Zoom {
   if (other === undefined) return panBy(zoom, { x: at.x - before.x, y: at.y - before.y }, frame);
   const distance = (point: Point) => Math.hypot(point.x - other.x, point.y - other.y);

@@ -7,10 +7,6 @@ import type { Cause, Change } from '../plan.generated.ts';
 
 export interface ChangeFacts {
   addressOf?: ((fingerprint: string) => string | undefined) | undefined;
-  /**
-   * Finds the change in the campaign that changed a value of the request. `path`: location of the value within the
-   * request.
-   */
   causeOf?: ((address: string, difference: { path: Path; before: Json; after: Json }) => Cause | undefined) | undefined;
 }
 

@@ -36,7 +36,7 @@ export interface PriceSum {
   unknownPrices: number;
 }
 
-/** Changes of one version of a campaign (`here`) from another (`there`). Empty if the two are equal. */
+/** Changes from version `there` to version `here` of a campaign. Empty if the versions are equal. */
 export interface Comparison {
   steps: ComparedStep[];
   there: PriceSum & { steps: number; budget?: number };

@@ -70,7 +70,8 @@ export function moveRecord(
   const counted = countedPurchases(old);
   const why = whyNot(old, to);
   if (why !== undefined) return why;
-  // A purchase that returns to an address gets a new generation, because the old one is forgotten there.
+  // A purchase that returns to an address gets a new generation, because its old generation is forgotten at that
+  // address.
   const shift = (record?.purchases ?? []).reduce((most, one) => Math.max(most, one.generation), 0);
   const purchases = old.purchases.map((one) => ({ ...one, generation: one.generation + shift }));
   const decided = old.decisions === undefined ? {} : { decisions: old.decisions };

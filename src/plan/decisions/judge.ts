@@ -60,7 +60,7 @@ export function judgeSteps(
       : judged;
   const leavesOut = judgement.isPattern === true && isAny;
   const rulings = limited.map((one, index) => (leavesOut && judged[index]?.is === 'refused' ? leaveOut(one) : one));
-  // One refusal for each gate with too many picks.
+  // Each gate with too many picks gets one refusal.
   const refused = new Map(rulings.flatMap((one) => (one.is === 'refused' ? [[one.address, one]] : [])));
   return refused.size > 0 ? [...refused.values()] : rulings;
 }

@@ -81,8 +81,8 @@ export type SeenOutput =
   | { is: 'edited'; output: Output };
 
 /**
- * Returns the purchase whose output can be accepted. `isAlone`: the user named only this step, so a job without a saved
- * file counts.
+ * Returns the purchase whose output can be accepted. With `isAlone`, the user named only this step, and a running job
+ * is also accepted.
  */
 export function findAcceptable(
   match: Match,

@@ -142,7 +142,7 @@ export function withAdded(
       return later === undefined || later.order !== undefined ? leftFor(row, lost) : later;
     }
     if (row.blockedBy !== 'gate') return row;
-    // A row whose order is left for the next run was not carried out.
+    // The run did not execute a row whose order is left for the next run.
     return took.get(row.address) ?? (later?.order === undefined ? later : row) ?? row;
   });
   const { afterPicks: _afterPicks, fit: _fit, ...totals } = agreed.totals;

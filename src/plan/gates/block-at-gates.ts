@@ -84,7 +84,7 @@ export function openGates(
   const inPlan = new Set(rows.map(({ address }) => address));
   const found = gates.flatMap(({ state, note, ...gate }) => {
     const { name, task, is, choose, members } = gate;
-    // No rows wait behind a canary gate when everything is bought.
+    // If everything is bought, no row waits behind a canary gate.
     const isAbout = is !== 'canary' && members.some((address) => inPlan.has(address));
     const isBefore = members.every((address) => steps.get(address)?.step.rejected !== undefined);
     if (state.is === 'decided' || !(counts.has(name) || isAbout) || isBefore) return [];
@@ -102,7 +102,7 @@ export function openGates(
 
 function gatesBefore(draft: Draft, matches: readonly Match[]): ReadonlyMap<string, ReadonlySet<string>> {
   const before = new Map<string, ReadonlySet<string>>();
-  // Steps come after those that they need.
+  // Steps are in order of dependency.
   for (const { step } of matches) {
     const { address, needs, waits } = step;
     if (draft.at(address)?.blockedBy !== 'gate') continue;
@@ -123,10 +123,6 @@ function wordsOfRejection(
   return said.length === 0 ? undefined : [...new Set(said)].join('; ');
 }
 
-/**
- * Finds the steps behind gates. Such a step needs, directly or indirectly, a gate or a step of the gate, or it waits
- * for the gate's canary.
- */
 export function findBehind(
   { steps, gates = [], canaries = [] }: Pick<Graph, 'steps' | 'gates' | 'canaries'>,
   open: readonly Pick<Gate, 'name' | 'members'>[],

@@ -71,7 +71,6 @@ export class GateKeeper {
     return bought?.state === 'done' ? (verdictIn(record?.decisions, bought)?.is ?? 'undecided') : 'none';
   }
 
-  /** Replaces references to gates by the picked steps. Marks steps behind open and rejected gates. */
   resolve(step: Step): DecidedStep {
     const gates = new Set(step.needs.flatMap((need) => this.#gateOf(need) ?? []));
     const rejected = this.#rejectedBehind(step, gates);

@@ -123,14 +123,10 @@ function holdLost(draft: Draft, news: readonly WorkRow[], known: readonly KnownP
     draft.put(heldBeside(row, { address, purchase }));
   };
   for (const pair of ranked) if (!isPaired.has(pair.known.address)) take(pair);
-  // With more new posts than published ones, each of the rest may be the same as one of these.
+  // If there are more new posts than published posts, each unmatched new post may repeat one of the published posts.
   for (const pair of ranked) take(pair);
 }
 
-/**
- * Blocks a post until a user decides whether it repeats a published post. Stores the row that publishes it after that
- * decision.
- */
 function heldBeside(
   row: WorkRow,
   { address, purchase: { jobId, request } }: Pick<KnownPost, 'address' | 'purchase'>,

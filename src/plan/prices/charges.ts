@@ -157,7 +157,7 @@ function add(sums: CostSums, { went, credits }: Charge): void {
 
 export interface Approved {
   assets: number;
-  /** Spent on tasks with gates, including drafts, rejected outputs and redone ones. */
+  /** Credits spent on tasks with gates, including drafts, rejected outputs and redone outputs. */
   credits: number;
 }
 

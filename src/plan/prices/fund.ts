@@ -98,7 +98,6 @@ export function endsOf<Item>(
   return items.filter((item) => !needed.has(nameOf(item)));
 }
 
-/** Returns an item and everything that it needs, except items for which `isTaken` returns true. */
 export function chainOf<Item>(
   end: Item,
   { needsOf, isTaken }: { needsOf(item: Item): readonly Item[]; isTaken(item: Item): boolean },
@@ -115,7 +114,7 @@ export function chainOf<Item>(
 
 type Fit = NonNullable<PlanTotals['fit']>;
 
-/** Blocks the rows that exceed the lowest limit. Returns how many of the rows the budget covers. */
+/** Blocks the rows that exceed the lowest limit. Returns which part of all rows the budget covers. */
 export function blockUnfunded(
   draft: Draft,
   limits: Parameters<typeof capsOf>[0],

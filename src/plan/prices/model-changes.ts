@@ -28,7 +28,7 @@ export function findModelChanges(
     const modelIn = (listing: Listing | undefined) => listing?.[name]?.models[model];
     const models = listings.flatMap((listing) => modelIn(listing) ?? []);
     const charged = price?.source === 'lock' || price?.source === 'other-lock' ? price.high : undefined;
-    // Texts of one price class differ in length, so a longer one is not a higher price.
+    // Texts of one price class differ in length, so a longer text does not mean a higher price.
     const isByText = models.some(({ per }) => typeof per === 'object' && 'characters' in per);
     const listed = isByText ? undefined : listPrice(kind, request, listings)?.low;
     const isGone = lists.some(

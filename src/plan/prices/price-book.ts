@@ -3,7 +3,6 @@ import type { Price as RowPrice } from '../plan.ts';
 /** Part of a price that a run uses. A run reserves nothing for an estimate, but an estimate can delay a purchase. */
 export type Price = Pick<RowPrice, 'class' | 'credits'> & Partial<Omit<RowPrice, 'class' | 'credits'>>;
 
-/** Prices during a run: the prices of the plan, and the highest charge so far in each price class. */
 export class PriceBook {
   changes = 0;
   readonly #charged = new Map<string, number>();

@@ -85,7 +85,7 @@ export function ceilingOf({
   return credits ?? (source === 'list' ? high : undefined);
 }
 
-/** Returns whether a price is at most the shown price. If the shown price was unknown (`null`), any price is. */
+/** Returns whether a price is at most the shown price. True if the shown price was unknown (`null`). */
 export function isWithin(credits: number | null, shown: number | null): boolean {
   return shown === null || (credits !== null && credits <= shown);
 }
@@ -138,8 +138,8 @@ interface ChargedPrice {
 export type ChargedPrices = ReadonlyMap<string, ChargedPrice>;
 
 /**
- * Assumed upper bound of a charge, as a multiple of its estimate. With a limit, requests of unknown price run in
- * parallel only if the remaining credits cover all of them at this bound.
+ * Assumed upper bound of a charge, as a multiple of the estimate. If there is a limit, requests of unknown price run in
+ * parallel only if the remaining credits cover them all at this bound.
  */
 export const worstFactor = 8;
 
@@ -213,8 +213,8 @@ export function shareOf(price: Priced): number | undefined {
 }
 
 /**
- * Returns the credits to approve after the first of `count` purchases without an estimate was charged. If `asksAgain`,
- * only the first purchase is included.
+ * Returns the credits to approve once the first of `count` purchases without an estimate is charged. With `asksAgain`,
+ * excludes all but the first purchase.
  */
 export function shareOnceCharged(
   charged: number,

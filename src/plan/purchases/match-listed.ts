@@ -11,9 +11,9 @@ export interface ListedRecord {
 }
 
 /**
- * Result of comparing a request with a listed job. `exact`: all comparable fields are equal. `near`: a field differs,
- * or the main field is equal except for case, white space, Unicode form, entities, a cut end or the link of a step's
- * output. Fields that the request or the list omits, and unknown links, are not compared.
+ * Result of comparing a request with a listed job. `exact`: all comparable fields are equal. `near`: another field
+ * differs, or the main field differs only in case, white space, Unicode form, entities, a cut end or a link to a step's
+ * output. Unknown links, and fields that the request or the list omits, are not compared.
  */
 type Likeness = 'exact' | 'near' | 'other';
 
@@ -30,7 +30,7 @@ export function compareListed(
   const [telling, ...others] = fields;
   if (telling === undefined) return 'other';
   const [wanted, seen] = [request[telling], echoes[telling]];
-  // The link of another step's output is unknown now, so a user must decide.
+  // The link of another step's output is unknown at this point, so a user must decide.
   if (wanted !== undefined && isOpenField(wanted) && typeof seen === 'string' && /^https?:/.test(seen)) return 'near';
   if (typeof wanted !== 'string' || typeof seen !== 'string') return 'other';
   if (!isSameField(wanted, seen)) return isAlike(foldText(wanted), foldText(seen)) ? 'near' : 'other';

@@ -28,7 +28,6 @@ export type Act =
   | { do: 'ask'; send: OpenSend; reason: string }
   /** A charge is possible, and only a user can determine whether it occurred. */
   | { do: 'hold'; send: OpenSend; reason: string; isKeyKnown?: true }
-  /** The job is running or lost. The run polls it. */
   | { do: 'collect'; job: Job }
   | { do: 'save'; job: Job }
   | { do: 'again'; job: Job }
@@ -52,7 +51,7 @@ export function next(purchase: Purchase | undefined, facts: SendFacts & RetryFac
       return { do: 'hold', send: purchase, reason, ...defined({ isKeyKnown: settling.isKeyKnown }) };
     }
     case 'running':
-      // A paid job is collected before it is bought again, because the command may have been interrupted and repeated.
+      // A run collects a paid job before it buys another, because the user may have repeated an interrupted command.
       return { do: 'collect', job: purchase }; // I1 (running)
     case 'lost':
       return { do: facts.redo && !facts.isOpen ? 'again' : 'collect', job: purchase };
@@ -70,10 +69,10 @@ export function next(purchase: Purchase | undefined, facts: SendFacts & RetryFac
 }
 
 /**
- * Selects the purchase that determines the next action, in this order: a finished or running job, an unresolved create
- * request, the newest failed job, the newest refusal. With `facts`, requests that a run can recover take precedence
- * over requests that need a user. If the generation of a request already has a job, `openSendRows` handles the request,
- * because a second create would buy that generation twice.
+ * Selects the purchase that determines the next action. Order: a finished or running job, an unresolved create request,
+ * the newest failed job, the newest refusal. With `facts`, a request that a run can recover comes before a request that
+ * needs a user. Skips a request whose generation already has a job: `openSendRows` handles it, because another create
+ * would buy that generation twice.
  */
 export function currentPurchase(purchases: readonly Purchase[], facts?: SendFacts): Purchase | undefined {
   const made = new Set(purchases.filter(isJob).map(({ generation }) => generation));

@@ -17,7 +17,7 @@ export function tellFollowing(draft: Draft): void {
   }
 }
 
-/** Reports dependent steps that keep the output made from an earlier output of a step that `--redo` regenerates. */
+/** If `--redo` regenerates a step, reports the dependent steps that are not regenerated with it. */
 export function tellReplaced(draft: Draft, { matches }: { matches: readonly Match[] }): void {
   const redone = draft.inRun.filter(({ action, reason }) => action === 'redo' && reason.code === 'redo-asked');
   if (redone.length === 0) return;

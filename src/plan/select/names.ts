@@ -39,7 +39,6 @@ export function writeName(address: string): string {
   return isPlain ? address : `"${address.replaceAll(/["\\]/g, '\\$&')}"`;
 }
 
-/** Matches a comma that ends an address because the following text cannot continue it. */
 const startsOther = /,\+?(?:(?:kind|tag|state|cost|selector):|")|,(?:,|$)/;
 
 /** Finds the item with exactly this address. Without such an item, finds all items whose address or task matches. */

@@ -7,7 +7,7 @@ import { findAddress, findNamed, fits, type Name } from './names.ts';
  * A selection of steps, for example `hero@A*,9:16  tag:launch,kind:video  +teaser`. Terms are separated by white space
  * (“or”), and the conditions of a term by commas (“and”).
  *
- * The longest part of the text that is the address of a step means that step. A pattern with `@` may contain commas: it
+ * If parts of the text are addresses of steps, the longest such address counts. A pattern with `@` may contain commas: it
  * ends at a comma before `kind:`, `tag:`, `state:`, `cost:`, `selector:`, a quote, or another name with `@`.
  */
 export interface Selection {
@@ -299,7 +299,7 @@ export function firstRows(
   }
   if (kept.size === 0) return undefined;
   const stepsOf = needFinder(gates);
-  // Steps come after those that they need, so one pass in each direction is enough.
+  // Steps are in order of dependency, so one pass in each direction is enough.
   for (const { address, needs } of known.toReversed()) {
     if (kept.has(address)) for (const one of needs.flatMap(stepsOf)) kept.add(one);
   }

@@ -16,10 +16,10 @@ export interface Match {
 }
 
 /**
- * Finds the purchase of each step, first at its own address. If that purchase is missing, refused or failed, a purchase
- * of the same fingerprint counts whose address has no such step, so a rename costs nothing. Steps of equal fingerprints
- * share one job. Its owner is the first of these steps with a purchase, or else the first step. Forgotten purchases are
- * ignored.
+ * Finds the purchase of each step, first at its own address. If that purchase is missing, refused or failed, uses a
+ * purchase with the same fingerprint that no step has at its own address. A rename therefore costs nothing. Steps with
+ * equal fingerprints share one job. The first of these steps with a purchase owns the job, or else the first step.
+ * Forgotten purchases are ignored.
  */
 export function findPurchases(steps: readonly DecidedStep[], lock: Lock): Match[] {
   const matches = steps.map((step): Match => {

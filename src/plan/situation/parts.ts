@@ -17,7 +17,7 @@ export type CountParts = (address: string, fingerprint: string) => number | unde
 export function findConditions(graph: Graph): ReadonlyMap<string, readonly PartCondition[]> {
   const found = new Map<string, readonly PartCondition[]>();
   if (!graph.steps.some(({ part }) => part !== undefined)) return found;
-  // Steps are in topological order, so what a step uses was processed before.
+  // Steps are in order of dependency, so the inputs of a step are already processed.
   for (const { address, part, request } of graph.steps) {
     const conditions = new Map<string, PartCondition>();
     const add = (condition: PartCondition) => conditions.set(JSON.stringify(condition), condition);
@@ -70,7 +70,7 @@ function collectReferences(request: OpenRequest): { single: Set<string>; listed:
   const listed = new Set<string>();
   const visit = (value: Json, inList: boolean): void => {
     if (value === null || typeof value !== 'object') return;
-    // A list of one member counts as that member, because without it the list would be empty.
+    // A list with one member counts as a single reference, because without its member the list would be empty.
     if (Array.isArray(value)) for (const item of value) visit(item, inList || value.length > 1);
     else if (typeof value.$ref === 'string') (inList ? listed : single).add(value.$ref);
     else if (Array.isArray(value.$text)) for (const part of value.$text) visit(part, false);

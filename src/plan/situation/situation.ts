@@ -116,7 +116,7 @@ function decideSteps(
 ): DecidedStep[] {
   const known = new Map<string, string>();
   const changed = new Set<string>();
-  // Steps come after those that they use. A reference to a gate has the gate's fingerprint instead of a step's.
+  // Steps are in order of dependency. A reference to a gate has the fingerprint of the gate instead of that of a step.
   const fingerprintOf = (address: string): string =>
     (known.has(address) ? undefined : keeper.fingerprintOf(address, known)) ?? mustGet(known, address);
   return graph.steps.map((written) => {
@@ -160,7 +160,7 @@ function decideStep(step: Step, record: StepRecord, isRedone: boolean): DecidedS
   if ((pinned === undefined && accepted === undefined) || record.kind !== step.kind) return step;
   const purchases = countedPurchases(record);
   const own = purchases.filter(({ fingerprint }) => fingerprint === step.fingerprint);
-  // A running job or an open send for exactly this request is settled before decisions apply.
+  // A running job or an unresolved create request for this exact request is settled before decisions apply.
   if (own.some((purchase) => isOpenSend(purchase) || purchase.state === 'running')) {
     return pinned === undefined ? step : { ...step, decided: { pinned } };
   }

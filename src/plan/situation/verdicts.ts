@@ -18,7 +18,6 @@ export class Verdicts {
   readonly #redo: ReadonlySet<string>;
   #holders: ReadonlyMap<string, string> | undefined;
 
-  /** `redo`: steps whose earlier verdicts do not count. */
   constructor(lock: Lock, matches: readonly Match[], redo: ReadonlySet<string>) {
     this.#matches = matches;
     this.#redo = redo;

@@ -49,7 +49,7 @@ function rangeJson({ file, sheet, start, end }: Place): Json {
   };
 }
 
-/** Returns workflow commands like `::error file=…::message`, which GitHub Actions shows at the lines of a file. */
+/** Returns workflow commands such as `::error file=…::message`. GitHub Actions shows each at its line of the file. */
 export function diagnosticsGithub(
   diagnostics: readonly Diagnostic[],
   { toCheckoutPath }: { toCheckoutPath(file: string): string },
@@ -67,7 +67,7 @@ export function diagnosticsGithub(
     .join('');
 }
 
-/** Returns a workflow command for a failure without a place in a file, or for the stop of a run. */
+/** Returns a workflow command for a stopped run or for a failure that has no position in a file. */
 export function failureGithub(title: string, lines: readonly string[]): string {
   const safe = lines.map((line) => safeText(line, messageLength));
   return annotation('error', { title }, safe);
@@ -102,11 +102,11 @@ function placeProperties(place: Place, file: string): Properties {
   const lines = { file: safeText(file, 1000), line: start.line, endLine: lastLine(place) };
   // GitHub Actions accepts columns only for a range within one line.
   if (start.line !== end.line) return lines;
-  // The end of our ranges is exclusive; GitHub Actions expects an inclusive end.
+  // The end of a mediabatch range is exclusive. GitHub Actions expects an inclusive end.
   return { ...lines, col: start.column, endColumn: Math.max(start.column, end.column - 1) };
 }
 
-/** Returns the last line that a place includes. A place that ends in column 1 does not include its end line. */
+/** Returns the last line of a place. If the end is in column 1, returns the line before the end. */
 export function lastLine({ start, end }: Place): number {
   return Math.max(start.line, end.column <= 1 ? end.line - 1 : end.line);
 }

@@ -14,15 +14,14 @@ import { diagnosticJson, lastLine } from './diagnostics-json.ts';
 
 interface DiagnosticsTextOptions {
   style: Style;
-  /** Width in columns. Omitted for a file or a pipe; then only source lines are cut, at 100 columns. */
+  /** Width in columns. If omitted, the output is a file or a pipe, and only source lines are cut, at 100 columns. */
   width?: number;
   most?: number;
 }
 
 /**
- * Returns diagnostics with excerpts of their sources, and at the end the counts. Empty without diagnostics.
- *
- * @param sources file texts by the names in the diagnostics; a file without text has no excerpt
+ * Returns diagnostics with source excerpts, followed by counts. Empty without diagnostics.  @param sources file texts
+ * by the names in the diagnostics. A file without a text has no excerpt.
  */
 export function diagnosticsText(
   diagnostics: readonly Diagnostic[],
@@ -51,7 +50,7 @@ const messageLength = 2000;
 const indent = 2;
 const mostPlaces = 5;
 
-/** Returns a name that diagnostics with equal texts share, because one block shows all of them. */
+/** Returns a key for grouping: one block shows all diagnostics with equal texts. */
 function mistakeOf(diagnostic: Diagnostic): unknown {
   const { severity, code, message, hint, place, related, fix } = diagnostic;
   if (place === undefined) return diagnostic;
@@ -97,7 +96,6 @@ function placeText({ file, start, sheet }: Place): string {
 
 const maxLines = 3;
 
-/** Returns the numbered lines of a place, each followed by a line with carets. Empty if the source text is unknown. */
 function excerptOf(
   place: Place | undefined,
   sources: ReadonlyMap<string, string>,
@@ -118,7 +116,7 @@ function excerptOf(
   return hidden > 0 ? [...shown, `${gutter()} ${style.dim(`… and ${countOf(hidden, 'more line')}`)}`] : shown;
 }
 
-/** Marks the part of a line that belongs to a place. `index`: number of the line, 0 for the first line of the place. */
+/** Marks the part of a line that belongs to a place. `index`: number of the line within the place, from 0. */
 function excerptLine(
   line: string,
   place: Place,
@@ -147,7 +145,7 @@ function failureView({ code, message, hint }: Failure, paste: Paste): Document {
   return [line([bad('error'), ` ${code} ${message}`], adviceView(hint, paste))];
 }
 
-/** Returns the diagnostics of a failure, at most `most`. Without diagnostics, returns its message and its hint. */
+/** Returns at most `most` diagnostics of a failure. Without diagnostics, returns the message and the hint. */
 export function failureText(
   failure: Failure,
   { style, paste, most, width }: { style: Style; paste: Paste; most?: number; width?: number | undefined },

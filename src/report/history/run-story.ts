@@ -18,7 +18,7 @@ import {
 import { clockText, costCell, costText, countCell, countWords, creditsText, elapsedText } from '../numbers.ts';
 import { createRunView, foldEvent, hasEnded, type RunView, type StepView } from '../run/run-view.ts';
 
-/** A run as its history records it. Fields whose lines are missing are omitted. */
+/** Run as its history records it. A field is omitted if the history lacks its lines. */
 export interface RunStory
   extends Partial<Omit<RunHeader, 'mediabatch' | 'version' | 'id' | 'steps' | 'totals'>>,
     Partial<Pick<RunClose, 'how' | 'exit' | 'error' | 'elapsedMs' | 'unsaved' | 'dropped'>> {
@@ -26,7 +26,7 @@ export interface RunStory
   planned?: number;
   unknownPrices?: number;
   stopped?: string;
-  /** Credits charged, as far as the lines show. */
+  /** Credits charged according to the known lines. */
   spentNow: number;
   outcomes: { [outcome: string]: number };
 }
@@ -36,9 +36,8 @@ interface StepStory {
   task: string;
   kind: string;
   action: string;
-  /** Omitted for a step that had not ended. */
   outcome?: string;
-  /** Credits charged; `null` if unknown. */
+  /** Credits charged, or `null` if unknown. */
   credits: number | null;
   files: string[];
   /** Set for a `running` step whose job has finished. */
@@ -57,12 +56,12 @@ export function foldRun(lines: readonly HistoryLine[]): RunView {
   return view;
 }
 
-/** Summarizes a run. `lines`: at least the first and the last lines of its history. */
+/** Summarizes a run. `lines`: at least the first and last lines of its history. */
 export function tellRun(id: string, lines: readonly HistoryLine[]): RunStory {
   return storyOf(id, lines, foldRun(lines));
 }
 
-/** Summarizes a run with every step. `lines`: the whole history. */
+/** Summarizes a run with all steps. `lines`: the whole history. */
 export function tellWholeRun(id: string, lines: readonly HistoryLine[]): WholeStory {
   const view = foldRun(lines);
   const story = storyOf(id, lines, view);
@@ -71,7 +70,6 @@ export function tellWholeRun(id: string, lines: readonly HistoryLine[]): WholeSt
   return { ...story, outcomes, steps, notices: [...view.notices] };
 }
 
-/** Counts steps by outcome. `open`: steps that had not ended. */
 function countOutcomes(steps: readonly StepStory[]): RunStory['outcomes'] {
   const counts = new Map<string, number>();
   for (const { outcome = 'open' } of steps) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
@@ -143,7 +141,7 @@ export function runsView(runs: readonly RunStory[], running?: string): Document 
   ];
 }
 
-/** Returns the charged credits. The history of an aborted run may lack charges; without any known charge, returns `?`. */
+/** Returns the charged credits. The history of an aborted run may lack charges. If no charge is known, returns `?`. */
 function spentText({ how, spentNow }: RunStory, isRunning: boolean): string {
   if (isRunning || how === 'ended') return creditsText(spentNow);
   return spentNow === 0 ? '?' : `at least ${creditsText(spentNow)}`;

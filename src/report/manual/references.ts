@@ -49,7 +49,9 @@ export function codeReference(): string {
   );
 }
 
-/** Documents every kind. `document`: stored OpenAPI document of the service, for kinds that the API does not document. */
+/**
+ * Documents every kind. `document`: stored OpenAPI document of the service, for kinds that the API does not describe.
+ */
 export function kindReference(document?: ServiceDocument): string {
   return blocks(Object.values(kinds).map((kind) => kindSection(kind, document)));
 }
@@ -104,7 +106,6 @@ function fieldWords(kind: Kind, name: string, field: Field): string {
   ].join(' ');
 }
 
-/** `listed`: names of the fields in the OpenAPI document. */
 function notesOf(kind: Kind, listed: ReadonlySet<string>): string[] {
   const groups = (kind.oneOf ?? []).filter((names) => listed.size === 0 || names.every((name) => listed.has(name)));
   const outputs = kind.outputs.map((name) => `${code(`{{tasks.NAME.${name}}}`)}`);
@@ -181,12 +182,12 @@ function plainWords(text: string): string {
   return text.replace(/[\\*_[\]<>&#]/g, '\\$&');
 }
 
-/** Returns the manual page for agents as a separate file, without links to other pages and without marks for tests. */
+/** Returns the manual page for agents as a separate file. Removes links to other pages and marks for tests. */
 export function agentsPage(page: string): string {
   return page.replaceAll(/\[help (\S+)\]\(\S+\.md\)/g, '`mediabatch help $1`').replaceAll(/^(\s*```sh) .*/gm, '$1');
 }
 
-/** Returns the page for agents with the header that makes it a skill. */
+/** Returns the page for agents as a skill: with the header that agents expect. */
 export function agentsSkill(page: string): string {
   return `---
 name: mediabatch
@@ -207,7 +208,6 @@ export function keyReference(schema: JsonMap): string {
   ].join('\n');
 }
 
-/** Documents a key and the keys below it. The reference of kinds documents the fields of requests. */
 function entriesOf(path: string, schema: JsonMap, required: readonly string[], definitions: JsonMap): string[] {
   const { default: absent, description, examples } = schema;
   const notes = [

@@ -1,4 +1,3 @@
-/** Subjects of the pages `src/manual/NAME.md`, in reading order. */
 export const topicGroups = {
   'First steps': {
     start: 'from an empty folder to the first pictures',

@@ -14,12 +14,12 @@ export function listFormatOf(ending: string): ListFormat | undefined {
   return (['csv', 'xlsx', 'json', 'jsonl'] as const).find((format) => ending.toLowerCase() === `.${format}`);
 }
 
-/** Without a byte order mark, spreadsheets do not recognize UTF-8. */
+/** Spreadsheets recognize UTF-8 only with a byte order mark. */
 const byteOrderMark = '\ufeff';
 
 /**
- * Returns a list of outputs for programs and spreadsheets. CSV in a file begins with a byte order mark. CSV in a stream,
- * which may be a terminal or a build log, has escaped control sequences.
+ * Returns a list of outputs for programs and spreadsheets. CSV in a file begins with a byte order mark. CSV in a stream
+ * has escaped control sequences, because the stream may be a terminal or a build log.
  */
 export function outputsList(view: OutputsList, format: Exclude<ListFormat, 'xlsx'>, into: 'file' | 'stream'): string {
   if (format === 'json') return `${safeJson(outputsJson(view), 2)}\n`;
@@ -35,7 +35,7 @@ export function outputsList(view: OutputsList, format: Exclude<ListFormat, 'xlsx
   return into === 'file' ? byteOrderMark + text : text;
 }
 
-/** Returns whether mediabatch wrote the list that begins with `start`. An empty list of JSON Lines counts. */
+/** Returns whether mediabatch wrote the list that begins with `start`. Also true for an empty JSON Lines file. */
 export function isOwnList(format: ListFormat, start: string): boolean {
   switch (format) {
     case 'csv':
@@ -52,7 +52,7 @@ export function isOwnList(format: ListFormat, start: string): boolean {
   }
 }
 
-/** Returns the rows of a CSV list of outputs by path. Empty for other texts. */
+/** Parses a CSV list of outputs into rows by path. Empty if the text is not such a list. */
 export function readListed(list: string): Map<string, JsonMap> {
   const separator = firstLine(list).includes(ownHeader) ? ',' : ';';
   const { rows } = readCsv(readSource('', list), '', { separator });
@@ -79,7 +79,6 @@ type Entry = FoundOutput | (PostEntry & { [field in Exclude<keyof FoundOutput, k
 
 interface TableColumn {
   name: string;
-  /** Whether the list of a delivery omits the column. */
   isInternal?: true;
   of(entry: Entry, folder: string): Cell | null | undefined;
 }
@@ -118,9 +117,9 @@ const internalNames = new Set(ownColumns.flatMap(({ name, isInternal }) => (isIn
 const ownHeader = 'task,kind,key,take';
 
 /**
- * Returns a table with a row for each file and each post. The first columns are those of the data, of joined tables
- * (`copy.title`) and of the matrix. Then come our own columns and those of the rights (`rights.holder`). A column of the
- * data whose name is in use gets the prefix `row.` or `matrix.`.
+ * Returns a table with a row for each file and each post. Order of columns: data, joined tables (`copy.title`), matrix,
+ * columns of mediabatch, rights (`rights.holder`). If a data column has the name of a mediabatch column, it gets the
+ * prefix `row.` or `matrix.`.
  */
 export function outputsTable(
   { files, posts, folder, delivered }: OutputsList,
@@ -245,9 +244,9 @@ export interface OutputsList {
   campaign: string;
   files: readonly FoundOutput[];
   posts: readonly PostEntry[];
-  /** Prefix that makes paths relative to the location of the list. Empty or ends in `/`. */
+  /** Prefix that makes paths relative to the folder of the list. Empty, or ends in `/`. */
   folder: string;
-  /** For the list of a delivery: earlier rows whose files still exist. Omitted for other lists. */
+  /** Earlier rows whose files still exist. Only for the list of a delivery. */
   delivered?: readonly JsonMap[];
 }
 

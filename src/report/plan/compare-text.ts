@@ -29,7 +29,6 @@ import { itemTable } from './plan-text.ts';
 
 interface CompareView extends Comparison {
   campaign: string;
-  /** Name of the commit, as the user typed it. */
   ref: string;
   commit: string;
   /** Whether the remaining budget covers the remaining purchases. Omitted without a budget or purchases. */
@@ -69,8 +68,9 @@ export function compareMarkdown(view: CompareView, { path }: { path: string }): 
 }
 
 /**
- * Returns the first line of a campaign's comment. A later run finds the comment by this line. It contains the path of
- * the manifest, because two campaigns may have the same name. No path can end the HTML comment.
+ * Returns the first line of a campaign's comment, by which a later run finds the comment. It contains the path of the
+ * manifest, because two campaigns may have the same name. It escapes the path, so that no path can end the HTML
+ * comment.
  */
 export function commentMarker(path: string): string {
   const percent = (found: string) => Buffer.from(found).toString('hex').replace(/../g, '%$&');
@@ -82,7 +82,6 @@ export function isSame({ steps, there, here, bought, boughtThere }: Comparison):
   return steps.length + bought.length + boughtThere.length === 0 && there.budget === here.budget;
 }
 
-/** Returns a difference as a row of a plan, because plans and comparisons share their tables. */
 function rowOfStep({ change, address, task, kind, text, changes, follows, discards }: ComparedStep): PlanRow {
   const row = { address, task, kind, credits: 0 as const, ...defined({ discards }) };
   switch (change) {
@@ -164,7 +163,6 @@ function sumText({ credits, unknownPrices }: PriceSum): string {
   return costText({ credits, unpriced: unknownPrices });
 }
 
-/** Returns a text such as `3 jobs for 6 credits, 2 posts, 1 create with unknown charge`. */
 function chargesText(charges: readonly Charge[]): string {
   const held = charges.filter(({ went }) => went === 'held').length;
   const posts = charges.filter(({ went, kind }) => went !== 'held' && isPost(kind)).length;
@@ -192,7 +190,6 @@ function chargeJson({ id, address, task, kind, model, went, credits }: Charge): 
 
 const mostMistakes = 50;
 
-/** Returns the failure as a code block, because GitHub interprets no Markdown in it. */
 export function failureMarkdown(failure: Failure, { path, paste }: { path: string; paste: Paste }): string {
   const errors = 'diagnostics' in failure ? (failure.diagnostics ?? []).filter((one) => one.severity === 'error') : [];
   const what = errors.length > 0 ? countOf(errors.length, 'mistake') : 'there is no plan';

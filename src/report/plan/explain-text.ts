@@ -29,7 +29,7 @@ import { writeReferences } from './requests-text.ts';
 interface Explanation {
   row: PlanRow;
   step: DecidedStep;
-  /** Why the last run did not save the file of the finished job. */
+  /** Reason why the last run did not save the file of the finished job. */
   unsaved?: string;
   record?: StepRecord;
 }

@@ -48,7 +48,6 @@ function toSpendText(totals: PlanTotals): string {
   return `${spendText(totals)} (${notes.join('; ')})`;
 }
 
-/** Warns if the balance after the last run is lower than the likely cost of the plan. */
 function missingInAccount({ lastBalance, estimate, knownPrices }: PlanTotals): string | undefined {
   if (lastBalance === undefined) return undefined;
   const { credits, at } = lastBalance;
@@ -63,7 +62,6 @@ function heldText({ held, guessed = [], heldUnpriced = 0 }: PlanTotals): string 
   return `${text}; ${safeText(guessText(guessed, heldUnpriced))}`;
 }
 
-/** Returns a text such as `at most 8 credits + 3 steps of unknown price`. */
 export function pickedText(after: NonNullable<PlanTotals['afterPicks']>): string {
   const { unknownPrices, likely, unpriced, mayRetry } = after;
   const isLikely = unknownPrices > 0;
@@ -74,7 +72,7 @@ export function pickedText(after: NonNullable<PlanTotals['afterPicks']>): string
 
 type Prices = Pick<PlanTotals, 'knownPrices' | 'unknownPrices' | 'estimate' | 'ceiling'>;
 
-/** Returns the cost of a plan. The limit of an estimate is the approved total. */
+/** Returns the cost of a plan. If the cost is an estimate, `most` is the approved total. */
 export function costOf({ knownPrices, unknownPrices, estimate, ceiling }: Prices): Cost {
   const { likely = knownPrices, unpriced = unknownPrices } = estimate ?? {};
   // If the service has charged different amounts for one price, the known price is the highest amount.
@@ -86,7 +84,10 @@ export function spendText(totals: Prices): string {
   return costText(costOf(totals));
 }
 
-/** Returns a text such as `, within the 40 that are left of the budget`. Empty if the approved total is the limit. */
+/**
+ * Returns a text such as `, within the 40 that are left of the budget`. Empty if only the approved total limits the
+ * cost.
+ */
 export function capText({
   unknownPrices,
   toSpend,
@@ -135,7 +136,7 @@ export function modelFacts({ models = [] }: Plan): Fact[] {
   });
 }
 
-/** Lists posts separately from purchases, because they cost no credits and cannot be undone. */
+/** Lists posts separately from purchases, because posts are free and cannot be undone. */
 export function postFacts({ rows }: Plan, now?: number): Fact[] {
   const published = postsOf(rows, 'published');
   const waiting = postsOf(rows, 'waiting');
@@ -153,7 +154,6 @@ export function postFacts({ rows }: Plan, now?: number): Fact[] {
   return texts.flatMap(([label, text]) => (text === false ? [] : [{ label, text: named(text) }]));
 }
 
-/** Asks about the first of the posts that may already be published under another address. */
 function askedText(asked: readonly PlanRow[]): string {
   const [{ address, beside } = { address: '' }] = asked;
   const others = asked.length === 1 ? '' : ` (and ${asked.length - 1} more like it)`;
@@ -197,8 +197,8 @@ export function budgetLeftText(fit: Fit, left: number): string {
 const shownAccounts = 8;
 
 /**
- * Returns a text such as `3 posts to Instagram @lamps, at once`. With `now`, in ms since 1970, the text also counts the
- * posts whose time has passed.
+ * Returns a text such as `3 posts to Instagram @lamps, at once`. `now`: ms since 1970; if given, the text also counts
+ * posts scheduled for an earlier time.
  */
 export function postsText(targets: readonly PostTarget[], now?: number): string {
   const names = new Map(targets.flatMap(({ names = {} }) => Object.entries(names)));

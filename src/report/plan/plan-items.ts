@@ -29,17 +29,19 @@ export interface PlanItem {
   task?: string;
   kind?: string;
   rows: readonly PlanRow[];
-  /** Number of all steps of the task in the plan. */
   ofTask: number;
   causes: number;
 }
 
 /** Maximum number of lines for one task and action. Further causes share the last line. */
 const mostCauses = 10;
-/** Number of unresolved steps up to which each has its own line, because each needs a decision. */
+/** Up to this number of unresolved steps, each has a line of its own, because each needs a decision. */
 const mostUnresolved = 12;
 
-/** Groups the rows of a plan by action and cause. Each row is in exactly one item. `all`: an item for each row. */
+/**
+ * Groups the rows of a plan by action and cause. Each row is in exactly one item. `all`: each row is an item of its
+ * own.
+ */
 export function groupPlan({ rows }: Pick<Plan, 'rows'>, { all }: { all: boolean }): PlanItem[] {
   const counts = groupBy(rows, ({ task }) => task);
   const itemOf = (own: readonly PlanRow[], causes = 1): PlanItem => {
@@ -81,8 +83,8 @@ function foldKept(rows: readonly PlanRow[], itemOf: MakeItem): PlanItem[] {
 }
 
 /**
- * Returns a function that names the cause of a row. Rows with equal causes have equal names. A step that is redone
- * because of another step has the cause of the first step in that chain.
+ * Returns a function that names the cause of a row. Equal causes have equal names. For a step that is redone because
+ * another step is redone, the cause is that of the first step in the chain.
  */
 function causeFinder(rows: readonly PlanRow[]): (row: PlanRow) => string {
   let byAddress: Map<string, PlanRow> | undefined;
@@ -99,7 +101,7 @@ function causeFinder(rows: readonly PlanRow[]): (row: PlanRow) => string {
   };
 }
 
-/** Returns the row with the reason that it would have if there were enough credits. */
+/** If the budget blocks a row, returns the row with the reason that it would have with enough credits. */
 function asWanted(row: PlanRow): PlanRow {
   if (row.would === undefined) return row;
   const { would, ...others } = row;
@@ -120,7 +122,7 @@ function nameAll(row: PlanRow, causes: readonly string[]): string {
   return `${code} ${[...new Set(causes)].sort().join('\n')}`;
 }
 
-/** Codes of reasons whose text has facts that the code does not imply. */
+/** Reason codes whose text has more facts than the code. */
 const explained = new Set<PlanRow['reason']['code']>([
   'refused',
   'job-failed',
@@ -135,7 +137,6 @@ const explained = new Set<PlanRow['reason']['code']>([
 
 const shownCanaries = 3;
 
-/** Returns words such as `goes first, as canary` or `after its canary hero@lamp`. Empty without a canary. */
 function canaryWords({ canary, canaries = [] }: Pick<PlanRow, 'canary' | 'canaries'>): string {
   if (canary === true) return 'goes first, as canary';
   if (canaries.length === 0) return '';
@@ -147,7 +148,6 @@ export function withCanary(text: string, row: Pick<PlanRow, 'canary' | 'canaries
   return words === '' ? text : `${text}; ${words}`;
 }
 
-/** Replaces the address and the job id in a message, so that several steps can share it. */
 export function anonymousText(
   text: string,
   { address, jobId }: { address: string; jobId?: string | undefined },
@@ -160,13 +160,12 @@ const shownKeys = 3;
 
 type RowIndex = ReadonlyMap<string, PlanRow>;
 
-/** Returns the rows by address. Empty if no row follows another step. */
 export function indexRows({ rows }: Pick<Plan, 'rows'>): RowIndex {
   const isNeeded = rows.some((row) => asWanted(row).reason.follows !== undefined);
   return new Map(isNeeded ? rows.map((row) => [row.address, asWanted(row)]) : []);
 }
 
-/** Describes the reason, and names the steps unless the item has all steps of the task. The text is not escaped. */
+/** Describes the reason. Names the steps unless the item contains all steps of the task. The text is not escaped. */
 export function describeItem(item: PlanItem, index: RowIndex): string {
   const { rows, action } = item;
   const [first] = rows;
@@ -194,7 +193,6 @@ function isMissed({ would }: PlanRow): boolean {
   return would !== undefined && would.reason.code !== 'not-bought';
 }
 
-/** Describes kept rows. If their reasons differ, counts only unusual reasons. */
 function describeKept(rows: readonly PlanRow[]): string {
   const [first] = rows;
   if (first !== undefined && rows.every(({ reason }) => reason.text === first.reason.text)) return first.reason.text;
@@ -253,7 +251,7 @@ function formerNames(rows: readonly PlanRow[]): string {
   return `was ${shortList(isTask ? [...tasks] : former, 1)}`;
 }
 
-/** Texts for several steps, because the text of a reason names one step. */
+/** Reasons for several steps. The text of a row's reason would name only one step. */
 const sentences: { readonly [code in PlanRow['reason']['code']]?: string } = {
   'job-running': 'their jobs are running',
   'job-lost': 'the service no longer knew their jobs; they are requested once more (--redo buys them again)',
@@ -295,7 +293,6 @@ function describeChanged(
   return code === 'posted-changed' ? `sent; changed since (${change})` : change;
 }
 
-/** Returns the first change of each cause, without changes that follow another step. */
 function ownChanges({ reason }: PlanRow): Change[] {
   const own = (reason.changes ?? []).filter(({ cause }) => cause?.is !== 'step');
   return [...groupBy(own, causeName).values()].flatMap(([first]) => first ?? []);
@@ -310,7 +307,6 @@ function costOf(rows: readonly PlanRow[]): string {
   return creditsText(rows.reduce((sum, { wouldCost }) => sum + (wouldCost ?? 0), 0));
 }
 
-/** Describes the first change, and counts the steps with a different change. `changes`: one change for each step. */
 function describeSame(changes: readonly Change[]): string {
   const [first] = changes;
   if (first === undefined) return '';

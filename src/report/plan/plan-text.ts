@@ -35,7 +35,7 @@ import {
 
 interface ViewOptions {
   all?: boolean;
-  /** In ms since 1970. The text counts posts with an earlier time. */
+  /** Current time in ms since 1970. If given, the text counts posts scheduled for an earlier time. */
   now?: number;
   isRehearsal?: boolean;
 }
@@ -91,7 +91,10 @@ export function quietText(
   );
 }
 
-/** Returns a comment for a pull request. `marker`: its first line. `unlike`: why there is no comparison. */
+/**
+ * Returns a comment for a pull request. `marker`: first line of the comment. `unlike`: reason why there is no
+ * comparison.
+ */
 export function planMarkdown(
   plan: Plan,
   { marker, unlike, now }: { marker?: string; unlike?: string; now?: number } = {},

@@ -18,18 +18,15 @@ interface Origin {
   file: string;
   line: number;
   column: number;
-  /** Path like `defaults.image`, if the value is not in the task. */
+  /** Path such as `defaults.image` if the value does not come from the task itself. */
   from?: string;
-  /** Paths of text files that the template reads. */
   reads?: string[];
 }
 
 interface ExpandedStep {
   address: string;
   trail: string[];
-  /** Origins by the path of a value: `kind`, `with.prompt`, `save`. */
   origins: { [path: string]: Origin };
-  /** `task`, `kind`, `key`, `matrix`, `with`, `save` …, in display order. */
   values: { [name: string]: Json };
 }
 
@@ -146,7 +143,6 @@ function yamlText(value: { [key: string]: Json }, commentOf?: (path: readonly st
   return escapeQuoted(writeYaml(value, { isQuoted, ...defined({ commentOf }) }));
 }
 
-/** Returns whether a text has characters that a terminal, a log viewer or an editor would interpret or hide. */
 function isQuoted(text: string): boolean {
   return /##|::|[ \t]$/m.test(text) || text.split('\n').some((line) => safeText(line, line.length * 10) !== line);
 }
@@ -164,7 +160,6 @@ export function expandJson({ campaign, values, steps }: Expansion): Json {
   });
 }
 
-/** Writes references to outputs of other steps as `{{ADDRESS.field}}`. */
 export function writeReferences(value: Json): Json {
   if (Array.isArray(value)) return value.map(writeReferences);
   if (value === null || typeof value !== 'object') return value;

@@ -22,7 +22,7 @@ const mostListed = 20;
 
 interface Facts {
   command: string;
-  /** `asked`: the user has not confirmed yet. `journaled`: recorded in the purchase journal and not in the lock. */
+  /** `asked`: waits for the user's confirmation. `journaled`: recorded in the purchase journal but not in the lock. */
   stage: 'recorded' | 'journaled' | 'dry run' | 'asked';
 }
 

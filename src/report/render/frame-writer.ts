@@ -1,6 +1,6 @@
 import { displayWidth } from '../text-width.ts';
 
-/** A terminal. `columns` and `rows` are read for every frame, because users resize terminals. */
+/** Terminal. `columns` and `rows` are read for every frame, because users resize terminals. */
 export interface ScreenStream {
   write(text: string): unknown;
   readonly columns?: number;
@@ -10,7 +10,7 @@ export interface ScreenStream {
 const csi = '\u001b[';
 const showCursor = `${csi}?25h`;
 const hideCursor = `${csi}?25l`;
-/** Turns line wrapping off, because terminals disagree about the width of some scripts. */
+/** Turns line wrapping off, because terminals differ in the width of some scripts. */
 const neverFold = `${csi}?7l`;
 const foldAgain = `${csi}?7h`;
 const eraseRestOfLine = `${csi}K`;
@@ -18,8 +18,8 @@ const eraseBelow = `${csi}J`;
 const escapeSequence = new RegExp(`${'\u001b'}\\[[0-9;?]*[A-Za-z]`, 'g');
 
 /**
- * Overwrites the last lines of a terminal. The cursor is on the line below them. One write draws a whole frame, so that
- * nothing flickers.
+ * Overwrites the last lines of a terminal. The cursor stays on the line below them. A single write draws a whole frame,
+ * so that the terminal does not flicker.
  */
 export class FrameWriter {
   readonly #stream: ScreenStream;
@@ -31,7 +31,7 @@ export class FrameWriter {
     this.#stream = stream;
   }
 
-  /** Replaces the last frame by `lines`. Prints `above` before them; these lines scroll away. */
+  /** Replaces the last frame by `lines`. Prints `above` before the frame; these lines scroll away. */
   draw(lines: readonly string[], above: readonly string[] = []): void {
     const { columns, rows } = sizeOf(this.#stream);
     const shown = lines.map((line) => `${line}${eraseRestOfLine}\r\n`).join('');
@@ -51,7 +51,6 @@ export class FrameWriter {
     this.#frame = frame;
   }
 
-  /** Leaves the last frame on the terminal, and restores the cursor. */
   end(): void {
     if (this.#frame !== undefined) this.#stream.write(showCursor);
     this.#frame = undefined;
@@ -59,7 +58,7 @@ export class FrameWriter {
   }
 }
 
-/** Returns the size of a terminal. The default is 80 × 24, because some terminals report 0. */
+/** Returns the size of a terminal. Defaults to 80 × 24, because some terminals report 0. */
 export function sizeOf({ columns, rows }: ScreenStream): { columns: number; rows: number } {
   return { columns: columns || 80, rows: rows || 24 };
 }

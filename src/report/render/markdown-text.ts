@@ -2,15 +2,17 @@ import { type Block, type Document, paragraph, spansOf, type Text, wordsOf } fro
 import { countOf } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 
-/** Limit in bytes. A GitHub comment can have 65,536 characters; the difference is for links that the caller adds. */
+/**
+ * Limit in bytes. A GitHub comment may have 65,536 characters. The difference leaves space for links from the caller.
+ */
 export const mostCommentBytes = 60_000;
 
-/** Numbers of lines after which the parts of a long document are cut, tried in this order. */
+/** Maximum lengths of the parts of a document, in lines. Tried in order until the document fits. */
 const cuts = [Number.POSITIVE_INFINITY, 2048, 1024, 512, 256, 128, 64, 32, 16, 8];
 
 /**
- * Returns a document as GitHub Markdown, in at most `mostCommentBytes` of UTF-8, with a line feed at its end. Names,
- * code and faint text are escaped. Other text is Markdown.
+ * Returns a document as GitHub Markdown, in at most `mostCommentBytes` of UTF-8, with a final line feed. Names, code
+ * and faint text are escaped. Other text is interpreted as Markdown.
  */
 export function markdownText(document: Document, { marker }: { marker?: string | undefined } = {}): string {
   const textOf = (most: number) => {
@@ -24,7 +26,6 @@ export function markdownText(document: Document, { marker }: { marker?: string |
   return textOf(0);
 }
 
-/** Cuts each table, code and folded list after `most` lines, and removes all folded lists after the first `most`. */
 function shortened(document: Document, most: number): Block[] {
   let folded = 0;
   return document.flatMap((block): Block[] => {
@@ -48,7 +49,6 @@ function shortened(document: Document, most: number): Block[] {
   });
 }
 
-/** Returns the line that counts the omitted lines. Empty if no line is omitted. */
 function moreThan(most: number, all: number, noun: string): string[] {
   return all > most ? [`… and ${countOf(all - most, `more ${noun}`)}`] : [];
 }
@@ -102,7 +102,7 @@ function inline(text: Text): string {
     .join('');
 }
 
-/** Escapes a title for HTML. Task names are ASCII words in a manifest, but an edited lock may contain any text. */
+/** Escapes a title for HTML. Task names in a manifest are ASCII words, but an edited lock may contain any text. */
 function inHtml(text: Text): string {
   return spansOf(text)
     .map((span) => {
@@ -113,7 +113,7 @@ function inHtml(text: Text): string {
     .join('');
 }
 
-/** Returns a code span in which GitHub finds no markup, link, user or issue. White space becomes one space. */
+/** Returns a code span in which GitHub finds no markup, link, user or issue. Replaces white space by one space. */
 function codeSpan(text: string): string {
   const plain = safeText(text).replace(/\s+/g, ' ').trim();
   if (plain === '') return '';

@@ -15,7 +15,10 @@ import { cutMiddle, cutToWidth, displayWidth } from '../text-width.ts';
 
 interface Look {
   style: Style;
-  /** Width of the terminal in columns, at least 20. Omitted for a file or a pipe, where nothing is wrapped or cut. */
+  /**
+   * Width of the terminal in columns, at least 20. If omitted, the output is a file or a pipe and is not wrapped or
+   * cut.
+   */
   width?: number | undefined;
 }
 
@@ -69,7 +72,6 @@ export function indented(lines: readonly string[], columns: number): string[] {
   return lines.map((line) => (line === '' ? '' : ' '.repeat(columns) + line));
 }
 
-/** Renders a statement. A command that does not fit behind the text has its own line, which is not broken. */
 function statementLines({ text, run, below = [] }: Extract<Block, { is: 'line' }>, screen: Screen): string[] {
   const inner = indented(tight(below, { ...screen, room: screen.room - indent }), indent);
   if (run === undefined) return [...wrapped(text, screen, indent), ...inner];
@@ -119,7 +121,10 @@ interface Shown {
   width: number;
 }
 
-/** Renders rows in columns. The widest columns are cut. If that is not enough, each row becomes a block of lines. */
+/**
+ * Renders rows in columns. If necessary, cuts the widest columns. If that is not enough, renders each row as a block of
+ * lines.
+ */
 function tableLines({ columns, rows, hasHead }: Table, screen: Screen): string[] {
   const shown = columns.flatMap((column, index): Shown[] => {
     const cells = rows.map((row) => trimmed(row[index] ?? ''));
@@ -136,7 +141,6 @@ function trimmed(cell: Text): Text {
   return typeof cell === 'string' ? cell.trim() : cell;
 }
 
-/** Returns the widths of the columns. Undefined if the columns do not fit even at their minimum widths. */
 function fitWidths(shown: readonly Shown[], screen: Screen): number[] | undefined {
   const widths = shown.map(({ width }) => width);
   const gaps = shown.slice(0, -1).reduce((sum, one) => sum + gapAfter(one), 0);
@@ -189,7 +193,6 @@ function placed(line: Line, shown: Shown, width: number, { style }: Screen): str
   return `${shown.column.align === 'right' ? space + text : text + space}${' '.repeat(gapAfter(shown))}`;
 }
 
-/** Renders each row as a block of lines with a column title and a cell. No cell is cut. */
 function rowBlocks(shown: readonly Shown[], count: number, screen: Screen): string[] {
   const titles = widest(
     shown.map(({ title }) => title),
@@ -221,7 +224,7 @@ interface Screen {
 }
 
 const longestSpan = 2000;
-/** Width in columns up to which code is not broken at its spaces. */
+/** Code of at most this width in columns is not broken at its spaces. */
 const longestWhole = 40;
 
 function widthOfText(text: Text, { style }: Pick<Screen, 'style'>): number {
@@ -233,7 +236,7 @@ function widestWord(text: Text, { style }: Pick<Screen, 'style'>): number {
 }
 
 interface Wrapping {
-  /** Number of columns by which the lines after the first are shorter. */
+  /** Number of columns by which the second and later lines are shorter. */
   hang?: number;
   /** Whether to break words that are longer than a line. By default, they stay whole, so that users can copy them. */
   isHard?: boolean;
@@ -297,12 +300,11 @@ function breakWord(word: readonly Painted[], room: number): Painted[][] {
   return parts;
 }
 
-/** Escapes `::` at the beginning, because build systems read a line that begins with `::` as a command. */
+/** Escapes a leading `::`, because build systems read a line that begins with `::` as a command. */
 function inert(text: string): string {
   return text.replace(/^:(?=:)/, '\\x3a');
 }
 
-/** Escapes a text. Without colors, code is in backticks. `other`: mark of unmarked spans and names. */
 function piecesOf(text: Text, style: Style, other?: Mark): Painted[] {
   const hasColor = style.cyan(' ') !== ' ';
   return spansOf(text).map((span): Painted => {
@@ -319,7 +321,6 @@ function widthOf(pieces: readonly Painted[]): number {
   return pieces.reduce((sum, { text }) => sum + displayWidth(text), 0);
 }
 
-/** Splits pieces into words, which may have several styles. Between two spaces is an empty word. */
 function splitWords(pieces: readonly Painted[]): Painted[][] {
   const words: Painted[][] = [[]];
   for (const { text, mark } of pieces) {

@@ -13,19 +13,16 @@ export type RunTimes = () => Remaining | undefined;
 
 interface RunTimesOptions {
   view: RunView;
-  /** Returns the current plan, which changes when users decide during a run. */
   plan(): Pick<Plan, 'rows' | 'concurrency'>;
   durations: Durations;
-  /** Milliseconds since 1970. */
   now(): number;
 }
 
-/** Minimum time in ms for which an estimate is shown, so that users can read it. */
+/** Minimum display time of an estimate in ms, so that users can read it. */
 const lastsMs = 5000;
 /** Expected duration in ms of the download of a finished job's file. */
 const fetchMs = 1000;
 
-/** Estimates the remaining time from the durations of earlier jobs and of this run's jobs. */
 export function createRunTimes(options: RunTimesOptions): RunTimes {
   const { view, now } = options;
   let shown: { at: number; remaining: Remaining | undefined } | undefined;
@@ -78,7 +75,6 @@ function isOpen({ stopped }: RunView, seen: ReturnType<RunView['stepsByAddress']
   return stopped === undefined || isPartial(stopped.because);
 }
 
-/** Returns the durations of jobs by kind and model, in ascending order. */
 function samplesByName(
   orders: readonly StepOrder[],
   { view, durations }: Pick<RunTimesOptions, 'view' | 'durations'>,

@@ -10,7 +10,6 @@ import { jsonOf } from '../document.ts';
 import { safeJson } from '../safe-text.ts';
 import { hasEnded, type RunView } from './run-view.ts';
 
-/** Maximum length of an error, in characters. `status --json` has the whole error. */
 const longestError = 300;
 
 export interface EndedPlan {
@@ -22,8 +21,8 @@ export interface EndedPlan {
 }
 
 /**
- * Returns the document of `schemas/result.schema.json`. Each step and gate takes one line, because automated callers pay
- * for the length of the text.
+ * Returns the document of `schemas/result.schema.json`. Each step and each gate takes one line, because automated
+ * callers pay for the length of the text.
  */
 export function resultText(ended: EndedPlan): string {
   const { plan, outcomes, view, end, next } = ended;
@@ -41,7 +40,6 @@ export function resultText(ended: EndedPlan): string {
   return `${head.slice(0, -'\n}'.length)},\n${more.join(',\n')}\n}\n`;
 }
 
-/** Returns whether the next `apply` recovers all lost answers without a decision of a user. */
 function isSettledByApply({ plan, outcomes, view, end, next }: EndedPlan): boolean {
   if (end.exit !== exitCodes.needsDecision || next.some(({ needs }) => needs === 'person')) return false;
   const asked: readonly StepOutcome[] = ['unresolved', 'failed', 'refused'];

@@ -11,11 +11,11 @@ import { awaitedGatesText, awaitedText, countSteps, stoppingText, totalsText, wa
 
 export interface RunReporter {
   on(event: RunEvent): void;
-  /** Ends the output after the last event or when the run is aborted. Resolves when everything is written. */
+  /** Ends the output after the last event, or when the run is aborted. Resolves when everything is written. */
   end(): Promise<void>;
 }
 
-/** Writes events as JSON Lines, as in `schemas/event.schema.json`. `end`: closes the output. */
+/** Writes events as JSON Lines, as in `schemas/event.schema.json`. `end` closes the output. */
 export function createEventLines(
   write: (text: string) => void,
   end: () => Promise<void> = async () => {},
@@ -24,27 +24,29 @@ export function createEventLines(
 }
 
 /**
- * Events to print. `quiet`: failures; `screen`: also events that the screen does not show; `steps`: also ends of
- * steps; `events`: all events.
+ * Events to print. `quiet`: failures. `screen`: failures, and events that the run screen does not show. `steps`: also ends
+ * of steps. `events`: all events.
  */
 export type Detail = 'quiet' | 'screen' | 'steps' | 'events';
 
 interface LinesOptions {
   style: Style;
   page?(): string | undefined;
-  /** Milliseconds since 1970. */
   now(): number;
   /** View of the run. The caller folds each event into the view before it calls `on`. */
   view: RunView;
-  /** Default: `steps`. */
+  /** Defaults to `steps`. */
   detail?: Detail;
   times?: RunTimes | undefined;
-  /** Calls `call` every `ms` until the returned function is called. Omitted: only events cause heartbeats. */
+  /** Calls `call` every `ms` until the returned function is called. If omitted, only events cause heartbeats. */
   every?(ms: number, call: () => void): () => void;
 }
 
 const heartbeatMs = 30_000;
-/** Number of steps up to which each done step has a line. The heartbeats of a larger run count the done steps. */
+/**
+ * In a run of at most this many steps, each finished step has a line of its own. In a larger run, the heartbeats count
+ * the finished steps.
+ */
 const mostStepLines = 200;
 
 export function createLines(write: (text: string) => void, options: LinesOptions): RunReporter {
@@ -83,7 +85,7 @@ function startText({ campaign, steps, totals, concurrency }: Extract<RunEvent, {
   return `${safeText(campaign)}: ${countOf(steps, 'step')}, ${spendText(totals)} to spend, ${concurrency} at a time`;
 }
 
-/** Returns the line of an event that was folded into the view. Undefined if the detail omits the event. */
+/** Returns the line of an event that the view already contains. Undefined if the detail excludes the event. */
 export function lineOf(
   event: RunEvent,
   view: RunView,
@@ -132,7 +134,6 @@ function newsLine(event: RunEvent, view: RunView, page?: () => string | undefine
   }
 }
 
-/** Returns the line of an event that each step has. */
 function progressLine(event: RunEvent): Text | undefined {
   switch (event.event) {
     case 'step-started':
@@ -163,7 +164,7 @@ function progressLine(event: RunEvent): Text | undefined {
   }
 }
 
-/** Returns the line of the end of a step. Failures have a line at every detail. Steps that did not start have none. */
+/** Returns the line for the end of a step. Failures have a line at every detail, steps that did not start have none. */
 function endLine({ end, step }: NonNullable<RunView['lastEnded']>, view: RunView, detail: Detail): Text | undefined {
   const { address, outcome, unsaved, credits, error = '' } = end;
   if (failedOutcomes.includes(outcome)) {

@@ -12,7 +12,6 @@ import { busyIn, doneIn, stageCounts, stoppingText, totalsText, waitTexts } from
 interface ScreenOptions {
   stream: ScreenStream;
   style: Style;
-  /** Milliseconds since 1970. */
   now(): number;
   /** View of the run. The caller folds each event into the view before it calls `on`. */
   view: RunView;
@@ -82,8 +81,8 @@ export function createScreen(options: ScreenOptions): RunReporter {
 const frameMs = 200;
 
 /**
- * Renderer for a listr2 task that is the whole run. The default renderer of listr2 writes all rows for each change
- * (49 kB/s for 30 tasks), cuts the first rows if there are more tasks than rows, and holds back all other output.
+ * Renderer for a listr2 task that is the whole run. The default renderer of listr2 writes all rows on each change (49
+ * kB/s for 30 tasks), cuts the first rows if there are too many tasks, and delays all other output.
  */
 class ScreenRenderer implements ListrRenderer {
   static nonTTY = true;
@@ -109,21 +108,18 @@ class ScreenRenderer implements ListrRenderer {
 }
 
 interface Moment {
-  /** Ms since 1970. */
+  /** In ms since 1970. */
   now: number;
   startedAt: number;
   times: RunTimes | undefined;
   page: string | undefined;
-  /** Whether the run has ended. */
   isOver: boolean;
 }
 
 const barWidth = 16;
-/** Minimum width in columns of a terminal for bars. */
 const leastForBars = 60;
 const [barDone = '', barBusy = '', barRest = ''] = isUnicodeSupported() ? '█▒·' : '#=.';
 
-/** Returns a row for each task, the totals, and the conditions for which the run waits. */
 export function screenLines(
   view: RunView,
   moment: Moment,
@@ -146,7 +142,7 @@ function totalsView(view: RunView, moment: Moment): Document {
   return [...texts.map((text) => line(text)), ...waits.map((text) => line(warning(text)))];
 }
 
-/** Shows at most `rows` rows: first the tasks in progress. The last row counts the hidden tasks. */
+/** Shows at most `rows` rows, starting with the tasks in progress. The last row counts the hidden tasks. */
 function tasksView(
   view: RunView,
   { rows, columns: width, isOver }: { rows: number; columns: number; isOver: boolean },
@@ -174,7 +170,6 @@ function tasksView(
   return [table, more > 0 ? line(faint(`… and ${countOf(more, 'more task')}`)) : undefined];
 }
 
-/** Returns a bar that shows any work in progress, and that is full only if all steps are done. */
 function barOf(task: TaskView): Text {
   const cells = (count: number) => Math.min(barWidth, Math.floor((count / Math.max(1, task.steps)) * barWidth));
   const done = cells(doneIn(task));

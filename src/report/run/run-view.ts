@@ -13,18 +13,17 @@ import type { Action, Need } from '../../plan/plan.ts';
 type EventOf<Name extends RunEvent['event']> = Extract<RunEvent, { event: Name }>;
 type RunEnded = EventOf<'run-ended'>;
 
-/** Summary of saved files. A large campaign has too many paths for memory. */
+/** Summary of saved files, because the paths of a large campaign would take too much memory. */
 export interface SavedFiles {
   count: number;
-  /** Path of the first file. */
   path: string;
 }
 
 /**
- * Stage of a step that an event has named. `kept`: up to date before the run; `working`: started, without a job;
- * `searching`: the run searches the list of the service for the job; `saving`: the run downloads the file of the
- * finished job; `stays-paid`: the run stopped polling the job; `awaits-consent`: a post without consent, or a step that
- * needs such a post; `awaits-pick`: a gate is open.
+ * Stage of a step that an event has named. `kept`: up to date before the run. `working`: started, without a job.
+ * `searching`: the run searches the service's list for the job. `saving`: the run downloads the file of the finished
+ * job. `stays-paid`: the run stopped polling the job. `awaits-consent`: a post without consent, or a step that needs
+ * such a post. `awaits-pick`: a gate is open.
  */
 export type Stage =
   | 'done'
@@ -44,23 +43,22 @@ export interface StepView {
   kind: string;
   action: Action;
   stage: Stage;
-  /** Start of the step or of its latest retry, in ms since 1970. Omitted for a step that this run did not start. */
+  /** Start of the step or of its latest retry, in ms since 1970. Omitted if this run did not start the step. */
   begunAt?: number;
   /** In ms since 1970. */
   createdAt?: number | undefined;
   /** Completion of the job, in ms since 1970. */
   madeAt?: number | undefined;
   jobId?: string;
-  /** Whether the job is completed, so that the step needs no further credits. */
+  /** Whether the job is completed. The step then needs no further credits. */
   hasCompletedJob: boolean;
-  /** Credits charged in this run; `null` if unknown. */
+  /** Credits charged in this run, or `null` if unknown. */
   credits: number | null;
-  /** The error, or the reason why the run did not start the step. */
+  /** Error, or reason why the run did not start the step. */
   error?: string;
   need?: Need;
   /** Whether the run may have sent a create request for the step. */
   intended: boolean;
-  /** Cause of the outcome. It determines the advice. */
   because?: 'no-operation' | 'key-known';
   /** Set if the next run recovers the lost answer of the create request. */
   recoverable?: true;
@@ -71,10 +69,9 @@ export interface TaskView {
   id: string;
   kind: string;
   steps: number;
-  /** Number of steps per stage. Steps that no event has named are not counted. */
+  /** Number of steps per stage. Steps that no event has named are excluded. */
   stages: Map<Stage, number>;
   spent: number;
-  /** Durations of the latest jobs of this run, in ms. */
   tookMs: number[];
 }
 
@@ -95,32 +92,32 @@ export interface RunView {
   stepsByAddress: Map<string, StepView>;
   /** Addresses of steps done in or before this run. To save memory, the view does not store their other facts. */
   settled: Set<string>;
-  /** The step that the latest event ended. `step`: undefined if the run did not start the step. */
+  /** Step that ended with the latest event. `step`: undefined if the run did not start the step. */
   lastEnded: { end: StepFinished; step: StepView | undefined } | undefined;
   files: SavedFiles;
   movedFiles: SavedFiles;
-  /** Times at which the service will publish posts of this run, by address. */
+  /** Publication times of this run's scheduled posts, by address. */
   scheduledPosts: Map<string, string>;
   money: Money;
-  /** Likely cost of the approved plan, in credits; `null` while a price is unknown. */
+  /** Likely cost of the approved plan in credits, or `null` while a price is unknown. */
   toSpend: number | null;
   /** Estimated and charged credits. Omitted before the end of the run. */
   estimated?: RunEnded['estimated'];
   stopped?: { because: StopReason; detail: string; until?: string };
-  /** Time until which the service asked to wait, in ms since 1970. */
+  /** Time until which the service asked the run to wait, in ms since 1970. */
   askedUntil?: number;
-  /** Time of the latest repeated create that has a line in the log, in ms since 1970. */
+  /** Time of the latest log line about a repeated create request, in ms since 1970. */
   repeatedAt?: number;
   /** Set while the account is empty. Until `until`, the run sends a create request at intervals. */
   awaited?: { until: string; nextTryAt: string };
   /** Number of open gates. Set while the run only waits for decisions. */
   awaitedGates?: number;
-  /** Total duration of the ended waits for credits, in ms. */
+  /** Total duration of ended waits for credits, in ms. */
   waitedMs: number;
   /** The first 100 distinct notices. */
   notices: Set<string>;
   end?: Pick<RunEnded, 'exit' | 'elapsedMs' | 'outcomes' | 'unsaved'>;
-  /** Whether `stepsByAddress` keeps done steps, as the history of a run needs. */
+  /** Whether `stepsByAddress` also contains done steps, as the history of a run needs. */
   keepsDone: boolean;
 }
 
@@ -152,13 +149,15 @@ export function hasEnded(stage: Stage): boolean {
 }
 
 const mostNotices = 100;
-/** Minimum time in ms between log lines about repeated creates, because most repetitions have the same cause. */
+/**
+ * Minimum time in ms between log lines about repeated create requests, because most repetitions have the same cause.
+ */
 const repeatedLastsMs = 60_000;
 const mostDurations = 100;
 
 type Fold<Event> = (view: RunView, event: Event) => void;
 
-/** Folds an event into the view. Events of ended steps change nothing. */
+/** Folds an event into the view. Ignores events of ended steps. */
 export function foldEvent(view: RunView, event: RunEvent): void {
   view.lastEnded = undefined;
   const fold: Fold<never> | undefined = folds[event.event];
@@ -239,7 +238,6 @@ function repeatCreate(view: RunView, { at: time, throttled, afterMs }: EventOf<'
   if (throttled) view.askedUntil = Math.max(view.askedUntil ?? 0, at + afterMs);
 }
 
-/** Adds the charge to those of earlier jobs of the step in this run. */
 function createJob(view: RunView, event: EventOf<'job-created'>): void {
   const { address, jobId, at } = event;
   const before = view.stepsByAddress.get(address)?.credits ?? null;
@@ -255,14 +253,14 @@ function completeJob(view: RunView, { address, jobId, at }: EventOf<'job-complet
   changeStep(view, address, { stage: 'saving', madeAt, jobId, hasCompletedJob: true });
 }
 
-/** Records the reason, unless an earlier reason already ended all purchases. */
+/** Records the reason unless an earlier reason already ended all purchases. */
 function stopSpending(view: RunView, { because, detail, until }: EventOf<'spending-stopped'>): void {
   if (!isPartial(because)) delete view.awaited;
   if (view.stopped === undefined || isPartial(view.stopped.because))
     view.stopped = { because, detail, ...defined({ until }) };
 }
 
-/** Returns whether a stop ends only some purchases: those of one price, or those similar to failed steps. */
+/** Returns whether a stop affects only some purchases: those of one price class, or those similar to failed steps. */
 export function isPartial(because: StopReason): boolean {
   return because === 'price' || because === 'alike';
 }
@@ -300,7 +298,7 @@ function note({ notices }: RunView, notice: { address?: string; message: string 
   if (notices.size < mostNotices) notices.add(noticeText(notice));
 }
 
-/** Records a step that the run does not start. Orphans are not steps of the manifest, so they are not counted. */
+/** Records a step that the run does not start. Skips orphans, which are not steps of the manifest. */
 function leaveStep(view: RunView, event: EventOf<'step-left'>): void {
   if (event.action === 'orphan') return;
   const waits = { consent: 'awaits-consent', gate: 'awaits-pick' } as const;

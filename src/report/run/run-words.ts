@@ -14,7 +14,7 @@ interface StageCount {
 
 type StageSums = Pick<TaskView, 'steps' | 'stages'>;
 
-/** Words for the stages of steps that are not done, by priority. Refused steps cost nothing, so they are not `failed`. */
+/** Words for the stages of unfinished steps, by priority. Refused steps cost nothing, so they are not `failed`. */
 const stageWords: readonly (Pick<StageCount, 'word'> & { stages: readonly Stage[]; mark?: Mark })[] = [
   { stages: ['running'], word: 'running', mark: 'active' },
   { stages: ['failed', 'lost'], word: 'failed', mark: 'bad' },
@@ -44,8 +44,8 @@ export function busyIn(task: StageSums): number {
 }
 
 /**
- * Counts the steps that are not done, by stage. Steps that no event has named are `queued`, or `not started` after the
- * end of the run.
+ * Counts unfinished steps by stage. Steps that no event has named are `queued`, or `not started` after the end of the
+ * run.
  */
 export function stageCounts({ steps, stages }: StageSums, { isOver }: { isOver: boolean }): StageCount[] {
   const unnamed = steps - [...stages.values()].reduce((sum, count) => sum + count, 0);
@@ -69,7 +69,6 @@ export function progressText(view: RunView, options: { isOver: boolean }): strin
   return [`${creditsText(doneIn(sums))} of ${creditsText(view.steps)} done`, ...others].join(', ');
 }
 
-/** Returns a text such as `waiting for 3 gates · http://127.0.0.1:…/`. `page`: URL of the review page. */
 export function awaitedGatesText(gates: number, page: string | undefined): string {
   return `waiting for ${countOf(gates, 'gate')}${page === undefined ? '' : ` · ${page}`}`;
 }
@@ -113,7 +112,6 @@ export function isNoUser({ because, detail }: NonNullable<RunView['stopped']>): 
   return because === 'auth' && detail.startsWith('HTTP 404');
 }
 
-/** Returns the text of `stopText` for a run in progress, with the condition for which the run waits. */
 export function stoppingText(stopped: NonNullable<RunView['stopped']>): string {
   if (isCancelled(stopped)) return `${stopText(stopped)}; running jobs are collected`;
   if (stopped.because !== 'signal') return stopText(stopped);

@@ -22,10 +22,9 @@ import { type Remedy, type TroubleOptions, troubleBlocks } from './summary-troub
 interface SummaryOptions extends TroubleOptions {
   outputs?: string;
   sandbox?: boolean;
-  /** Command that continues the run. Default: `apply` of its manifest. */
   goingOn?: Call | undefined;
   elsewhere?: boolean;
-  /** Whether the saved files are in the store of the run and not on this machine. */
+  /** Whether the saved files are in the store of the run instead of on this machine. */
   filesStay?: boolean | undefined;
 }
 
@@ -68,7 +67,6 @@ function countDone(view: RunView): number {
   return countSteps(view, 'done', 'kept', 'unneeded');
 }
 
-/** Returns the open work, why the run stopped sending create requests, and the next command. */
 function endLines(view: RunView, steps: readonly StepView[], options: SummaryOptions): Document {
   const { paste, goingOn = call('apply') } = options;
   const open = openCounts(view, steps);

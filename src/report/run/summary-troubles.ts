@@ -13,7 +13,7 @@ import type { StepView } from './run-view.ts';
 
 export interface TroubleOptions {
   paste: Paste;
-  /** Addresses of steps whose saved file does not meet `expect` of the task. */
+  /** Addresses of steps whose saved file does not meet the task's `expect`. */
   unfit?: ReadonlySet<string>;
 }
 
@@ -28,11 +28,9 @@ interface Trouble {
   title: readonly Span[];
   has(step: StepView, isUnfit: boolean): boolean;
   select?: string;
-  /** `steps`: the steps of the class. `all`: all steps that are not done. */
   mend?(steps: readonly StepView[], all: readonly StepView[]): Remedy[];
 }
 
-/** Returns a block for each class of failures, with a command that fixes all of them. */
 export function troubleBlocks(steps: readonly StepView[], { paste, unfit }: TroubleOptions): Document {
   const isUnfit = ({ files, address }: StepView) => files.length > 0 || unfit?.has(address) === true;
   const byTrouble = groupBy(steps, (step) => troubles.find(({ has }) => has(step, isUnfit(step))));
@@ -45,7 +43,7 @@ export function troubleBlocks(steps: readonly StepView[], { paste, unfit }: Trou
 
 const isUnresolved = ({ stage }: StepView) => stage === 'unresolved';
 
-/** Classes of failures in order of display. A step belongs to the first class whose condition it meets. */
+/** Classes of failures in display order. A step belongs to the first class whose condition it meets. */
 const troubles: readonly Trouble[] = [
   {
     title: [bad('failed'), ', paid, and the file does not fit `expect`'],
@@ -117,7 +115,6 @@ function wordsAdvice(steps: readonly StepView[]): string {
   return `the same words are likely to fail again: change them in task ${shortList([...tasks], shownNames)}; then `;
 }
 
-/** Returns the command that buys failed steps again. It names a single step by address, several steps by states. */
 export function redoWay(steps: readonly { address: string; stage: string }[], before = ''): Remedy {
   const [first] = steps;
   if (first !== undefined && steps.length === 1)
@@ -126,7 +123,7 @@ export function redoWay(steps: readonly { address: string; stage: string }[], be
   return way(`${before}to buy all ${steps.length} again`, call('apply', '--redo', states));
 }
 
-/** Returns remedies for outputs that do not meet `expect`. `areAll`: no step has failed for another reason. */
+/** Returns remedies for outputs that do not meet `expect`. `areAll`: no step failed for another reason. */
 export function unfitMends(steps: readonly { address: string }[], { areAll }: { areAll: boolean }): Remedy[] {
   const addresses = steps.map(({ address }) => address);
   const [it, is] = steps.length === 1 ? ['it', 'it is'] : ['them', 'they are'];
@@ -168,7 +165,6 @@ function withError(name: string, error = ''): string {
   return error === '' ? name : `${name}  ${safeText(error)}`;
 }
 
-/** Returns the first text, with `…` in place of each word that differs in another text. */
 function sharedText(texts: readonly string[]): string {
   const [first = '', ...others] = new Set(texts);
   const words = first.split(' ');

@@ -17,15 +17,17 @@ import { heldCredits } from '../../plan/sum-up.ts';
 interface PurchaseStatus {
   jobId?: string;
   credits?: number;
-  /** Path of the first file, relative to the working folder. */
   file?: string;
-  /** Paths of all files. Omitted for a single file. */
+  /** Paths of all files. Omitted if there is only one file. */
   files?: string[];
   fileState?: FileState;
-  /** Set if a run saw that the job has finished, and its files are not saved. */
+  /** Set if a run saw the job finish and its files are not saved. */
   unsaved?: true;
   error?: string;
-  /** Code of the service (`moderated`), or our own: `http-402`, `refused`, `failed`, `lost`, `no-answer`, `unfit`. */
+  /**
+   * Error code of the service (`moderated`), or a code of mediabatch: `http-402`, `refused`, `failed`, `lost`,
+   * `no-answer`, `unfit`.
+   */
   code?: string;
 }
 
@@ -41,7 +43,7 @@ export interface StepStatus extends PurchaseStatus {
   /** Set if the next `apply` recovers the lost answer of the create request. */
   recoverable?: true;
   post?: PostTarget;
-  /** Time at which the service will publish a post that it has accepted. */
+  /** Publication time of a post that the service has accepted. */
   scheduledFor?: string;
 }
 
@@ -50,7 +52,7 @@ export interface TaskStatus {
   kind: string;
   steps: number;
   states: { [state in StepState]: number };
-  /** Number of running steps with finished jobs whose files are not saved. */
+  /** Number of running steps whose job has finished and whose files are not saved. */
   unsaved: number;
   /** Number of missing or changed files of done steps. A step without any saved file counts once. */
   filesMissing: number;
@@ -62,7 +64,7 @@ export interface StatusView {
   steps: number;
   tasks: TaskStatus[];
   rows: StepStatus[];
-  /** Holder of the lock, if this machine can see it. */
+  /** Run that holds the lock, if this machine can detect it. */
   run?: RunStatus | undefined;
   credits: {
     spent: number;
@@ -98,7 +100,7 @@ export interface RunStatus {
   since: string;
 }
 
-/** State of output files by path. A path that is not in the map counts as missing. */
+/** States of output files by path. A path without a state counts as missing. */
 export type PresentFiles = ReadonlyMap<string, FileState>;
 
 type FileState = 'intact' | 'missing' | 'changed';
@@ -106,13 +108,13 @@ type FileState = 'intact' | 'missing' | 'changed';
 interface StatusFacts {
   situation: Situation;
   present: PresentFiles;
-  /** Addresses of the steps to report. Credits are always those of the whole campaign. */
+  /** Addresses of the steps to report. The credits are always those of the whole campaign. */
   selected?: ReadonlySet<string>;
-  /** Prefix that makes output paths relative to the working folder: empty, or like `campaign.sandbox/`. */
+  /** Prefix that makes output paths relative to the working folder: empty, or such as `campaign.sandbox/`. */
   folder?: string;
   run?: RunStatus | undefined;
   hints?: PriceHints;
-  /** In ms since 1970. If omitted, every scheduled post counts as published. */
+  /** Current time in ms since 1970. If omitted, every scheduled post counts as published. */
   now?: number;
   finishedJobs?: Pick<ReadonlySet<string>, 'has'>;
 }

@@ -7,11 +7,11 @@ import { ageText, bytesText, clockText, creditsText } from '../numbers.ts';
 
 interface AccountRow {
   id: string;
-  /** Name of the provider at the service; `google` is YouTube. */
+  /** Name of the provider at the service. `google` is YouTube. */
   provider: string;
   name: string;
   username: string;
-  /** ISO 8601. After this time the account must be connected again. */
+  /** ISO 8601. After this time, the user must connect the account again. */
   expiresAt?: string;
 }
 
@@ -27,7 +27,7 @@ const platforms: Readonly<Record<string, string>> = {
   pinterest: 'Pinterest',
 };
 
-/** Returns the common name of a provider. An unknown provider keeps its name at the service. */
+/** Returns the common name of a provider. An unknown provider keeps its service name. */
 export function platformName(provider: string): string {
   const word = provider.toLowerCase();
   return Object.hasOwn(platforms, word) ? (platforms[word] ?? provider) : provider;
@@ -92,7 +92,7 @@ export function approvalsView(rows: readonly ApprovalRow[], now: number): Docume
 }
 
 export interface JobRow extends Omit<ListedJob, 'recordId' | 'echoes'> {
-  /** Step of the job. Omitted when no lock of this folder has the job. */
+  /** Step of the job. Omitted if no lock in this folder has the job. */
   step?: { lock: string; address: string };
 }
 
@@ -135,7 +135,7 @@ export interface UploadRow {
   createdAt?: string;
 }
 
-/** `now`: current time, in ms since 1970. Without it, no ages are shown. */
+/** `now`: current time in ms since 1970. If omitted, the view shows no ages. */
 export function uploadsView(rows: readonly UploadRow[], now?: number): Document {
   return [
     listOf(rows, [
@@ -153,7 +153,7 @@ export interface ModelRow {
   model: string;
   /** Price of a job, or of each started unit `per`. `null` if unknown. */
   credits: number | null;
-  /** Unit like `second`, `1000 characters`. */
+  /** Unit such as `second` or `1000 characters`. */
   per?: string;
   aliasOf?: string;
   isDefault: boolean;

@@ -10,7 +10,7 @@ import type { BoughtAt, DecidedStep, Match } from '../../plan/situation/find-pur
 import { stateOfStep } from '../../plan/situation/step-state.ts';
 import type { Verdicts } from '../../plan/situation/verdicts.ts';
 
-/** Locates an output. `isKeptOnly`: only among the retained files, because another output has its path now. */
+/** Locates an output. `isKeptOnly`: searches only the retained files, because another output now has its path. */
 export type PlaceOf = (output: Output, isKeptOnly: boolean) => 'placed' | 'kept' | NonNullable<ReviewFile['problem']>;
 
 interface AssetContext {
@@ -22,7 +22,6 @@ interface AssetContext {
   madeFrom: readonly string[];
   usedBy: readonly string[];
   boughtAt: BoughtAt;
-  /** Returns whether the current output of a step has this path. */
   isTaken(path: string): boolean;
 }
 
@@ -81,7 +80,8 @@ function canBeJudged(match: Match): boolean {
 }
 
 /**
- * Returns the request with references by address. The request of a changed, pinned or accepted step comes from the lock.
+ * Returns the request with references by address. For a changed, pinned or accepted step, the request comes from the
+ * lock.
  */
 function requestOf(step: DecidedStep, shown: Purchase | undefined, boughtAt: BoughtAt): OpenRequest {
   if (step.decided?.wanted !== undefined) return readableRequest(step.paidRequest, boughtAt);

@@ -55,7 +55,7 @@ export function describeCampaign(facts: CampaignFacts): Pick<ReviewData, 'campai
   };
 }
 
-/** Returns the data with new verdicts of gates, but without their effect on dependent steps. */
+/** Returns the data with new verdicts at gates. The states of dependent steps stay unchanged. */
 export function withVerdicts(data: ReviewData, gates: Judged['gates']): ReviewData {
   const byName = new Map(gates.map((gate) => [gate.name, gate]));
   const assets = [...data.assets];
@@ -84,8 +84,8 @@ function neededSteps({ steps, gates }: DecidedGraph): Map<string, readonly strin
 }
 
 /**
- * Groups assets by gate, otherwise by row key of a task, in the order of the manifest. Sets `differs` of each asset.
- * `waits`: undefined if unknown.
+ * Groups assets by gate, and assets without a gate by row key of their task, in the order of the manifest. Sets
+ * `differs` of each asset. `waits`: undefined if unknown.
  */
 function describeGroups(
   assets: ReviewAsset[],
@@ -146,10 +146,7 @@ function tellDifferences(assets: readonly ReviewAsset[]): void {
   for (const asset of assets) asset.differs = differing;
 }
 
-/**
- * Sums up the steps that open gates block, directly or through a step that they need, by the gates for which they wait.
- * Each step counts once.
- */
+/** Counts the steps that open gates block, grouped by the gates for which the steps wait. Each step counts once. */
 export function listWaits(graph: DecidedGraph, rows: readonly PlanRow[]): ReviewWait[] {
   const held = new Map(rows.flatMap((row) => (row.blockedBy === 'gate' ? [[row.address, row] as const] : [])));
   const gatesOf = new Map<string, readonly string[]>();
@@ -164,7 +161,7 @@ export function listWaits(graph: DecidedGraph, rows: readonly PlanRow[]): Review
     gatesOf.set(need, gates);
     return gates;
   };
-  // Steps come after those that they need.
+  // Steps are in order of dependency.
   for (const { address, waits: own = [], needs } of graph.steps) {
     const row = held.get(address);
     if (row === undefined) continue;

@@ -56,7 +56,9 @@ export async function describeGallery(
   };
 }
 
-/** Adds price estimates: for purchased steps the estimate before the purchase, otherwise the current estimate. */
+/**
+ * Adds price estimates. A purchased step gets the estimate from before its purchase, other steps the current estimate.
+ */
 function addEstimates(
   assets: readonly ReviewAsset[],
   { byAddress, expected, now }: Pick<Situation, 'byAddress'> & { expected: PriceOf; now: PriceOf },
@@ -69,7 +71,7 @@ function addEstimates(
   }
 }
 
-/** Adds the origins of request fields, except for changed assets, whose requests come from an earlier manifest. */
+/** Adds the origins of request fields. Skips changed assets, because their requests come from an earlier manifest. */
 function addOrigins(assets: readonly ReviewAsset[], { origins }: Pick<CheckedGraph, 'origins'>): void {
   if (origins === undefined) return;
   for (const asset of assets) {
@@ -94,8 +96,8 @@ interface BeforeFacts {
 }
 
 /**
- * Adds the state at a commit to each asset, and returns the resolved commit. If the commit has no lock, the current lock
- * shows which requests of the commit were bought.
+ * Adds the state at a commit to each asset. Returns the full commit ID. If the commit has no lock, the current lock
+ * shows which requests of that commit were bought.
  */
 async function addBefore(
   campaign: OpenCampaign,
@@ -140,9 +142,9 @@ function earlierOf({ job, credits, request, files }: ReviewAsset, now: ReviewAss
 }
 
 /**
- * Reduces a gallery to names and outputs. Removes prices, prompts, ids, paths, commands, earlier decisions and rejected
- * outputs, and renames files. `note`: a line above the pictures, for example the sender and a deadline. `by`: recipient
- * of the picks.
+ * Reduces a gallery for a client to names and outputs. Removes prices, prompts, IDs, paths, commands, earlier decisions
+ * and rejected outputs, and renames files. `note`: line above the pictures, for example a sender and a deadline. `by`:
+ * recipient of the picks.
  */
 export function forClient(
   data: ReviewData & { report: ReportParts },

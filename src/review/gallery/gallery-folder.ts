@@ -19,14 +19,14 @@ import type { Aspect, MediaFacts } from '../../plan/outputs/expectation.ts';
 import type { FileFinder } from '../find-files.ts';
 import { galleryStart, unfinishedHtml } from './gallery-html.ts';
 
-/** Names that mediabatch gives to files in the folders of a gallery. It never removes files with other names. */
+/** Name patterns of files in the folders of a gallery. mediabatch never removes a file with another name. */
 const folders = { thumbs: /^[0-9a-f]{20}\.jpg$/, media: /-[0-9a-f]{12}\.[a-z0-9]+$/ } as const;
 
 const temporary = /^\.mediabatch-[0-9a-f]{16}\.tmp$/;
 
 /**
- * A gallery on disk. Writes each file under a temporary name and renames it, `index.html` last. Even after a crash, the
- * folder has the complete previous or new gallery. Does not write unchanged files.
+ * A gallery on disk. Each file is written under a temporary name and renamed, `index.html` last. After a crash, the
+ * folder therefore contains the complete previous or new gallery. Unchanged files are not rewritten.
  */
 export class GalleryFolder {
   readonly path: string;
@@ -68,7 +68,7 @@ export class GalleryFolder {
     await this.#replace(path, (unnamed) => writeFile(unnamed, bytes, { flag: 'wx' }));
   }
 
-  /** Copies a file, because an edit of a link would change the original. `sha256`: in hex. */
+  /** Copies a file. A link would let an edit of the copy change the original. `sha256`: in hex. */
   async copy(name: string, source: string, sha256: string): Promise<void> {
     this.#used.add(name);
     const path = join(this.path, name);
@@ -132,7 +132,7 @@ export interface GalleryFile {
 export interface GalleryPlace {
   add(file: GalleryFile, jpeg: Uint8Array | undefined): Promise<void>;
   /**
-   * Returns whether the added files fit the size limit. If not, the caller adds all files again, at the next smaller
+   * Returns whether the added files fit the size limit. If not, the caller adds all files again in the next smaller
    * size. Throws MB3301 after the smallest size.
    */
   fits(): Promise<boolean>;
@@ -140,7 +140,7 @@ export interface GalleryPlace {
   finish(data: ReviewData & { report: ReportParts }): Promise<number>;
 }
 
-/** Finds the files of a gallery and verifies their bytes. Sets `problem` of missing and damaged files. */
+/** Finds the files of a gallery and verifies their bytes. Sets `problem` of each missing or damaged file. */
 export async function findFiles(
   data: ReviewData,
   campaign: Pick<OpenCampaign, 'paths' | 'seen' | 'measures'>,

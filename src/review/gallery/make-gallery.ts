@@ -34,7 +34,7 @@ interface MakeOptions extends GalleryOptions {
   single?: boolean | undefined;
   client?: string | undefined;
   copy?: boolean | undefined;
-  /** Maximum size of the folder in bytes. A larger gallery has its pictures as JPEGs of screen size. */
+  /** Maximum size of the folder in bytes. If the files exceed it, pictures become JPEGs of screen size. */
   maxBytes?: number | undefined;
   onThumb?(done: number, all: number): void;
   signal?: AbortSignal | undefined;
@@ -146,7 +146,6 @@ class Folder implements GalleryPlace {
     return nameOfCopy(file);
   }
 
-  /** Adds to the total size. Returns whether the total is within the limit, so that the caller writes the file. */
   #counts(bytes: number): boolean {
     this.#bytes += bytes;
     return this.#bytes <= (this.#options.maxBytes ?? Number.POSITIVE_INFINITY);
@@ -203,7 +202,6 @@ async function placeFiles(
   });
 }
 
-/** Maximum size in bytes, because mail servers reject larger files. */
 const mostBytes = 20 * 1024 * 1024;
 
 export class SingleFile implements GalleryPlace {

@@ -30,7 +30,6 @@ const safeHeaders: Readonly<Record<string, string>> = {
   'X-Frame-Options': 'DENY',
 };
 
-/** Content security policy for files that are not media, so that their scripts never run. */
 const sandboxedPolicy = `${policy}; sandbox`;
 
 export function answer(
@@ -73,7 +72,7 @@ export function answerProblem(response: ServerResponse, status: number, text: st
   answerJson(response, status, { error: { text, ...defined({ hint }) } });
 }
 
-/** Refuses a request with 403. A reason could reveal whether the token was right. */
+/** Refuses a request with 403 and no reason, because a reason could reveal whether the token was right. */
 export function refuse(response: ServerResponse): void {
   answer(response, {
     status: 403,
@@ -83,9 +82,9 @@ export function refuse(response: ServerResponse): void {
   });
 }
 
-/** Maximum number of event streams. A further stream closes the oldest stream, whose page reconnects if it is alive. */
+/** Maximum number of event streams. A further stream closes the oldest stream. A page that is still open reconnects. */
 const mostListeners = 16;
-/** Heartbeat interval in ms, because tunnels close idle connections. */
+/** Heartbeat interval in ms. Without heartbeats, tunnels close idle connections. */
 const beatEveryMs = 15_000;
 
 export class Changes {
@@ -120,7 +119,7 @@ export class Changes {
     return this.#open.size > 0;
   }
 
-  /** Sends a change to all pages. After a revision alone, pages with an earlier revision load all data. */
+  /** Sends a change to all pages. If the change is only a revision number, each page with older data loads all data. */
   tell(change: ReviewChange | { revision: number }): void {
     this.#write(eventOf(change));
   }
@@ -140,7 +139,10 @@ function eventOf(change: ReviewChange | { revision: number }): string {
   return `event: change\ndata: ${JSON.stringify(change)}\n\n`;
 }
 
-/** Media types that browsers display without running scripts. Other files are downloads, because a branch may set any type. */
+/**
+ * Media types that browsers display without running scripts. The server sends other types as downloads, because the
+ * type may come from an untrusted git branch.
+ */
 const shown: readonly string[] = [
   ...['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/avif'],
   ...['audio/mpeg', 'audio/wav', 'audio/flac', 'audio/ogg', 'audio/mp4'],
@@ -228,8 +230,8 @@ function readRange(
 }
 
 /**
- * Checks whether files have the bytes that were bought, because files may come with a branch. Caches the result until
- * the file changes.
+ * Checks whether files have the bytes that were bought, because files may come from an untrusted git branch. Caches
+ * each result until the file changes.
  */
 export class WholeFiles {
   readonly #read = new Map<string, { stamp: string; isWhole: Promise<boolean> }>();

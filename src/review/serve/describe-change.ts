@@ -4,7 +4,7 @@ import { hasThumb } from '../thumbs/thumbs.ts';
 
 const smallEnough = 400_000;
 
-/** Numbers files, so that the page requests files by number and never by path. A file keeps its number. */
+/** Assigns numbers to files. The page requests files by number, never by path. A file keeps its number. */
 export class NumberedFiles {
   readonly #files: ReviewFile[] = [];
   readonly #numbers = new Map<string, number>();
@@ -39,7 +39,7 @@ export class NumberedFiles {
   }
 }
 
-/** Describes the differences of two states of a campaign. Undefined if the set of assets or groups differs. */
+/** Returns the differences between two states of a campaign. Undefined if assets or groups were added or removed. */
 export function describeChange(before: ReviewData, now: ReviewData): ReviewChange | undefined {
   if (!isSameSet(before, now)) return undefined;
   const { revision, run, next, waits } = now;

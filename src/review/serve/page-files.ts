@@ -6,7 +6,6 @@ export const pageFiles: Readonly<Record<string, string>> = {
   'icon.svg': 'image/svg+xml',
 };
 
-/** Folders with the built page: next to the built code, or the last build if mediabatch runs from its sources. */
 const folders = [new URL('../../page/', import.meta.url), new URL('../../../dist/page/', import.meta.url)];
 
 export async function readPageFile(name: string): Promise<Buffer | undefined> {

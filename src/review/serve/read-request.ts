@@ -14,9 +14,9 @@ const methods = ['GET', 'HEAD', 'POST'] as const;
 const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 
 /**
- * Returns undefined unless the page sent the request, or a user opened the URL of the page. Pages of other origins can
- * send requests to this server, and may have a leaked token. A foreign host name may resolve to this machine. The port
- * of the host name may differ from the port of the server, because users forward ports.
+ * Returns undefined unless the request comes from the page, or from a user who opened the page's URL. Pages of other
+ * origins can also send requests to this server, and may have a leaked token. A foreign host name may resolve to this
+ * machine. The port is not checked, because users forward ports.
  */
 export function checkRequest({ method, url, headers }: IncomingMessage, token: string): CheckedRequest | undefined {
   const known = methods.find((one) => one === method);

@@ -33,7 +33,10 @@ interface ServeOptions {
 export interface RunningReview {
   /** URL such as `http://127.0.0.1:41877/TOKEN/`. The token grants read access and the right to decide. */
   url: string;
-  /** URL that redirects to `url` once, within a minute. Other users of this machine can read it in command lines. */
+  /**
+   * URL that redirects to `url` only once and within a minute, because other users of this machine can read it in
+   * process listings.
+   */
   entrance: string;
   settle(): Promise<void>;
   close(): Promise<void>;
@@ -44,7 +47,7 @@ const settlesWithinMs = 2000;
 
 const entranceMs = 60_000;
 
-/** Maximum number of connections, because a run in this process needs file descriptors. */
+/** Maximum number of connections. The rest of the file descriptors are for a run in this process. */
 const mostConnections = 2000;
 
 interface Exchange {
@@ -82,7 +85,6 @@ function makeToken(): string {
   return randomBytes(16).toString('hex');
 }
 
-/** Listens on the loopback interface only, without an option to change that. */
 function listen(server: Server, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);

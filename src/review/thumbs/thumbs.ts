@@ -7,7 +7,6 @@ import { findOwn, readSealedFile, writeSealedFile } from '../../disk/state/seale
 import { thumbsFolder } from '../../disk/state/state-folder.ts';
 
 const mostBytes = 1 << 20;
-/** Maximum number of thumbnails in memory. */
 const mostHeld = 2000;
 
 interface Wish {
@@ -23,8 +22,8 @@ export function hasThumb({ mediaType }: Pick<ReviewFile, 'mediaType'>): boolean 
 }
 
 /**
- * Makes thumbnails of outputs on request, the latest request first. Stores them in `.mediabatch/thumbs/` with an
- * authentication code, because the folder may come with a branch.
+ * Makes thumbnails of outputs on request, latest request first. Stores them in `.mediabatch/thumbs/` with an
+ * authentication code, because that folder may contain files from an untrusted git branch.
  */
 export class Thumbs {
   readonly #state: string;
@@ -106,7 +105,7 @@ export type Thumb = { jpeg: Uint8Array } | { problem: string };
 
 export const largeSide = 1024;
 export const screenSide = 1600;
-/** All options of mozjpeg would make files a tenth smaller, but take four times as long. */
+/** With all options of mozjpeg, files would be 10 % smaller, but encoding would take four times as long. */
 const jpegOptions = { quality: 75, progressive: true, quantisationTable: 3 };
 
 export async function makeThumb(order: PictureOrder, side = smallSide): Promise<Thumb> {

@@ -98,7 +98,10 @@ function describeClip(job: JobView, order: number): JsonObject {
   return { id: `${job.id}-${order + 1}`, order, ...describeAsset('outputAsset', job, order) };
 }
 
-/** At most the requested number and one clip per second of the video; at least half of that. */
+/**
+ * Returns a number of clips. Maximum: the requested number, and one per second of the video. Minimum: half of the
+ * maximum.
+ */
 function countClips({ body, seed, sourceMs }: FileFacts): number {
   const asked = readNumber(body, 'maxClips', clips.default);
   const most = Math.max(1, sourceMs === null ? asked : Math.min(asked, Math.floor(sourceMs / shortestClipMs)));

@@ -1,4 +1,6 @@
-/** An image model. The sandbox chose prices, number of references and pixel sizes, which are not documented. */
+/**
+ * Image model. Prices, number of references and pixel sizes are not documented by the service; the sandbox chose them.
+ */
 export interface ImageModel {
   readonly runs: string;
   /** Empty if the model does not support `aspectRatio`. */
@@ -13,7 +15,7 @@ export interface Resolution {
   readonly size: ImageSize;
 }
 
-/** `area`: as many pixels as a square with this side, divided by the aspect ratio. */
+/** `area`: the picture has as many pixels as a square with this side, at any aspect ratio. */
 type ImageSize =
   | { readonly type: 'area'; readonly sidePixels: number }
   | { readonly type: 'exact'; readonly widthPixels: number; readonly heightPixels: number };
@@ -89,7 +91,7 @@ export const imageModels: Readonly<Record<string, ImageModel>> = {
   },
 };
 
-/** Sides are multiples of 16. `auto` and a missing ratio give a square. */
+/** Returns sides that are multiples of 16. `auto` and a missing ratio give a square. */
 export function pixelSize(size: ImageSize, ratio: string): { readonly width: number; readonly height: number } {
   if (size.type === 'exact') return { width: size.widthPixels, height: size.heightPixels };
   const [across = 1, down = 1] = /^\d+:\d+$/.test(ratio) ? ratio.split(':').map(Number) : [1, 1];

@@ -126,7 +126,6 @@ function chooseModel(body: JsonObject): { readonly key: string; readonly model: 
   return { key, model: entryNamed(imageModels, key) };
 }
 
-/** Uses the default of the model if it does not offer the requested resolution, as documented. */
 function chooseResolution(body: JsonObject, model: ImageModel): Resolution {
   for (const name of [readText(body, 'resolution', ''), readText(body, 'quality', '')]) {
     const resolution = Object.hasOwn(model.resolutions, name) ? model.resolutions[name] : undefined;

@@ -16,7 +16,6 @@ export interface JobView {
   readonly model: string;
   readonly credits: number;
   readonly life: Life;
-  /** The job's files in order, also before they are available. */
   readonly files: readonly FileView[];
 }
 

@@ -2,31 +2,34 @@ import type { BodySchema } from '../schema.ts';
 import type { JsonObject } from '../wire.ts';
 import { describeEnd, describeLink, describeProgress, type JobView } from './job-view.ts';
 
-/** To add a kind, define an object and list it in the index. */
+/** Kind of job. To add a kind, define an object and list it in the index. */
 export interface SandboxKind {
   readonly name: string;
   readonly create: {
-    /** Path below `/api/v1`, as for all paths here. */
+    /** Path below `/api/v1`, as all paths of a kind. */
     readonly path: string;
     /** Whether a repeated Idempotency-Key gets the same answer. Other kinds ignore the header. */
     readonly replays: boolean;
     readonly schemaName: string;
     readonly body: BodySchema;
-    /** JSON Schemas of response fields, in addition to `success` and the credits. */
+    /** JSON Schemas of the response fields in addition to `success` and the credits. */
     readonly answer: { readonly [name: string]: JsonObject };
     describe(job: JobView): JsonObject;
   };
   readonly status: {
-    /** Main path first, then aliases. `{…}` is the job's id. Several kinds may share a path. */
+    /** Main path, followed by aliases. `{…}` is the job's ID. Several kinds may share a path. */
     readonly paths: readonly string[];
     readonly schemaName: string;
-    /** `by the clock`: every response has the current status. `when asked`: only a status request updates it. */
+    /**
+     * `by the clock`: every response has the current status. `when asked`: only a status request updates the status.
+     */
     readonly progress: 'by the clock' | 'when asked';
-    /** `refused`: 400 without an id, as documented for this kind. Other kinds respond with 404. */
+    /**
+     * Answer to a request with an empty ID. `refused`: 400, as documented for this kind. Other kinds answer with 404.
+     */
     readonly blankId?: 'refused';
     describe(job: JobView): JsonObject;
   };
-  /** Path of a record by the job's id. */
   readonly record?: { readonly path: string };
   readonly list?: {
     readonly path: string;
@@ -36,21 +39,17 @@ export interface SandboxKind {
     readonly schemaName: string;
     describe(job: JobView): JsonObject;
   };
-  /** `{…}` is the id of the job, or of its record. */
   readonly remove?: { readonly path: string; readonly by: 'job' | 'record' };
-  /** Duration of a job in milliseconds at speed 1. Each job has its own duration within the bounds. */
+  /** Bounds for the duration of a job in milliseconds, at speed 1. The duration differs between jobs. */
   readonly durationMs: { readonly least: number; readonly most: number };
   readonly models: readonly CatalogModel[];
-  /** Checks rules that the schema cannot express. Returns an error text. */
   findProblem(body: JsonObject, world: World): string | undefined;
-  /** Pure, as all functions below, and for valid bodies only. */
+  /** Pure, as are all functions below. Requires a valid body. */
   settle(body: JsonObject): Settled;
-  /** Returns the output files in order, at least one. */
   listFiles(job: FileFacts): readonly FilePlan[];
-  /** Name of the field with the URL of the source file. */
+  /** Name of the body field with the URL of the source file. */
   readonly sourceField?: string;
   lengthMs?(body: JsonObject): number;
-  /** The result depends on the order alone. */
   render(order: RenderOrder): Promise<Uint8Array>;
 }
 
@@ -71,7 +70,6 @@ export function imageStatus(kind: string): SandboxKind['status'] {
 
 export interface CatalogModel {
   readonly key: string;
-  /** `null` if the key is not an alias. */
   readonly aliasOf: string | null;
   /** Price per started unit of `per`, for a request with default values. */
   readonly credits: number;
@@ -81,7 +79,6 @@ export interface CatalogModel {
 }
 
 interface World {
-  /** Whether the URL is an output or upload of this sandbox, under any host name. */
   readonly isOwnFile: (url: string) => boolean;
 }
 
@@ -94,7 +91,7 @@ export interface FileFacts {
   readonly body: JsonObject;
   /** Hex digest from which all random choices for the job are derived. */
   readonly seed: string;
-  /** Duration of the file in `sourceField` in ms, if this sandbox has made it. */
+  /** Duration in ms of the file in `sourceField`. `null` if this sandbox did not make the file. */
   readonly sourceMs: number | null;
 }
 
@@ -103,10 +100,10 @@ export interface FilePlan {
   readonly mediaType: string;
 }
 
-/** Plain JSON except `source`, so that it can be sent to another thread. */
+/** Plain JSON except `source`, so that another thread can receive it. */
 export interface RenderOrder extends FileFacts {
   readonly kind: string;
-  /** Counts jobs with this body from 1. A repeated request gives another result. */
+  /** Position of the job among jobs with this body, from 1. A repeated request gives a different result. */
   readonly take: number;
   readonly fileName: string;
   /** Bytes of the file in `sourceField`, if the sandbox has them. */

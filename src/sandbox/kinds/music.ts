@@ -3,7 +3,6 @@ import { describeEnd, describeLink, describeProgress } from './job-view.ts';
 import { entryNamed, readText, type SandboxKind } from './kind.ts';
 import { generation } from './schemas.ts';
 
-/** Models as documented: price per song, and whether the model sings. */
 const models: Readonly<Record<string, { readonly runs: string; readonly credits: number; readonly sings: boolean }>> = {
   auto: { runs: 'song-9', credits: 5, sings: true },
   'song-9': { runs: 'song-9', credits: 5, sings: true },

@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 
-/** Whether a service on the internet could fetch this URL: https, a public host, no user name or password. */
+/** Returns whether a service on the internet could fetch this URL: https, a public host, no user name or password. */
 function isPublicHttpsUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const url = new URL(text);
@@ -20,12 +20,10 @@ function isPrivateIpv4(address: string): boolean {
   return first === 192 && second === 168;
 }
 
-/** Whether an address is global unicast (2000::/3). */
 function isPublicIpv6(address: string): boolean {
   return /^[23][0-9a-f]{3}:/.test(address);
 }
 
-/** Returns undefined for a public URL and for a file of this sandbox. */
 export function findUrlProblem(
   name: string,
   url: string,

@@ -9,7 +9,6 @@ export function refer(schema: string): JsonObject {
   return { $ref: `#/components/schemas/${schema}` };
 }
 
-/** Marks a schema as chosen by the sandbox, because the service does not document it. */
 export function notShown(schema: JsonObject, description: string): JsonObject {
   return { ...schema, 'x-not-shown': true, description };
 }

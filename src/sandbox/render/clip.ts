@@ -8,14 +8,17 @@ interface ClipOrder {
   readonly seed: string;
   readonly index: number;
   readonly count: number;
-  /** Width of a placeholder in pixels; a clip of a film has the size of the film. */
+  /** Width of a placeholder in pixels. A clip of a film has the size of the film. */
   readonly width: number;
   readonly height: number;
 }
 
 const placeholderMs = 3000;
 
-/** Copies one of `count` equal parts of a film of `renderVideo`. Other sources give a placeholder of three seconds. */
+/**
+ * Returns one of `count` equal parts of a film of `renderVideo`. For any other source, returns a placeholder of three
+ * seconds.
+ */
 export async function renderClip(order: ClipOrder): Promise<Uint8Array> {
   const film = order.source && readWebm(order.source);
   const piece = film && cutFilm(film, order.index, order.count);
@@ -31,7 +34,10 @@ export async function renderClip(order: ClipOrder): Promise<Uint8Array> {
   });
 }
 
-/** Cuts between frames; all parts together are the film. Returns undefined if there are fewer frames than parts. */
+/**
+ * Cuts a film between frames. Together, all parts are the whole film. Returns undefined if there are fewer frames than
+ * parts.
+ */
 function cutFilm(film: WebmFilm, index: number, count: number): WebmFilm | undefined {
   const { frames, durationMs } = film;
   const from = Math.floor((index * frames.length) / count);
@@ -46,7 +52,7 @@ function cutFilm(film: WebmFilm, index: number, count: number): WebmFilm | undef
   };
 }
 
-/** Returns undefined for a damaged file, and for a file that `writeWebm` did not make. */
+/** Returns undefined for a damaged file and for a file that `writeWebm` did not make. */
 function readWebm(bytes: Uint8Array): WebmFilm | undefined {
   const [head, segment, ...more] = readElements(bytes) ?? [];
   if (head?.id !== ids.ebml || segment?.id !== ids.segment || more.length > 0) return undefined;
@@ -110,7 +116,6 @@ interface VideoOrder extends Scene {
 
 const framesPerSecond = 2;
 
-/** Renders a WebM of VP8 key frames without sound: the picture of the scene, with a progress bar. */
 export async function renderVideo(order: VideoOrder): Promise<Uint8Array> {
   const { width, height, durationMs } = order;
   const { default: sharp } = await import('sharp');

@@ -47,7 +47,7 @@ export function element(id: number, ...parts: readonly Uint8Array[]): Buffer {
   return Buffer.concat([unsigned(id), codeSize(length), ...parts]);
 }
 
-/** Big-endian. `bytes` defaults to as few as possible. */
+/** Encodes big-endian. `bytes` defaults to the minimum. */
 export function unsigned(value: number, bytes?: number): Buffer {
   let length = bytes ?? 1;
   while (bytes === undefined && value >= 2 ** (8 * length)) length += 1;
@@ -66,7 +66,7 @@ export function text(value: string): Buffer {
   return Buffer.from(value, 'latin1');
 }
 
-/** Encodes a size below 2^48 as a variable-length integer. All ones would mean an unknown size. */
+/** Encodes a size below 2^48 as a variable-length integer. A value with all bits set would mean an unknown size. */
 function codeSize(value: number): Buffer {
   let length = 1;
   while (value >= 2 ** (7 * length) - 1) length += 1;
@@ -75,7 +75,7 @@ function codeSize(value: number): Buffer {
   return buffer;
 }
 
-/** Parses a sequence of elements; undefined if they do not fill the bytes exactly. */
+/** Parses a sequence of elements. Undefined if the elements do not fill the bytes exactly. */
 export function readElements(bytes: Uint8Array): Element[] | undefined {
   const elements: Element[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -93,7 +93,7 @@ export function readElements(bytes: Uint8Array): Element[] | undefined {
 
 function readMarked(bytes: Uint8Array, at: number, mark: 'with its mark' | 'without its mark') {
   const first = bytes[at] ?? 0;
-  // The number of leading zeros is the number of following bytes. More than six are never needed here.
+  // The number of leading zeros is the number of following bytes. This file needs at most six.
   const length = Math.clz32(first) - 23;
   if (length > 6 || at + length > bytes.length) return undefined;
   let value = mark === 'with its mark' ? first : first & (0xff >> length);
@@ -101,7 +101,7 @@ function readMarked(bytes: Uint8Array, at: number, mark: 'with its mark' | 'with
   return { value, length };
 }
 
-/** Decodes an unsigned integer; 0 for an empty element, as in EBML. */
+/** Decodes an unsigned integer. An empty element is 0, as in EBML. */
 export function readUnsigned(data: Uint8Array): number {
   return data.reduce((value, byte) => value * 256 + byte, 0);
 }

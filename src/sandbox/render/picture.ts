@@ -15,7 +15,6 @@ export interface PictureOrder extends Scene {
   readonly format?: PictureFormat;
 }
 
-/** Draws shapes and colours derived from seed and texts, with the prompt and the footer on top. */
 export async function drawPicture(order: PictureOrder): Promise<Uint8Array> {
   const picture = await openScene(order);
   switch (order.format ?? 'png') {
@@ -28,13 +27,12 @@ export async function drawPicture(order: PictureOrder): Promise<Uint8Array> {
   }
 }
 
-/** Returns an opaque RGB image of sharp. */
 export async function openScene(scene: Scene) {
   const { default: sharp } = await import('sharp');
   return sharp(Buffer.from(writeSvg(scene))).removeAlpha();
 }
 
-/** Shapes depend on the texts, because no text is drawn without fonts. */
+/** The shapes depend on the texts, because a machine without fonts draws no text. */
 function writeSvg({ seed, prompt, footer, width, height }: Scene): string {
   const random = createRandom(JSON.stringify([seed, prompt, footer]));
   const hue = wholeBetween(random, 0, 359);
@@ -87,7 +85,6 @@ function escapeXml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }
 
-/** Ends the last line with `…` if the text is cut. */
 function wrapText(text: string, limits: { readonly columns: number; readonly rows: number }): string[] {
   const columns = Math.max(2, Math.floor(limits.columns));
   const lines: string[] = [];
@@ -117,7 +114,7 @@ function wrapText(text: string, limits: { readonly columns: number; readonly row
   return [...lines.slice(0, limits.rows - 1), `${last.slice(0, columns - 1).join('')}…`];
 }
 
-/** Counts columns: wide characters, such as East Asian ones and emoji, take two. */
+/** Returns the width in columns. Wide characters, such as East Asian characters and emoji, take two columns. */
 function widthOf(text: string): number {
   return [...text].reduce((sum, character) => sum + (character >= '\u1100' ? 2 : 1), 0);
 }

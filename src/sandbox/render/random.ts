@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 
-/** Returns numbers from 0 to below 1, the same for a seed on every machine (sfc32 seeded with SHA-256). */
+/**
+ * Returns numbers from 0 (inclusive) to 1 (exclusive). A seed gives the same numbers on every machine (sfc32 seeded
+ * with SHA-256).
+ */
 export type Random = () => number;
 
 export function createRandom(seed: string): Random {
@@ -20,7 +23,7 @@ export function between(random: Random, least: number, most: number): number {
   return least + (most - least) * random();
 }
 
-/** Both bounds are included. */
+/** Returns a number between two bounds, both included. */
 export function wholeBetween(random: Random, least: number, most: number): number {
   return least + Math.floor(random() * (most - least + 1));
 }

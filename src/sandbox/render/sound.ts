@@ -22,7 +22,7 @@ const amplitude = 8_000;
 /** Duration of a note in frames; 10 frames are 240 ms. */
 const framesPerNote = 10;
 
-/** Renders tones that last about as long as reading the text aloud. */
+/** Renders tones that last about as long as reading the text aloud would take. */
 export async function renderSpeech({ seed, text, voice, format }: SpeechOrder): Promise<Uint8Array> {
   const pitch = wholeBetween(createRandom(`voice ${voice}`), 3, 9);
   const random = createRandom(`speech ${seed} ${voice}`);
@@ -41,7 +41,7 @@ export async function renderSong({ seed, format }: SongOrder): Promise<Uint8Arra
   );
 }
 
-/** Returns the spectral line of each MP3 frame (24 ms). */
+/** Returns the spectral line of each MP3 frame. A frame lasts 24 ms. */
 function composeTones(seconds: number, nextLine: () => number): number[] {
   const tones: number[] = [];
   const frames = Math.round((seconds * 1000) / mp3FrameMs);
@@ -85,18 +85,17 @@ function encodeWav(samples: Int16Array): Buffer {
 }
 
 const mp3FrameMs = 24;
-/** Frame size in bytes. At 48 kHz and 32 kbit/s it is an integer. */
+/** Frame size in bytes: an integer at 48 kHz and 32 kbit/s. */
 const frameBytes = 96;
 const globalGain = 195;
 
-/** Returns the frequency of one of 576 spectral lines in Hz. */
 function lineHz(line: number): number {
   return ((line + 0.5) * 24_000) / 576;
 }
 
 /**
- * Encodes MPEG-1 Layer III (ISO 11172-3), mono. In each frame one spectral line (0 to 280) is 1 and all others are 0.
- * This needs no psychoacoustic model, and a single Huffman table, whose codes all have four bits.
+ * Encodes MPEG-1 Layer III (ISO 11172-3), mono. In each frame, one spectral line (0 to 280) is 1 and all others are 0.
+ * Such frames need no psychoacoustic model and only one Huffman table, whose codes all have four bits.
  */
 function encodeMp3(lines: readonly number[]): Buffer {
   const known = new Map<number, Buffer>();
@@ -132,7 +131,9 @@ function bits(value: number, count: number): string {
 
 const blockSamples = 4096;
 
-/** Encodes 16-bit mono FLAC (RFC 9639) with verbatim subframes. Without prediction, the file is as large as a WAV. */
+/**
+ * Encodes 16-bit mono FLAC (RFC 9639) with verbatim subframes. Without prediction, the file is as large as a WAV file.
+ */
 function encodeFlac(samples: Int16Array, sampleRate: 24_000): Buffer {
   const frames: Buffer[] = [];
   const bytes = Buffer.from(Int16Array.from(samples).buffer);
@@ -154,7 +155,6 @@ function encodeFlac(samples: Int16Array, sampleRate: 24_000): Buffer {
   return Buffer.concat([info, ...frames]);
 }
 
-/** Encodes a frame. `samples`: big-endian. */
 function encodeFlacFrame(number: number, samples: Buffer): Buffer {
   const count = samples.length / 2;
   const isFull = count === blockSamples;

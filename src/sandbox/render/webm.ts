@@ -1,6 +1,6 @@
 import { double, element, ids, text, unsigned } from './ebml.ts';
 
-/** A video of VP8 key frames. Times are integer milliseconds from the start. */
+/** Film of VP8 key frames. Times are integer milliseconds from the start. */
 export interface WebmFilm {
   readonly width: number;
   readonly height: number;
@@ -14,7 +14,7 @@ export interface Block {
   readonly data: Uint8Array;
 }
 
-/** Name of the writing application in every file; only files with it can be cut. */
+/** Name of the writing application in every film. Only films with this name can be cut. */
 export const writer = 'mediabatch sandbox';
 export const videoTrack = 1;
 const clusterMs = 1000;
@@ -24,7 +24,7 @@ interface Cluster {
   readonly blocks: Buffer[];
 }
 
-/** Writes a WebM file. Cues come before the clusters, so that a player can seek before the download is complete. */
+/** Writes a WebM file. The cues precede the clusters, so that a player can seek before the download is complete. */
 export function writeWebm(film: WebmFilm): Buffer {
   const head = [describeFilm(film), describeTracks(film)];
   const clusters = gatherClusters(film).map(({ timeMs, blocks }) => ({
@@ -95,7 +95,6 @@ function gatherClusters({ frames }: WebmFilm): Cluster[] {
   return clusters;
 }
 
-/** Writes cues whose length does not depend on the positions. */
 function writeCues(cues: readonly { readonly timeMs: number; readonly position: number }[]): Buffer {
   const points = cues.map(({ timeMs, position }) =>
     element(
@@ -111,7 +110,6 @@ function writeCues(cues: readonly { readonly timeMs: number; readonly position: 
   return element(ids.cues, ...points);
 }
 
-/** Extracts the VP8 key frame of a lossy WebP file (RFC 9649). */
 export function extractVp8(webp: Buffer): Buffer {
   for (let at = 12; at + 8 <= webp.length; ) {
     const size = webp.readUInt32LE(at + 4);
@@ -121,7 +119,7 @@ export function extractVp8(webp: Buffer): Buffer {
   throw new Error('internal error: the WebP file holds no lossy picture');
 }
 
-/** Whether the bytes start like a VP8 key frame (RFC 6386, 9.1). */
+/** Returns whether the bytes start like a VP8 key frame (RFC 6386, 9.1). */
 export function isVp8KeyFrame(frame: Uint8Array): boolean {
   const [first = 1, , , one, two, three] = frame;
   return frame.length > 10 && (first & 1) === 0 && one === 0x9d && two === 0x01 && three === 0x2a;
