@@ -6,6 +6,7 @@ import type { Lock } from '../../../src/lock/record.ts';
 import { writeLock } from '../../../src/lock/write.ts';
 import { situate } from '../../../src/plan/situation/situation.ts';
 import { graphOf } from '../../rig/campaign.ts';
+import { forAll } from '../../rig/runs.ts';
 import { lockOf, saved, stepOf } from '../plan/facts.ts';
 
 const graph = graphOf(`version: 1
@@ -118,30 +119,24 @@ tasks:
     expect(rulings.map(({ is }) => is)).toEqual(['recorded', 'recorded', 'refused', 'recorded', 'recorded']);
   });
 
-  test('property: it leaves what the same verdicts leave one by one', () => {
-    const verdict = fc.record({
-      address: fc.constantFrom(...bought, 'late/1', 'late/2', 'gone'),
-      is: fc.constantFrom<WantedVerdict['is']>('picked', 'rejected', 'undecided'),
-      isOther: fc.constantFrom(false, false, false, false, true),
-      note: fc.option(fc.constantFrom('calm', 'loud'), { nil: undefined }),
-    });
-    fc.assert(
-      fc.property(
-        fc.constantFrom(undefined, 'one/1', 'one/2'),
-        fc.array(verdict, { maxLength: 12 }),
-        (picked, drawn) => {
-          const [together, apart] = [lockWith(picked), lockWith(picked)];
-          const batch = drawn.map(({ address, is, isOther, note }) => ({
-            ...of(address, is, together, note),
-            ...(isOther && { job: 'another' }),
-          }));
-          const rulings = ruleOn(batch, situate(graph, together));
-          const single = batch.flatMap((one) => ruleOn([one], situate(graph, apart)));
-          expect(rulings.map(({ is, text }) => `${is} ${text}`)).toEqual(single.map(({ is, text }) => `${is} ${text}`));
-          expect(writeLock(together)).toEqual(writeLock(apart));
-        },
-      ),
-      { numRuns: 150 },
-    );
+  const verdict = fc.record({
+    address: fc.constantFrom(...bought, 'late/1', 'late/2', 'gone'),
+    is: fc.constantFrom<WantedVerdict['is']>('picked', 'rejected', 'undecided'),
+    isOther: fc.constantFrom(false, false, false, false, true),
+    note: fc.option(fc.constantFrom('calm', 'loud'), { nil: undefined }),
   });
+  forAll([fc.constantFrom(undefined, 'one/1', 'one/2'), fc.array(verdict, { maxLength: 12 })], 150)(
+    'property: it leaves what the same verdicts leave one by one',
+    (picked, drawn) => {
+      const [together, apart] = [lockWith(picked), lockWith(picked)];
+      const batch = drawn.map(({ address, is, isOther, note }) => ({
+        ...of(address, is, together, note),
+        ...(isOther && { job: 'another' }),
+      }));
+      const rulings = ruleOn(batch, situate(graph, together));
+      const single = batch.flatMap((one) => ruleOn([one], situate(graph, apart)));
+      expect(rulings.map(({ is, text }) => `${is} ${text}`)).toEqual(single.map(({ is, text }) => `${is} ${text}`));
+      expect(writeLock(together)).toEqual(writeLock(apart));
+    },
+  );
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { ruleOn } from '../../../src/campaign/decisions/judge.ts';
 import type { LiveRun } from '../../../src/campaign/live-run.ts';
 import type { Gate } from '../../../src/graph/graph.ts';
@@ -9,7 +9,7 @@ import { situate } from '../../../src/plan/situation/situation.ts';
 import { type RunOptions, TestCampaign } from '../../rig/campaign.ts';
 import { gatesOf, jobAt, type Said, say } from '../../rig/people.ts';
 import { seeded } from '../../rig/random.ts';
-import { runs } from '../../rig/runs.ts';
+import { forAll, runs } from '../../rig/runs.ts';
 
 const timeoutMs = 900_000;
 
@@ -164,25 +164,19 @@ function expectPaidOnce({ service }: TestCampaign): void {
 const keysOf = ({ service }: TestCampaign) => service.ledger.map(({ key }) => key).sort();
 
 describe('whatever people decide while a run goes on', () => {
-  test(
+  forAll([shapes], { numRuns: runs(80), endOnFailure: true, timeoutMs })(
     'it buys what apply, pick and apply by hand buy, all of it named in the plan that was shown first',
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(shapes, async (shape) => {
-          const [live, byHand] = [makeCampaign(shape), makeCampaign(shape)];
-          const { plan } = await live.run({
-            concurrency: shape.concurrency,
-            people: (run) => decideNowAndThen(run, live, shape),
-          });
-          expectNamed(live, plan);
-          await runByHand(byHand, shape);
-          expect(keysOf(live)).toEqual(keysOf(byHand));
-          expect(live.plan().rows.map(({ action }) => action)).toEqual(byHand.plan().rows.map(({ action }) => action));
-        }),
-        { numRuns: runs(80), endOnFailure: true },
-      );
+    async (shape) => {
+      const [live, byHand] = [makeCampaign(shape), makeCampaign(shape)];
+      const { plan } = await live.run({
+        concurrency: shape.concurrency,
+        people: (run) => decideNowAndThen(run, live, shape),
+      });
+      expectNamed(live, plan);
+      await runByHand(byHand, shape);
+      expect(keysOf(live)).toEqual(keysOf(byHand));
+      expect(live.plan().rows.map(({ action }) => action)).toEqual(byHand.plan().rows.map(({ action }) => action));
     },
-    timeoutMs,
   );
 
   const meddling = fc.record({
@@ -199,65 +193,58 @@ describe('whatever people decide while a run goes on', () => {
     dieAt: fc.option(fc.record({ line: fc.nat(60), written: fc.boolean() }), { nil: undefined }),
   });
 
-  test(
+  forAll([meddling], { numRuns: runs(120), endOnFailure: true, timeoutMs })(
     'nothing is bought that was not named, nothing twice, and no verdict that was answered is lost, killed or not',
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(meddling, async ({ shape, budget, words, dieAt }) => {
-          const campaign = makeCampaign(shape);
-          const answered = new Map<string, { is: string; job: string }>();
-          const unsure = new Set<string>();
-          const people = async (live: LiveRun) => {
-            for (const { afterMs, member, is } of words) {
-              await campaign.clock.sleep(afterMs);
-              const { lock } = live.state();
-              const seen = gatesOf(campaign.graph, lock)
-                .flatMap(({ members }) => members)
-                .filter((address) => jobAt(lock, address) !== undefined);
-              const address = seen[member % Math.max(1, seen.length)];
-              const job = address === undefined ? undefined : jobAt(lock, address);
-              if (address === undefined || job === undefined) continue;
-              const siblings =
-                gatesOf(campaign.graph, lock).find(({ members }) => members.includes(address))?.members ?? [];
-              for (const one of siblings) unsure.add(one);
-              const [ruling] = [await live.judge([{ address, is, job }])].flat();
-              for (const one of siblings) unsure.delete(one);
-              if (typeof ruling !== 'object' || ruling.is !== 'recorded') continue;
-              if (is === 'picked')
-                for (const one of siblings) if (answered.get(one)?.is === 'picked') answered.delete(one);
-              answered.set(address, { is, job });
-            }
-            // Nobody waits for a machine that has died.
-            while (live.state().is !== 'ended' && !campaign.file.dead) {
-              await campaign.clock.sleep(60_000);
-              live.stopWaiting();
-            }
-          };
-          const options: RunOptions = {
-            concurrency: shape.concurrency,
-            people,
-            ...(budget !== undefined && { maxCredits: budget }),
-          };
-          const plan = campaign.plan(options);
-          if (dieAt === undefined) await campaign.run(options);
-          else await campaign.runAndDie(dieAt, options);
-          const { steps } = campaign.file.read();
-          for (const [address, { is, job }] of answered) {
-            if (unsure.has(address)) continue;
-            const verdict = steps.get(address)?.decisions?.verdicts?.find((one) => one.job === job);
-            expect(verdict?.is ?? 'undecided', address).toBe(is);
-          }
-          expectPaidOnce(campaign);
-          expectNamed(campaign, plan);
-          if (budget !== undefined) {
-            expect(campaign.service.ledger.reduce((sum, { credits }) => sum + credits, 0)).toBeLessThanOrEqual(budget);
-          }
-          await runByHand(campaign, shape);
-          expectPaidOnce(campaign);
-        }),
-        { numRuns: runs(120), endOnFailure: true },
-      );
+    async ({ shape, budget, words, dieAt }) => {
+      const campaign = makeCampaign(shape);
+      const answered = new Map<string, { is: string; job: string }>();
+      const unsure = new Set<string>();
+      const people = async (live: LiveRun) => {
+        for (const { afterMs, member, is } of words) {
+          await campaign.clock.sleep(afterMs);
+          const { lock } = live.state();
+          const seen = gatesOf(campaign.graph, lock)
+            .flatMap(({ members }) => members)
+            .filter((address) => jobAt(lock, address) !== undefined);
+          const address = seen[member % Math.max(1, seen.length)];
+          const job = address === undefined ? undefined : jobAt(lock, address);
+          if (address === undefined || job === undefined) continue;
+          const siblings =
+            gatesOf(campaign.graph, lock).find(({ members }) => members.includes(address))?.members ?? [];
+          for (const one of siblings) unsure.add(one);
+          const [ruling] = [await live.judge([{ address, is, job }])].flat();
+          for (const one of siblings) unsure.delete(one);
+          if (typeof ruling !== 'object' || ruling.is !== 'recorded') continue;
+          if (is === 'picked') for (const one of siblings) if (answered.get(one)?.is === 'picked') answered.delete(one);
+          answered.set(address, { is, job });
+        }
+        // Nobody waits for a machine that has died.
+        while (live.state().is !== 'ended' && !campaign.file.dead) {
+          await campaign.clock.sleep(60_000);
+          live.stopWaiting();
+        }
+      };
+      const options: RunOptions = {
+        concurrency: shape.concurrency,
+        people,
+        ...(budget !== undefined && { maxCredits: budget }),
+      };
+      const plan = campaign.plan(options);
+      if (dieAt === undefined) await campaign.run(options);
+      else await campaign.runAndDie(dieAt, options);
+      const { steps } = campaign.file.read();
+      for (const [address, { is, job }] of answered) {
+        if (unsure.has(address)) continue;
+        const verdict = steps.get(address)?.decisions?.verdicts?.find((one) => one.job === job);
+        expect(verdict?.is ?? 'undecided', address).toBe(is);
+      }
+      expectPaidOnce(campaign);
+      expectNamed(campaign, plan);
+      if (budget !== undefined) {
+        expect(campaign.service.ledger.reduce((sum, { credits }) => sum + credits, 0)).toBeLessThanOrEqual(budget);
+      }
+      await runByHand(campaign, shape);
+      expectPaidOnce(campaign);
     },
-    timeoutMs,
   );
 });

@@ -14,6 +14,7 @@ import { progressText } from '../../../src/report/run/run-words.ts';
 import { resumePlan } from '../../../src/run/resume-plan.ts';
 import { type StepEnd, stepFinished } from '../../../src/run/step-end.ts';
 import { images, TestCampaign } from '../../rig/campaign.ts';
+import { forAll } from '../../rig/runs.ts';
 import { engineHere, submission } from './engine-here.ts';
 
 const account = 'a'.repeat(32);
@@ -191,16 +192,11 @@ test('the event stream of several leaders reads like that of one', async () => {
   );
 });
 
-test('reports the begin and end of a step once across leaders', async () => {
-  const whole = deaths.map((moments) => moments.map((moment) => ({ ...moment, ends: 99, events: 999, loses: false })));
-  await fc.assert(
-    fc.asyncProperty(whole, async (moments) => {
-      const stream = await relay(moments);
-      const count = (event: RunFact['event']) => stream.filter((fact) => fact.event === event).length;
-      expect([count('run-started'), count('step-started'), count('step-finished')]).toEqual([1, 4, 4]);
-    }),
-    { numRuns: 40 },
-  );
+const whole = deaths.map((moments) => moments.map((moment) => ({ ...moment, ends: 99, events: 999, loses: false })));
+forAll([whole], 40)('reports the begin and end of a step once across leaders', async (moments) => {
+  const stream = await relay(moments);
+  const count = (event: RunFact['event']) => stream.filter((fact) => fact.event === event).length;
+  expect([count('run-started'), count('step-started'), count('step-finished')]).toEqual([1, 4, 4]);
 });
 
 describe('an account', () => {

@@ -15,6 +15,7 @@ import { LockChangedError, UnsafeFileError } from '../../../src/contract/errors.
 import { openLockFile, readLockBytes } from '../../../src/disk/lock/lock-file.ts';
 import { digestOf } from '../../../src/disk/outputs/hash-file.ts';
 import { makeFolder } from '../../rig/folder.ts';
+import { forAll } from '../../rig/runs.ts';
 import { fixture } from './fixtures.ts';
 import { has, run } from './tools.ts';
 
@@ -37,27 +38,22 @@ describe('appending', () => {
     expect(text()).toBe(`${header}{"a":1}\n{"b":1}\n`);
   });
 
-  it('keeps the order of lines that are appended at the same time', async () => {
-    const batches = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1, maxLength: 5 });
-    await fc.assert(
-      fc.asyncProperty(batches, async (sizes) => {
-        const { path, text } = lockIn(makeFolder());
-        const file = await openLockFile(path, { header });
-        const lines: string[] = [];
-        const work: Promise<void>[] = [];
-        for (const size of sizes) {
-          for (let index = 0; index < size; index++) {
-            lines.push(`{"line":${lines.length}}\n`);
-            work.push(file.append(lines.at(-1) ?? ''));
-          }
-          await work.at(-1);
-        }
-        await Promise.all(work);
-        await file.close();
-        expect(text()).toBe(header + lines.join(''));
-      }),
-      { numRuns: 20 },
-    );
+  const batches = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1, maxLength: 5 });
+  forAll([batches], 20)('keeps the order of lines that are appended at the same time', async (sizes) => {
+    const { path, text } = lockIn(makeFolder());
+    const file = await openLockFile(path, { header });
+    const lines: string[] = [];
+    const work: Promise<void>[] = [];
+    for (const size of sizes) {
+      for (let index = 0; index < size; index++) {
+        lines.push(`{"line":${lines.length}}\n`);
+        work.push(file.append(lines.at(-1) ?? ''));
+      }
+      await work.at(-1);
+    }
+    await Promise.all(work);
+    await file.close();
+    expect(text()).toBe(header + lines.join(''));
   });
 
   it('ends a last line that has no LF, and cuts a torn one', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { Account } from '../../../src/engine/account.ts';
 import { capsOf } from '../../../src/plan/prices/fund.ts';
 import { worstFactor } from '../../../src/plan/prices/prices.ts';
-import { runs } from '../../rig/runs.ts';
+import { forAll, runs } from '../../rig/runs.ts';
 
 function accountOf({
   total,
@@ -32,107 +32,103 @@ describe('the account', () => {
     { weight: 1, arbitrary: fc.constant('refused' as const) },
   );
 
-  test('spent and held never exceed the cap, for any interleaving of any steps', async () => {
-    const steps = fc.array(
-      fc.record({
-        credits: fc.option(fc.integer({ min: 0, max: 9 }), { nil: null }),
-        kind: fc.constantFrom('x', 'y'),
-        charge: fc.integer({ min: 0, max: 9 }),
-        end: ends,
-      }),
-      { minLength: 1, maxLength: 30 },
-    );
-    await fc.assert(
-      fc.asyncProperty(fc.scheduler(), steps, fc.integer({ min: 0, max: 40 }), async (scheduler, wanted, cap) => {
-        const budget = accountOf({ spentEver: 0, heldBefore: 0, total: cap });
-        /** On their way, by what they hold. */
-        const flying = new Map<string, number | null>();
-        const unpriced = new Map<string, number>();
-        // By what steps of unknown price are charged above all that was left, and price others at.
-        let most = cap;
-        const check = () => expect(budget.spentEver + budget.held).toBeLessThanOrEqual(most);
-        const buy = async (index: number) => {
-          const step = wanted[index];
-          if (step === undefined) return;
-          const name = `step${index}`;
-          const price = {
-            class: step.credits === null ? `unknown ${step.kind}` : `known${step.credits}`,
-            credits: step.credits,
-          };
-          for (;;) {
-            const answer = budget.reserve(name, price);
-            check();
-            if (answer.is === 'over-budget' || answer.is === 'over-plan') return;
-            if (answer.is === 'later') {
-              await budget.changed();
-              continue;
-            }
-            if (answer.credits !== 0) {
-              // Nothing else is on its way that costs something, and nothing of known price goes before a lost one is priced.
-              if (answer.credits === null) expect([...flying.values()].filter((held) => held !== 0)).toEqual([]);
-              else expect([...unpriced.keys(), ...[...flying.values()].filter((held) => held === null)]).toEqual([]);
-            }
-            flying.set(name, answer.credits);
-            await scheduler.schedule(Promise.resolve(), name);
-            flying.delete(name);
-            const isCanary = answer.credits === null;
-            if (step.end === 'lost') {
-              budget.doubt(name);
-              if (isCanary) unpriced.set(price.class, (unpriced.get(price.class) ?? 0) + 1);
-              expect(unpriced.get(price.class) ?? 0).toBeLessThanOrEqual(2);
-            } else if (step.end === 'silent') {
-              budget.settle(name, null);
-              if (isCanary) unpriced.set(price.class, (unpriced.get(price.class) ?? 0) + 1);
-            } else {
-              // A known price is an upper bound of the charge; an unknown one may be anything.
-              const charge = step.end === 'refused' ? 0 : step.charge;
-              const charged = isCanary ? charge : Math.min(charge, answer.credits ?? 0);
-              budget.settle(name, charged);
-              if (isCanary) {
-                most = Math.max(most, budget.spentEver + budget.held);
-                if (charged > 0) unpriced.delete(price.class);
-              }
-            }
-            check();
-            return;
-          }
+  const steps = fc.array(
+    fc.record({
+      credits: fc.option(fc.integer({ min: 0, max: 9 }), { nil: null }),
+      kind: fc.constantFrom('x', 'y'),
+      charge: fc.integer({ min: 0, max: 9 }),
+      end: ends,
+    }),
+    { minLength: 1, maxLength: 30 },
+  );
+  forAll([fc.scheduler(), steps, fc.integer({ min: 0, max: 40 })], runs(600))(
+    'spent and held never exceed the cap, for any interleaving of any steps',
+    async (scheduler, wanted, cap) => {
+      const budget = accountOf({ spentEver: 0, heldBefore: 0, total: cap });
+      /** On their way, by what they hold. */
+      const flying = new Map<string, number | null>();
+      const unpriced = new Map<string, number>();
+      // By what steps of unknown price are charged above all that was left, and price others at.
+      let most = cap;
+      const check = () => expect(budget.spentEver + budget.held).toBeLessThanOrEqual(most);
+      const buy = async (index: number) => {
+        const step = wanted[index];
+        if (step === undefined) return;
+        const name = `step${index}`;
+        const price = {
+          class: step.credits === null ? `unknown ${step.kind}` : `known${step.credits}`,
+          credits: step.credits,
         };
-        const all = Promise.all(wanted.map((_, index) => buy(index)));
-        await scheduler.waitFor(all);
-        // Nobody waits for ever, and whatever is not settled is held.
-        expect(flying.size).toBe(0);
-      }),
-      { numRuns: runs(600) },
-    );
-  });
-
-  test('prices that are too low exceed the cap by what one step is charged above its price, and no more', async () => {
-    const prices = fc.uniqueArray(
-      fc.record({ class: fc.constantFrom('x', 'y', 'z'), said: fc.integer({ min: 1, max: 3 }), more: fc.nat(50) }),
-      { minLength: 1, selector: (price) => price.class },
-    );
-    const orders = fc.array(fc.nat(), { minLength: 2, maxLength: 20 });
-    await fc.assert(
-      fc.asyncProperty(fc.scheduler(), prices, orders, fc.nat(40), async (scheduler, said, wanted, cap) => {
-        const budget = accountOf({ spentEver: 0, heldBefore: 0, total: cap });
-        const buy = async (index: number, name: string) => {
-          const price = said[index % said.length];
-          if (price === undefined) return;
-          for (;;) {
-            const answer = budget.reserve(name, { class: price.class, credits: price.said });
-            if (answer.is === 'over-budget' || answer.is === 'over-plan') return;
-            if (answer.is === 'reserved') break;
+        for (;;) {
+          const answer = budget.reserve(name, price);
+          check();
+          if (answer.is === 'over-budget' || answer.is === 'over-plan') return;
+          if (answer.is === 'later') {
             await budget.changed();
+            continue;
           }
+          if (answer.credits !== 0) {
+            // Nothing else is on its way that costs something, and nothing of known price goes before a lost one is priced.
+            if (answer.credits === null) expect([...flying.values()].filter((held) => held !== 0)).toEqual([]);
+            else expect([...unpriced.keys(), ...[...flying.values()].filter((held) => held === null)]).toEqual([]);
+          }
+          flying.set(name, answer.credits);
           await scheduler.schedule(Promise.resolve(), name);
-          budget.settle(name, price.said + price.more);
-        };
-        await scheduler.waitFor(Promise.all(wanted.map((index, step) => buy(index, `step${step}`))));
-        expect(budget.spentEver).toBeLessThanOrEqual(cap + Math.max(...said.map(({ more }) => more)));
-      }),
-      { numRuns: runs(600) },
-    );
-  });
+          flying.delete(name);
+          const isCanary = answer.credits === null;
+          if (step.end === 'lost') {
+            budget.doubt(name);
+            if (isCanary) unpriced.set(price.class, (unpriced.get(price.class) ?? 0) + 1);
+            expect(unpriced.get(price.class) ?? 0).toBeLessThanOrEqual(2);
+          } else if (step.end === 'silent') {
+            budget.settle(name, null);
+            if (isCanary) unpriced.set(price.class, (unpriced.get(price.class) ?? 0) + 1);
+          } else {
+            // A known price is an upper bound of the charge; an unknown one may be anything.
+            const charge = step.end === 'refused' ? 0 : step.charge;
+            const charged = isCanary ? charge : Math.min(charge, answer.credits ?? 0);
+            budget.settle(name, charged);
+            if (isCanary) {
+              most = Math.max(most, budget.spentEver + budget.held);
+              if (charged > 0) unpriced.delete(price.class);
+            }
+          }
+          check();
+          return;
+        }
+      };
+      const all = Promise.all(wanted.map((_, index) => buy(index)));
+      await scheduler.waitFor(all);
+      // Nobody waits for ever, and whatever is not settled is held.
+      expect(flying.size).toBe(0);
+    },
+  );
+
+  const prices = fc.uniqueArray(
+    fc.record({ class: fc.constantFrom('x', 'y', 'z'), said: fc.integer({ min: 1, max: 3 }), more: fc.nat(50) }),
+    { minLength: 1, selector: (price) => price.class },
+  );
+  const orders = fc.array(fc.nat(), { minLength: 2, maxLength: 20 });
+  forAll([fc.scheduler(), prices, orders, fc.nat(40)], runs(600))(
+    'prices that are too low exceed the cap by what one step is charged above its price, and no more',
+    async (scheduler, said, wanted, cap) => {
+      const budget = accountOf({ spentEver: 0, heldBefore: 0, total: cap });
+      const buy = async (index: number, name: string) => {
+        const price = said[index % said.length];
+        if (price === undefined) return;
+        for (;;) {
+          const answer = budget.reserve(name, { class: price.class, credits: price.said });
+          if (answer.is === 'over-budget' || answer.is === 'over-plan') return;
+          if (answer.is === 'reserved') break;
+          await budget.changed();
+        }
+        await scheduler.schedule(Promise.resolve(), name);
+        budget.settle(name, price.said + price.more);
+      };
+      await scheduler.waitFor(Promise.all(wanted.map((index, step) => buy(index, `step${step}`))));
+      expect(budget.spentEver).toBeLessThanOrEqual(cap + Math.max(...said.map(({ more }) => more)));
+    },
+  );
 
   test('prices that rise exceed the cap by what one step is charged above its price, and no more', async () => {
     const rises = fc.record({

@@ -11,7 +11,7 @@ import { firstRows } from '../../../src/plan/select/select.ts';
 import { situate } from '../../../src/plan/situation/situation.ts';
 import { graphOf, images, type RunOptions, TestCampaign } from '../../rig/campaign.ts';
 import { jobAt, say } from '../../rig/people.ts';
-import { runs } from '../../rig/runs.ts';
+import { forAll, runs } from '../../rig/runs.ts';
 
 interface Written {
   rows: string[];
@@ -276,34 +276,34 @@ class Watched {
 }
 
 describe('whatever canaries there are, and whatever fails', () => {
-  test('I28 a run ends, buys what its plan says, and the others only when enough have proven it', async () => {
-    await fc.assert(
-      fc.asyncProperty(written, fc.array(act, { minLength: 1, maxLength: 8 }), async (manifest, acts) => {
-        const watched = new Watched(manifest);
-        for (const one of acts) await watched.perform(one);
-      }),
-      { numRuns: runs(100), endOnFailure: true },
-    );
-  }, 300_000);
+  forAll([written, fc.array(act, { minLength: 1, maxLength: 8 })], {
+    numRuns: runs(100),
+    endOnFailure: true,
+    timeoutMs: 300_000,
+  })(
+    'I28 a run ends, buys what its plan says, and the others only when enough have proven it',
+    async (manifest, acts) => {
+      const watched = new Watched(manifest);
+      for (const one of acts) await watched.perform(one);
+    },
+  );
 
-  test('when what failed is bought again and people pick, everything gets done', async () => {
-    await fc.assert(
-      fc.asyncProperty(written, fc.array(act, { maxLength: 5 }), async (manifest, acts) => {
-        const watched = new Watched({ ...manifest, budget: undefined });
-        for (const one of acts) await watched.perform(one);
-        watched.troubles.clear();
-        for (let round = 0; round < 5; round += 1) {
-          const failed = watched.campaign.plan().rows.filter(({ action }) => action === 'failed');
-          await watched.run({ concurrency: 3, redo: failed.map((row) => row.address) });
-          watched.judge('picked');
-        }
-        const left = groupBy(watched.campaign.plan().rows, ({ action }) => action);
-        left.delete('orphan');
-        expect([...left.keys()]).toEqual(['keep']);
-      }),
-      { numRuns: runs(60), endOnFailure: true },
-    );
-  }, 300_000);
+  forAll([written, fc.array(act, { maxLength: 5 })], { numRuns: runs(60), endOnFailure: true, timeoutMs: 300_000 })(
+    'when what failed is bought again and people pick, everything gets done',
+    async (manifest, acts) => {
+      const watched = new Watched({ ...manifest, budget: undefined });
+      for (const one of acts) await watched.perform(one);
+      watched.troubles.clear();
+      for (let round = 0; round < 5; round += 1) {
+        const failed = watched.campaign.plan().rows.filter(({ action }) => action === 'failed');
+        await watched.run({ concurrency: 3, redo: failed.map((row) => row.address) });
+        watched.judge('picked');
+      }
+      const left = groupBy(watched.campaign.plan().rows, ({ action }) => action);
+      left.delete('orphan');
+      expect([...left.keys()]).toEqual(['keep']);
+    },
+  );
 });
 
 const withCanary = (rule: string, count = 4) =>

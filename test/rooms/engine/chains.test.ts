@@ -6,6 +6,7 @@ import { allot, findEnds, Queue } from '../../../src/engine/queue.ts';
 import type { StepOrder } from '../../../src/plan/plan.ts';
 import type { Cap } from '../../../src/plan/prices/fund.ts';
 import { TestCampaign } from '../../rig/campaign.ts';
+import { forAll } from '../../rig/runs.ts';
 
 /** What the price classes of these tests are called is what they cost; `?` is unknown. */
 function order(address: string, needs: string[], price: string, more: Partial<StepOrder> = {}): StepOrder {
@@ -81,35 +82,34 @@ describe('who goes first', () => {
     expect(findEnds(all).map(({ address }) => address)).toEqual(['b']);
   });
 
-  test('never more than there is; whoever has a place has all that it needs', () => {
-    const graphs = fc.array(
-      fc.record({ needs: fc.array(fc.nat(11), { maxLength: 3 }), price: fc.constantFrom('0', '1', '3', '7') }),
-      {
-        minLength: 1,
-        maxLength: 12,
-      },
-    );
-    fc.assert(
-      fc.property(graphs, fc.nat(30), (written, left) => {
-        const orders = written.map(({ needs, price }, index) =>
-          order(
-            `t@${index}`,
-            needs.filter((need) => need < index).map((need) => `t@${need}`),
-            price,
-          ),
-        );
-        const all = new Map(orders.map((one) => [one.address, one]));
-        const found = allot(all, findEnds(all), {
-          left,
-          priceOf: ({ price }) => price.credits,
-        });
-        const placed = orders.filter(({ address }) => found?.has(address) !== false);
-        expect(placed.reduce((sum, { price }) => sum + (price.credits ?? 0), 0)).toBeLessThanOrEqual(left);
-        for (const { needs } of placed)
-          for (const need of needs) expect(placed.map(({ address }) => address)).toContain(need);
-      }),
-    );
-  });
+  const graphs = fc.array(
+    fc.record({ needs: fc.array(fc.nat(11), { maxLength: 3 }), price: fc.constantFrom('0', '1', '3', '7') }),
+    {
+      minLength: 1,
+      maxLength: 12,
+    },
+  );
+  forAll([graphs, fc.nat(30)])(
+    'never more than there is; whoever has a place has all that it needs',
+    (written, left) => {
+      const orders = written.map(({ needs, price }, index) =>
+        order(
+          `t@${index}`,
+          needs.filter((need) => need < index).map((need) => `t@${need}`),
+          price,
+        ),
+      );
+      const all = new Map(orders.map((one) => [one.address, one]));
+      const found = allot(all, findEnds(all), {
+        left,
+        priceOf: ({ price }) => price.credits,
+      });
+      const placed = orders.filter(({ address }) => found?.has(address) !== false);
+      expect(placed.reduce((sum, { price }) => sum + (price.credits ?? 0), 0)).toBeLessThanOrEqual(left);
+      for (const { needs } of placed)
+        for (const need of needs) expect(placed.map(({ address }) => address)).toContain(need);
+    },
+  );
 });
 
 describe('a run whose credits do not carry everything', () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { type Graph, outlineOf } from '../../../src/graph/graph.ts';
 import { joinInto } from '../../../src/lock/join.ts';
 import { writeLock } from '../../../src/lock/write.ts';
@@ -9,7 +9,7 @@ import { withoutMovedAway } from '../../../src/plan/rows/orphans.ts';
 import { situate } from '../../../src/plan/situation/situation.ts';
 import { graphOf, TestCampaign } from '../../rig/campaign.ts';
 import { type Mishap, mishaps, suffer } from '../../rig/mishaps.ts';
-import { runs } from '../../rig/runs.ts';
+import { forAll, runs } from '../../rig/runs.ts';
 
 /** Drafts of two rows, one of each picked; of the finals, which are approved, a film. `keys`: of the two rows. */
 function campaignOf(keys: readonly string[], retries: boolean): Graph {
@@ -101,48 +101,50 @@ async function runAsPlanned(campaign: TestCampaign, isCut: boolean, redo: string
   }
 }
 
-test('I27 whatever people decide between runs: a plan is carried out as it is, and what is made is made from what is picked', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(acts, { minLength: 2, maxLength: 14 }), fc.boolean(), async (history, retries) => {
-      let keys = ['a', 'b'];
-      const campaign = new TestCampaign(campaignOf(keys, retries));
-      campaign.service.jobMs = 3000;
-      let isCut = false;
-      for (const act of [{ do: 'run' } as const, ...history, { do: 'run' } as const]) {
-        const asked = askedAbout(campaign.graph);
-        const named = (index: number) => asked[index % asked.length] ?? '';
-        switch (act.do) {
-          case 'run':
-            await runAsPlanned(campaign, isCut);
-            isCut = false;
-            break;
-          case 'judge':
-            judge(campaign, act.as, act.nth.map(named));
-            break;
-          case 'redo':
-            await runAsPlanned(campaign, isCut, [named(act.nth)]);
-            isCut = false;
-            break;
-          case 'die':
-          case 'fail': {
-            const { endOf } = campaign.service;
-            await suffer(campaign, act);
-            campaign.service.endOf = endOf;
-            isCut = true;
-            break;
-          }
-          case 'exchange keys':
-            keys = [keys[1] ?? '', keys[0] ?? ''];
-            campaign.graph = campaignOf(keys, retries);
-            break;
-          default:
-            await suffer(campaign, act);
+forAll([fc.array(acts, { minLength: 2, maxLength: 14 }), fc.boolean()], {
+  numRuns: runs(60),
+  endOnFailure: true,
+  timeoutMs: 900_000,
+})(
+  'I27 whatever people decide between runs: a plan is carried out as it is, and what is made is made from what is picked',
+  async (history, retries) => {
+    let keys = ['a', 'b'];
+    const campaign = new TestCampaign(campaignOf(keys, retries));
+    campaign.service.jobMs = 3000;
+    let isCut = false;
+    for (const act of [{ do: 'run' } as const, ...history, { do: 'run' } as const]) {
+      const asked = askedAbout(campaign.graph);
+      const named = (index: number) => asked[index % asked.length] ?? '';
+      switch (act.do) {
+        case 'run':
+          await runAsPlanned(campaign, isCut);
+          isCut = false;
+          break;
+        case 'judge':
+          judge(campaign, act.as, act.nth.map(named));
+          break;
+        case 'redo':
+          await runAsPlanned(campaign, isCut, [named(act.nth)]);
+          isCut = false;
+          break;
+        case 'die':
+        case 'fail': {
+          const { endOf } = campaign.service;
+          await suffer(campaign, act);
+          campaign.service.endOf = endOf;
+          isCut = true;
+          break;
         }
+        case 'exchange keys':
+          keys = [keys[1] ?? '', keys[0] ?? ''];
+          campaign.graph = campaignOf(keys, retries);
+          break;
+        default:
+          await suffer(campaign, act);
       }
-      const paid = campaign.service.ledger.length;
-      await campaign.run({ concurrency: 2 });
-      expect(campaign.service.ledger).toHaveLength(paid);
-    }),
-    { numRuns: runs(60), endOnFailure: true },
-  );
-}, 900_000);
+    }
+    const paid = campaign.service.ledger.length;
+    await campaign.run({ concurrency: 2 });
+    expect(campaign.service.ledger).toHaveLength(paid);
+  },
+);

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { actionsOf, graphOf, images, TestCampaign } from '../../rig/campaign.ts';
 import { type Mishap, mishaps, suffer } from '../../rig/mishaps.ts';
-import { runs } from '../../rig/runs.ts';
+import { forAll, runs } from '../../rig/runs.ts';
 import { completed } from '../../rig/scripted-service.ts';
 import { graphOfSteps, type WrittenStep } from '../../rig/steps.ts';
 
@@ -52,150 +52,122 @@ async function perform(campaign: TestCampaign, act: Act): Promise<void> {
 }
 
 describe('whatever happens, in whatever order', () => {
-  test(
+  forAll([fc.array(acts, { minLength: 1, maxLength: 12 })], { numRuns: runs(400), endOnFailure: true, timeoutMs })(
     'each request is paid for at most once, and no paid id is ever lost',
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(fc.array(acts, { minLength: 1, maxLength: 12 }), async (history) => {
-          const campaign = new TestCampaign(images(4));
-          campaign.service.jobMs = 3000;
-          for (const act of [...history, { do: 'run' } as const]) {
-            await perform(campaign, act);
-            expectPaidOnce(campaign.service.ledger, campaign.file.text);
-          }
-          const known = JSON.stringify([...campaign.file.read().steps.values()]);
-          const lost = campaign.service.ledger.filter(({ jobId }) => !known.includes(`"${jobId}"`));
-          // What has no id on record is on record as a create request that waits for its answer or for a person.
-          for (const { key } of lost) {
-            expect(known).toMatch(
-              new RegExp(
-                `"state":"(intent|unresolved)"[^}]*"key":"${key}"|"key":"${key}"[^}]*"state":"(intent|unresolved)"`,
-              ),
-            );
-          }
-        }),
-        { numRuns: runs(400), endOnFailure: true },
-      );
-    },
-    timeoutMs,
-  );
-
-  test(
-    'posts, parts, uploads and kinds that cannot be asked again are bought at most once, too',
-    async () => {
-      const url = (address: string, field = 'url') => ({ $ref: address, field });
-      const launch: WrittenStep[] = [
-        {
-          address: 'logo',
-          kind: 'upload',
-          request: { file: 'logo.png' },
-          file: { path: 'logo.png', sha256: 'ab'.repeat(32), bytes: 3 },
-        },
-        { address: 'hero', kind: 'image', request: { prompt: 'hero', referenceImages: [url('logo')] } },
-        { address: 'film', kind: 'video', request: { prompt: 'film', image: url('hero') } },
-        { address: 'cuts', kind: 'clipping', request: { videoUrl: url('film') } },
-        ...[0, 1, 2].map(
-          (index): WrittenStep => ({
-            address: `share@${index + 1}`,
-            kind: 'post',
-            request: { caption: `share ${index}`, media: [url('cuts', `clips.${index}.url`)] },
-            part: { of: 'cuts', index },
-          }),
-        ),
-      ];
-      const calm = fc.array(
-        acts.filter((act) => act.do !== 'edit'),
-        { minLength: 1, maxLength: 10 },
-      );
-      await fc.assert(
-        fc.asyncProperty(calm, async (history) => {
-          const campaign = new TestCampaign(graphOfSteps(launch));
-          campaign.service.jobMs = 3000;
-          campaign.service.endOf = ({ body }) =>
-            body.includes('videoUrl') ? completed('https://files.example/c0', 'https://files.example/c1') : undefined;
-          for (const act of [...history, { do: 'run' } as const]) {
-            await perform(campaign, act);
-            expectPaidOnce(campaign.service.ledger, campaign.file.text);
-          }
-          expect(campaign.service.ledger.filter(({ body }) => body.includes('share 2'))).toHaveLength(0);
-        }),
-        { numRuns: runs(300), endOnFailure: true },
-      );
-    },
-    timeoutMs,
-  );
-
-  test(
-    'what no key can ask for again is looked up, and paid for at most once',
-    async () => {
-      const spoken = graphOfSteps(
-        [1, 2, 3, 4].map((number) => ({
-          address: `say@${number}`,
-          kind: 'voiceover',
-          request: { text: `It costs ${number}`, voice_id: 'Aria' },
-        })),
-      );
-      const calm = fc.array(
-        acts.filter((act) => act.do !== 'edit'),
-        { minLength: 1, maxLength: 12 },
-      );
-      await fc.assert(
-        fc.asyncProperty(calm, async (history) => {
-          const campaign = new TestCampaign(spoken);
-          campaign.service.jobMs = 3000;
-          for (const act of [...history, { do: 'run' } as const]) {
-            await perform(campaign, act);
-            expectPaidOnce(campaign.service.ledger, campaign.file.text);
-          }
-        }),
-        { numRuns: runs(200), endOnFailure: true },
-      );
-    },
-    timeoutMs,
-  );
-
-  test(
-    'two clones with one account, merged now and then, buy each request once and keep each id',
-    async () => {
-      /**
-       * What one of the two does, or what git does to both. Within a day: later the service replays no key. Nothing is
-       * refused: after a refusal another key is used, and only a merge tells the other one of it.
-       */
-      const turn = fc.oneof(
-        {
-          weight: 6,
-          arbitrary: fc.tuple(
-            fc.nat(1),
-            acts.filter(({ do: what }) => !['credential', 'refuse'].includes(what)),
+    async (history) => {
+      const campaign = new TestCampaign(images(4));
+      campaign.service.jobMs = 3000;
+      for (const act of [...history, { do: 'run' } as const]) {
+        await perform(campaign, act);
+        expectPaidOnce(campaign.service.ledger, campaign.file.text);
+      }
+      const known = JSON.stringify([...campaign.file.read().steps.values()]);
+      const lost = campaign.service.ledger.filter(({ jobId }) => !known.includes(`"${jobId}"`));
+      // What has no id on record is on record as a create request that waits for its answer or for a person.
+      for (const { key } of lost) {
+        expect(known).toMatch(
+          new RegExp(
+            `"state":"(intent|unresolved)"[^}]*"key":"${key}"|"key":"${key}"[^}]*"state":"(intent|unresolved)"`,
           ),
-        },
-        { weight: 3, arbitrary: fc.constant('merge' as const) },
-      );
-      await fc.assert(
-        fc.asyncProperty(fc.array(turn, { minLength: 2, maxLength: 12 }), async (turns) => {
-          const one = new TestCampaign(images(3));
-          const other = Object.assign(new TestCampaign(images(3)), { clock: one.clock, service: one.service });
-          const clones = [one, other] as const;
-          one.service.jobMs = 3000;
-          for (const next of [...turns, 'merge' as const, [0, { do: 'run' }] as const, 'merge' as const]) {
-            if (next === 'merge') mergeByUnion(clones);
-            else
-              await perform(clones[next[0] === 0 ? 0 : 1], next[1].do === 'wait' ? { do: 'wait', hours: 1 } : next[1]);
-            expectPaidOnce(one.service.ledger, one.file.text + other.file.text);
-          }
-          const known = JSON.stringify([...one.file.read().steps.values()]);
-          for (const { jobId, key } of one.service.ledger) {
-            const isOpen = new RegExp(`"state":"intent"[^}]*"key":"${key}"`).test(known);
-            expect(known.includes(`"${jobId}"`) || isOpen, `${jobId} in ${known}`).toBe(true);
-          }
-          // What one of them has bought, the other one fetches.
-          const spending = Object.values(actionsOf(other.plan())).filter((action) => action === 'redo');
-          expect(spending).toEqual([]);
-        }),
-        { numRuns: runs(200), endOnFailure: true },
-      );
+        );
+      }
     },
-    timeoutMs,
+  );
+
+  const calm = fc.array(
+    acts.filter((act) => act.do !== 'edit'),
+    { minLength: 1, maxLength: 12 },
+  );
+
+  const url = (address: string, field = 'url') => ({ $ref: address, field });
+  const launch: WrittenStep[] = [
+    {
+      address: 'logo',
+      kind: 'upload',
+      request: { file: 'logo.png' },
+      file: { path: 'logo.png', sha256: 'ab'.repeat(32), bytes: 3 },
+    },
+    { address: 'hero', kind: 'image', request: { prompt: 'hero', referenceImages: [url('logo')] } },
+    { address: 'film', kind: 'video', request: { prompt: 'film', image: url('hero') } },
+    { address: 'cuts', kind: 'clipping', request: { videoUrl: url('film') } },
+    ...[0, 1, 2].map(
+      (index): WrittenStep => ({
+        address: `share@${index + 1}`,
+        kind: 'post',
+        request: { caption: `share ${index}`, media: [url('cuts', `clips.${index}.url`)] },
+        part: { of: 'cuts', index },
+      }),
+    ),
+  ];
+  forAll([calm], { numRuns: runs(300), endOnFailure: true, timeoutMs })(
+    'posts, parts, uploads and kinds that cannot be asked again are bought at most once, too',
+    async (history) => {
+      const campaign = new TestCampaign(graphOfSteps(launch));
+      campaign.service.jobMs = 3000;
+      campaign.service.endOf = ({ body }) =>
+        body.includes('videoUrl') ? completed('https://files.example/c0', 'https://files.example/c1') : undefined;
+      for (const act of [...history, { do: 'run' } as const]) {
+        await perform(campaign, act);
+        expectPaidOnce(campaign.service.ledger, campaign.file.text);
+      }
+      expect(campaign.service.ledger.filter(({ body }) => body.includes('share 2'))).toHaveLength(0);
+    },
+  );
+
+  const spoken = graphOfSteps(
+    [1, 2, 3, 4].map((number) => ({
+      address: `say@${number}`,
+      kind: 'voiceover',
+      request: { text: `It costs ${number}`, voice_id: 'Aria' },
+    })),
+  );
+  forAll([calm], { numRuns: runs(200), endOnFailure: true, timeoutMs })(
+    'what no key can ask for again is looked up, and paid for at most once',
+    async (history) => {
+      const campaign = new TestCampaign(spoken);
+      campaign.service.jobMs = 3000;
+      for (const act of [...history, { do: 'run' } as const]) {
+        await perform(campaign, act);
+        expectPaidOnce(campaign.service.ledger, campaign.file.text);
+      }
+    },
+  );
+
+  /**
+   * What one of the two does, or what git does to both. Within a day: later the service replays no key. Nothing is
+   * refused: after a refusal another key is used, and only a merge tells the other one of it.
+   */
+  const turn = fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc.tuple(
+        fc.nat(1),
+        acts.filter(({ do: what }) => !['credential', 'refuse'].includes(what)),
+      ),
+    },
+    { weight: 3, arbitrary: fc.constant('merge' as const) },
+  );
+  forAll([fc.array(turn, { minLength: 2, maxLength: 12 })], { numRuns: runs(200), endOnFailure: true, timeoutMs })(
+    'two clones with one account, merged now and then, buy each request once and keep each id',
+    async (turns) => {
+      const one = new TestCampaign(images(3));
+      const other = Object.assign(new TestCampaign(images(3)), { clock: one.clock, service: one.service });
+      const clones = [one, other] as const;
+      one.service.jobMs = 3000;
+      for (const next of [...turns, 'merge' as const, [0, { do: 'run' }] as const, 'merge' as const]) {
+        if (next === 'merge') mergeByUnion(clones);
+        else await perform(clones[next[0] === 0 ? 0 : 1], next[1].do === 'wait' ? { do: 'wait', hours: 1 } : next[1]);
+        expectPaidOnce(one.service.ledger, one.file.text + other.file.text);
+      }
+      const known = JSON.stringify([...one.file.read().steps.values()]);
+      for (const { jobId, key } of one.service.ledger) {
+        const isOpen = new RegExp(`"state":"intent"[^}]*"key":"${key}"`).test(known);
+        expect(known.includes(`"${jobId}"`) || isOpen, `${jobId} in ${known}`).toBe(true);
+      }
+      // What one of them has bought, the other one fetches.
+      const spending = Object.values(actionsOf(other.plan())).filter((action) => action === 'redo');
+      expect(spending).toEqual([]);
+    },
   );
 });
 

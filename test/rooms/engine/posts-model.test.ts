@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { joinLocks, joinRecords } from '../../../src/lock/join.ts';
 import type { StepRecord } from '../../../src/lock/record.ts';
 import { writeLine, writeLines } from '../../../src/lock/write.ts';
@@ -8,7 +8,7 @@ import { resolvePurchase } from '../../../src/plan/decisions/resolve-purchase.ts
 import { openSendsOf } from '../../../src/plan/purchases/open-sends.ts';
 import { TestCampaign } from '../../rig/campaign.ts';
 import { type Mishap, mishaps, suffer } from '../../rig/mishaps.ts';
-import { runs } from '../../rig/runs.ts';
+import { forAll, runs } from '../../rig/runs.ts';
 import { graphOfSteps, type WrittenStep } from '../../rig/steps.ts';
 
 const timeoutMs = 900_000;
@@ -230,26 +230,20 @@ class History {
   }
 }
 
-test(
+forAll([fc.array(acts, { minLength: 1, maxLength: 14 })], { numRuns: runs(400), endOnFailure: true, timeoutMs })(
   'I24 whatever happens, in whatever order, a post is out once at most, and never without a consent',
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(acts, { minLength: 1, maxLength: 14 }), async (history) => {
-        const told = new History();
-        for (const act of history) {
-          await told.perform(act);
-          expect(told.out).toEqual([...new Set(told.out)]);
-        }
-        // And what a person wants out goes out.
-        for (const act of [{ do: 'decide' }, { do: 'run', publish: true }, { do: 'decide' }] as Act[]) {
-          await told.perform(act);
-        }
-        await told.perform({ do: 'run', publish: true });
-        expect(told.out).toEqual([...new Set(told.out)]);
-        expect(told.out).toEqual(expect.arrayContaining(told.wanted));
-      }),
-      { numRuns: runs(400), endOnFailure: true },
-    );
+  async (history) => {
+    const told = new History();
+    for (const act of history) {
+      await told.perform(act);
+      expect(told.out).toEqual([...new Set(told.out)]);
+    }
+    // And what a person wants out goes out.
+    for (const act of [{ do: 'decide' }, { do: 'run', publish: true }, { do: 'decide' }] as Act[]) {
+      await told.perform(act);
+    }
+    await told.perform({ do: 'run', publish: true });
+    expect(told.out).toEqual([...new Set(told.out)]);
+    expect(told.out).toEqual(expect.arrayContaining(told.wanted));
   },
-  timeoutMs,
 );

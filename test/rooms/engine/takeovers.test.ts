@@ -7,7 +7,7 @@ import { orderId, type Plan, type StepOrder } from '../../../src/plan/plan.ts';
 import { type ResumedPlan, resumePlan } from '../../../src/run/resume-plan.ts';
 import type { StepEnd } from '../../../src/run/step-end.ts';
 import { images, type RunOptions, TestCampaign } from '../../rig/campaign.ts';
-import { runs } from '../../rig/runs.ts';
+import { forAll, runs } from '../../rig/runs.ts';
 import { completed, type Trouble } from '../../rig/scripted-service.ts';
 import { graphOfSteps, type WrittenStep } from '../../rig/steps.ts';
 
@@ -111,174 +111,149 @@ tasks:
   song: { kind: music, foreach: [s1, s2], with: { model: song-7.5, prompt: "{{row}}" } }
 `;
 
-  test(
+  forAll([deaths], { numRuns: runs(30), timeoutMs })(
     'buys each thing once, and ends as if one had done it',
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(deaths, async (moments) => {
-          const relay = new Relay(new TestCampaign(chained));
-          const { service } = relay.campaign;
-          for (const { ambiguous, remembers, silent: _, ...dieAt } of moments) {
-            const from = service.creates.length + 1;
-            service.trouble = (create) =>
-              ambiguous && create === from ? { answer: { is: 'ambiguous', message: 'lost' }, booked: true } : undefined;
-            await relay.run(dieAt, remembers);
-            service.trouble = () => undefined;
-          }
-          await relay.run();
-          expect(service.ledger.map(({ body }) => body).sort()).toEqual(
-            [...new Set(service.ledger.map(({ body }) => body))].sort(),
-          );
-          expect(service.ledger).toHaveLength(5);
-          const orders = relay.plan.rows.flatMap(({ order }) => (order ? [orderId(order)] : []));
-          expect([...relay.ends.keys()].sort()).toEqual(orders.sort());
-          expect([...relay.ends.values()].map(({ outcome }) => outcome)).toEqual(orders.map(() => 'done'));
-          expect(relay.campaign.plan().rows.map(({ action }) => action)).toEqual(orders.map(() => 'keep'));
-        }),
-        { numRuns: runs(30) },
+    async (moments) => {
+      const relay = new Relay(new TestCampaign(chained));
+      const { service } = relay.campaign;
+      for (const { ambiguous, remembers, silent: _, ...dieAt } of moments) {
+        const from = service.creates.length + 1;
+        service.trouble = (create) =>
+          ambiguous && create === from ? { answer: { is: 'ambiguous', message: 'lost' }, booked: true } : undefined;
+        await relay.run(dieAt, remembers);
+        service.trouble = () => undefined;
+      }
+      await relay.run();
+      expect(service.ledger.map(({ body }) => body).sort()).toEqual(
+        [...new Set(service.ledger.map(({ body }) => body))].sort(),
       );
+      expect(service.ledger).toHaveLength(5);
+      const orders = relay.plan.rows.flatMap(({ order }) => (order ? [orderId(order)] : []));
+      expect([...relay.ends.keys()].sort()).toEqual(orders.sort());
+      expect([...relay.ends.values()].map(({ outcome }) => outcome)).toEqual(orders.map(() => 'done'));
+      expect(relay.campaign.plan().rows.map(({ action }) => action)).toEqual(orders.map(() => 'keep'));
     },
-    timeoutMs,
   );
 
-  test(
+  const wished = fc.record({
+    moments: deaths,
+    budget: fc.option(fc.integer({ min: 3, max: 40 })),
+    maxCredits: fc.option(fc.integer({ min: 3, max: 40 })),
+    isKnown: fc.boolean(),
+  });
+  forAll([wished], { numRuns: runs(30), timeoutMs })(
     'never spends more than its caps, at prices known or unknown',
-    async () => {
-      const wished = fc.record({
-        moments: deaths,
-        budget: fc.option(fc.integer({ min: 3, max: 40 })),
-        maxCredits: fc.option(fc.integer({ min: 3, max: 40 })),
-        isKnown: fc.boolean(),
-      });
-      await fc.assert(
-        fc.asyncProperty(wished, async ({ moments, budget, maxCredits, isKnown }) => {
-          const prices = isKnown ? 'prices: { image: 3 }\n' : '';
-          const extra = `${prices}${budget === null ? '' : `budget: { credits: ${budget} }\n`}`;
-          const campaign = new TestCampaign(images(8, extra));
-          const relay = new Relay(campaign, maxCredits === null ? {} : { maxCredits });
-          const { service } = campaign;
-          const cap = Math.min(budget ?? Number.POSITIVE_INFINITY, maxCredits ?? Number.POSITIVE_INFINITY);
-          for (const { ambiguous, remembers, silent, ...dieAt } of moments) {
-            service.silent = silent === 0;
-            const from = service.creates.length + 2;
-            service.trouble = (create) =>
-              ambiguous && create === from ? { answer: { is: 'ambiguous', message: 'lost' }, booked: true } : undefined;
-            await relay.run(dieAt, remembers);
-            expect(relay.spent).toBeLessThanOrEqual(cap);
-            service.trouble = () => undefined;
-            service.silent = false;
-          }
-          await relay.run();
-          expect(relay.spent).toBeLessThanOrEqual(cap);
-          const bodies = service.ledger.map(({ body }) => body);
-          expect(new Set(bodies).size).toBe(bodies.length);
-          // What the caps allow is bought, however often somebody died. What an unstated charge may have been stays held.
-          if (moments.some(({ silent }) => silent === 0)) return;
-          expect(relay.spent).toBe(Math.min(24, Math.floor(cap / 3) * 3));
-        }),
-        { numRuns: runs(30) },
-      );
+    async ({ moments, budget, maxCredits, isKnown }) => {
+      const prices = isKnown ? 'prices: { image: 3 }\n' : '';
+      const extra = `${prices}${budget === null ? '' : `budget: { credits: ${budget} }\n`}`;
+      const campaign = new TestCampaign(images(8, extra));
+      const relay = new Relay(campaign, maxCredits === null ? {} : { maxCredits });
+      const { service } = campaign;
+      const cap = Math.min(budget ?? Number.POSITIVE_INFINITY, maxCredits ?? Number.POSITIVE_INFINITY);
+      for (const { ambiguous, remembers, silent, ...dieAt } of moments) {
+        service.silent = silent === 0;
+        const from = service.creates.length + 2;
+        service.trouble = (create) =>
+          ambiguous && create === from ? { answer: { is: 'ambiguous', message: 'lost' }, booked: true } : undefined;
+        await relay.run(dieAt, remembers);
+        expect(relay.spent).toBeLessThanOrEqual(cap);
+        service.trouble = () => undefined;
+        service.silent = false;
+      }
+      await relay.run();
+      expect(relay.spent).toBeLessThanOrEqual(cap);
+      const bodies = service.ledger.map(({ body }) => body);
+      expect(new Set(bodies).size).toBe(bodies.length);
+      // What the caps allow is bought, however often somebody died. What an unstated charge may have been stays held.
+      if (moments.some(({ silent }) => silent === 0)) return;
+      expect(relay.spent).toBe(Math.min(24, Math.floor(cap / 3) * 3));
     },
-    timeoutMs,
   );
 
-  test(
+  forAll([deaths, fc.integer({ min: 2, max: 5 })], { numRuns: runs(30), timeoutMs })(
     'retries as often as the plan allows, counted over all of them',
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(deaths, fc.integer({ min: 2, max: 5 }), async (moments, attempts) => {
-          const manifest = images(2).replace('kind: image', `kind: image, retry: { attempts: ${attempts} }`);
-          const relay = new Relay(new TestCampaign(manifest));
-          const { service } = relay.campaign;
-          service.endOf = () => ({ is: 'failed', error: 'came to nothing' });
-          for (const { remembers, ambiguous: _, silent: _silent, ...dieAt } of moments)
-            await relay.run(dieAt, remembers);
-          await relay.run();
-          expect(service.ledger).toHaveLength(2 * attempts);
-          const ends = [...relay.ends.values()];
-          expect(ends.map(({ outcome, credits }) => ({ outcome, credits }))).toEqual(
-            ends.map(() => ({ outcome: 'failed', credits: 3 * attempts })),
-          );
-        }),
-        { numRuns: runs(30) },
+    async (moments, attempts) => {
+      const manifest = images(2).replace('kind: image', `kind: image, retry: { attempts: ${attempts} }`);
+      const relay = new Relay(new TestCampaign(manifest));
+      const { service } = relay.campaign;
+      service.endOf = () => ({ is: 'failed', error: 'came to nothing' });
+      for (const { remembers, ambiguous: _, silent: _silent, ...dieAt } of moments) await relay.run(dieAt, remembers);
+      await relay.run();
+      expect(service.ledger).toHaveLength(2 * attempts);
+      const ends = [...relay.ends.values()];
+      expect(ends.map(({ outcome, credits }) => ({ outcome, credits }))).toEqual(
+        ends.map(() => ({ outcome: 'failed', credits: 3 * attempts })),
       );
     },
-    timeoutMs,
   );
 
-  test(
+  const url = (address: string, field = 'url') => ({ $ref: address, field });
+  const file = { path: 'logo.png', sha256: 'ab'.repeat(32), bytes: 3 };
+  const launch: WrittenStep[] = [
+    { address: 'logo', kind: 'upload', request: { file: 'logo.png' }, file },
+    { address: 'hero', kind: 'image', request: { prompt: 'hero', referenceImages: [url('logo')] } },
+    { address: 'say', kind: 'voiceover', request: { text: 'It costs 3', voice_id: 'Aria' } },
+    { address: 'film', kind: 'video', request: { prompt: 'film', image: url('hero') } },
+    { address: 'cuts', kind: 'clipping', request: { videoUrl: url('film') } },
+    ...[0, 1, 2].map(
+      (index): WrittenStep => ({
+        address: `share@${index + 1}`,
+        kind: 'post',
+        request: { caption: `share ${index}`, media: [url('cuts', `clips.${index}.url`)] },
+        part: { of: 'cuts', index },
+      }),
+    ),
+  ];
+  const history = fc.array(
+    fc.record({
+      line: fc.nat(9),
+      written: fc.boolean(),
+      remembers: fc.nat(8),
+      trouble: fc.constantFrom('none', 'lost', 'lost and booked', 'refused', 'no credits'),
+      from: fc.nat(3),
+      count: fc.integer({ min: 1, max: 6 }),
+      fails: fc.option(fc.nat(3)),
+      hours: fc.constantFrom(0, 0, 1, 22, 30),
+      replays: fc.boolean(),
+    }),
+    { minLength: 1, maxLength: 6 },
+  );
+  forAll([history], { numRuns: runs(40), timeoutMs })(
     'posts, parts, uploads, lists and kinds that cannot be asked again: whatever happens, each is bought at most once',
-    async () => {
-      const url = (address: string, field = 'url') => ({ $ref: address, field });
-      const file = { path: 'logo.png', sha256: 'ab'.repeat(32), bytes: 3 };
-      const launch: WrittenStep[] = [
-        { address: 'logo', kind: 'upload', request: { file: 'logo.png' }, file },
-        { address: 'hero', kind: 'image', request: { prompt: 'hero', referenceImages: [url('logo')] } },
-        { address: 'say', kind: 'voiceover', request: { text: 'It costs 3', voice_id: 'Aria' } },
-        { address: 'film', kind: 'video', request: { prompt: 'film', image: url('hero') } },
-        { address: 'cuts', kind: 'clipping', request: { videoUrl: url('film') } },
-        ...[0, 1, 2].map(
-          (index): WrittenStep => ({
-            address: `share@${index + 1}`,
-            kind: 'post',
-            request: { caption: `share ${index}`, media: [url('cuts', `clips.${index}.url`)] },
-            part: { of: 'cuts', index },
-          }),
-        ),
-      ];
-      const history = fc.array(
-        fc.record({
-          line: fc.nat(9),
-          written: fc.boolean(),
-          remembers: fc.nat(8),
-          trouble: fc.constantFrom('none', 'lost', 'lost and booked', 'refused', 'no credits'),
-          from: fc.nat(3),
-          count: fc.integer({ min: 1, max: 6 }),
-          fails: fc.option(fc.nat(3)),
-          hours: fc.constantFrom(0, 0, 1, 22, 30),
-          replays: fc.boolean(),
-        }),
-        { minLength: 1, maxLength: 6 },
-      );
-      await fc.assert(
-        fc.asyncProperty(history, async (moments) => {
-          const campaign = new TestCampaign(graphOfSteps(launch));
-          const { service, clock } = campaign;
-          service.jobMs = 3000;
-          const failing = new Set<string>();
-          service.endOf = ({ jobId, body }) => {
-            if (failing.has(jobId)) return { is: 'failed', error: 'boom' };
-            if (!body.includes('videoUrl')) return undefined;
-            return completed('https://files.example/c0', 'https://files.example/c1');
-          };
-          const relay = new Relay(campaign);
-          for (const { trouble, from, count, fails, hours, replays, remembers, ...dieAt } of moments) {
-            const first = service.creates.length + from;
-            const answer = troubles[trouble];
-            service.trouble = (create) => (create > first && create <= first + count ? answer : undefined);
-            service.canReplay = replays;
-            const job = fails === null ? undefined : service.ledger[service.ledger.length - 1 - fails];
-            if (job !== undefined) failing.add(job.jobId);
-            await relay.run(dieAt, remembers);
-            service.trouble = () => undefined;
-            clock.advance(hours * 3_600_000);
-          }
-          await relay.run();
-          const bodies = service.ledger.map(({ body }) => body);
-          expect(bodies.sort()).toEqual([...new Set(bodies)].sort());
-          expect(bodies.filter((body) => body.includes('share 2'))).toEqual([]);
-          const known = JSON.stringify([...campaign.file.read().steps.values()]);
-          for (const { jobId, key } of service.ledger) {
-            expect(known.includes(`"${jobId}"`) || known.includes(`"${key}"`)).toBe(true);
-          }
-          // Every order has ended, and nothing of it goes on.
-          const orders = relay.plan.rows.flatMap(({ order }) => (order ? [orderId(order)] : []));
-          expect([...relay.ends.keys()].sort()).toEqual(orders.sort());
-        }),
-        { numRuns: runs(40) },
-      );
+    async (moments) => {
+      const campaign = new TestCampaign(graphOfSteps(launch));
+      const { service, clock } = campaign;
+      service.jobMs = 3000;
+      const failing = new Set<string>();
+      service.endOf = ({ jobId, body }) => {
+        if (failing.has(jobId)) return { is: 'failed', error: 'boom' };
+        if (!body.includes('videoUrl')) return undefined;
+        return completed('https://files.example/c0', 'https://files.example/c1');
+      };
+      const relay = new Relay(campaign);
+      for (const { trouble, from, count, fails, hours, replays, remembers, ...dieAt } of moments) {
+        const first = service.creates.length + from;
+        const answer = troubles[trouble];
+        service.trouble = (create) => (create > first && create <= first + count ? answer : undefined);
+        service.canReplay = replays;
+        const job = fails === null ? undefined : service.ledger[service.ledger.length - 1 - fails];
+        if (job !== undefined) failing.add(job.jobId);
+        await relay.run(dieAt, remembers);
+        service.trouble = () => undefined;
+        clock.advance(hours * 3_600_000);
+      }
+      await relay.run();
+      const bodies = service.ledger.map(({ body }) => body);
+      expect(bodies.sort()).toEqual([...new Set(bodies)].sort());
+      expect(bodies.filter((body) => body.includes('share 2'))).toEqual([]);
+      const known = JSON.stringify([...campaign.file.read().steps.values()]);
+      for (const { jobId, key } of service.ledger) {
+        expect(known.includes(`"${jobId}"`) || known.includes(`"${key}"`)).toBe(true);
+      }
+      // Every order has ended, and nothing of it goes on.
+      const orders = relay.plan.rows.flatMap(({ order }) => (order ? [orderId(order)] : []));
+      expect([...relay.ends.keys()].sort()).toEqual(orders.sort());
     },
-    timeoutMs,
   );
 });
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { kinds } from '../../../src/kinds/index.ts';
 import { dropDefaults } from '../../../src/kinds/price.ts';
-import { runs } from '../../rig/runs.ts';
+import { forAll, runs } from '../../rig/runs.ts';
 import { load, steps, tasks } from '../manifest/load.ts';
 
 function fingerprints(text: string, data: Record<string, string> = {}): string[] {
@@ -75,29 +75,27 @@ function manifest(fields: [string, string][], rest = ''): string {
 const doubleQuoted = (text: string) => JSON.stringify(text);
 const singleQuoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
-it('does not depend on the order of keys, quotes, comments, anchors and line ends', () => {
-  fc.assert(
-    fc.property(request, fc.boolean(), fc.boolean(), (fields, reverse, windows) => {
-      const entries = Object.entries(fields);
-      const plain = fingerprints(manifest(entries.map(([key, value]) => [key, doubleQuoted(value)])));
-      const ordered = reverse ? [...entries].reverse() : entries;
-      const printable = ordered.every(([, value]) => /^[\x20-\x7e\u00a1-\ud7ff]*$/.test(value));
-      const quote = printable ? singleQuoted : doubleQuoted;
-      const variants = [
-        manifest(ordered.map(([key, value]) => [key, quote(value)])),
-        manifest(ordered.map(([key, value]) => [key, `${doubleQuoted(value)} # a comment`])),
-        `x-values:\n${ordered.map(([key, value]) => `  ${key}: &${key} ${doubleQuoted(value)}\n`).join('')}${manifest(ordered.map(([key]) => [key, `*${key}`]))}`,
-        `x-with: &with\n${ordered.map(([key, value]) => `  ${key}: ${doubleQuoted(value)}\n`).join('')}${manifest([['<<', '*with']])}`,
-        `defaults: { image: ${JSON.stringify(Object.fromEntries(ordered))} }\n${tasks('  hero: { kind: image }')}`,
-        `vars: { p: ${doubleQuoted(fields.prompt)} }\n${manifest([...ordered.filter(([key]) => key !== 'prompt').map(([key, value]): [string, string] => [key, doubleQuoted(value)]), ['prompt', '"{{vars.p}}"']])}`,
-      ];
-      for (const variant of variants) {
-        expect(fingerprints(windows ? variant.replaceAll('\n', '\r\n') : variant)).toEqual(plain);
-      }
-    }),
-    { numRuns: runs(60) },
-  );
-});
+forAll([request, fc.boolean(), fc.boolean()], runs(60))(
+  'does not depend on the order of keys, quotes, comments, anchors and line ends',
+  (fields, reverse, windows) => {
+    const entries = Object.entries(fields);
+    const plain = fingerprints(manifest(entries.map(([key, value]) => [key, doubleQuoted(value)])));
+    const ordered = reverse ? [...entries].reverse() : entries;
+    const printable = ordered.every(([, value]) => /^[\x20-\x7e\u00a1-\ud7ff]*$/.test(value));
+    const quote = printable ? singleQuoted : doubleQuoted;
+    const variants = [
+      manifest(ordered.map(([key, value]) => [key, quote(value)])),
+      manifest(ordered.map(([key, value]) => [key, `${doubleQuoted(value)} # a comment`])),
+      `x-values:\n${ordered.map(([key, value]) => `  ${key}: &${key} ${doubleQuoted(value)}\n`).join('')}${manifest(ordered.map(([key]) => [key, `*${key}`]))}`,
+      `x-with: &with\n${ordered.map(([key, value]) => `  ${key}: ${doubleQuoted(value)}\n`).join('')}${manifest([['<<', '*with']])}`,
+      `defaults: { image: ${JSON.stringify(Object.fromEntries(ordered))} }\n${tasks('  hero: { kind: image }')}`,
+      `vars: { p: ${doubleQuoted(fields.prompt)} }\n${manifest([...ordered.filter(([key]) => key !== 'prompt').map(([key, value]): [string, string] => [key, doubleQuoted(value)]), ['prompt', '"{{vars.p}}"']])}`,
+    ];
+    for (const variant of variants) {
+      expect(fingerprints(windows ? variant.replaceAll('\n', '\r\n') : variant)).toEqual(plain);
+    }
+  },
+);
 
 it('does not depend on what is not paid for', () => {
   const plain = fingerprints(manifest([['prompt', 'x']]));
@@ -114,27 +112,22 @@ it('does not depend on what is not paid for', () => {
   for (const variant of variants) expect(fingerprints(variant)).toEqual(plain);
 });
 
-it('depends on every field that is paid for', () => {
-  // Two requests at random differ in their prompts already, and then prove nothing about the other fields.
-  const pair = fc.oneof(
-    fc.tuple(request, request),
-    fc
-      .tuple(request, request, fc.constantFrom('prompt', 'model', 'resolution', 'aspectRatio'))
-      .map(([a, other, field]) => {
-        const changed = Object.entries(other).filter(([name]) => name === field);
-        return [a, { ...a, ...Object.fromEntries(changed) }] as const;
-      }),
-  );
-  fc.assert(
-    fc.property(pair, ([a, b]) => {
-      const write = (fields: object) =>
-        manifest(Object.entries(fields).map(([key, value]) => [key, doubleQuoted(String(value))]));
-      const paid = (fields: object) => JSON.stringify(Object.entries(dropDefaults(kinds.image, { ...fields })).sort());
-      const equal = paid(a) === paid(b);
-      expect(fingerprints(write(a))[0] === fingerprints(write(b))[0]).toBe(equal);
+// Two requests at random differ in their prompts already, and then prove nothing about the other fields.
+const pair = fc.oneof(
+  fc.tuple(request, request),
+  fc
+    .tuple(request, request, fc.constantFrom('prompt', 'model', 'resolution', 'aspectRatio'))
+    .map(([a, other, field]) => {
+      const changed = Object.entries(other).filter(([name]) => name === field);
+      return [a, { ...a, ...Object.fromEntries(changed) }] as const;
     }),
-    { numRuns: runs(100) },
-  );
+);
+forAll([pair], runs(100))('depends on every field that is paid for', ([a, b]) => {
+  const write = (fields: object) =>
+    manifest(Object.entries(fields).map(([key, value]) => [key, doubleQuoted(String(value))]));
+  const paid = (fields: object) => JSON.stringify(Object.entries(dropDefaults(kinds.image, { ...fields })).sort());
+  const equal = paid(a) === paid(b);
+  expect(fingerprints(write(a))[0] === fingerprints(write(b))[0]).toBe(equal);
 });
 
 it('a change travels to the steps that refer to it', () => {
@@ -161,50 +154,48 @@ it('rows in another order, and line ends in a table, change nothing', () => {
   expect(fingerprints(text, { 'p.csv': 'text,sku\nthree,B\n"one\ntwo",A\n' })).toEqual(plain);
 });
 
-it('any text is a manifest or a list of mistakes, never a crash', () => {
-  const piece = fc.constantFrom(
-    'version: 1\n',
-    'name: x\n',
-    'tasks:\n',
-    '  a:\n',
-    '    kind: image\n',
-    '    with:\n',
-    '      prompt: ',
-    '"{{',
-    'vars.x',
-    '}}"',
-    '{{',
-    '}}',
-    '#if',
-    '/if',
-    ' ',
-    '\n',
-    '- ',
-    '[',
-    ']',
-    '{',
-    '}',
-    ': ',
-    '&a ',
-    '*a',
-    '<<',
-    '\t',
-    '"',
-    "'",
-    '|',
-    '\\',
-    'null',
-    '007',
-    'foreach: [1, 2]',
-    'matrix: ',
-    '__proto__',
-  );
-  fc.assert(
-    fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
-      const { graph, diagnostics } = load(pieces.join(''));
-      expect(graph !== undefined || diagnostics.some((one) => one.severity === 'error')).toBe(true);
-      for (const { place } of diagnostics) expect((place?.start.offset ?? 0) <= (place?.end.offset ?? 0)).toBe(true);
-    }),
-    { numRuns: runs(500) },
-  );
-});
+const piece = fc.constantFrom(
+  'version: 1\n',
+  'name: x\n',
+  'tasks:\n',
+  '  a:\n',
+  '    kind: image\n',
+  '    with:\n',
+  '      prompt: ',
+  '"{{',
+  'vars.x',
+  '}}"',
+  '{{',
+  '}}',
+  '#if',
+  '/if',
+  ' ',
+  '\n',
+  '- ',
+  '[',
+  ']',
+  '{',
+  '}',
+  ': ',
+  '&a ',
+  '*a',
+  '<<',
+  '\t',
+  '"',
+  "'",
+  '|',
+  '\\',
+  'null',
+  '007',
+  'foreach: [1, 2]',
+  'matrix: ',
+  '__proto__',
+);
+forAll([fc.array(piece, { maxLength: 30 })], runs(500))(
+  'any text is a manifest or a list of mistakes, never a crash',
+  (pieces) => {
+    const { graph, diagnostics } = load(pieces.join(''));
+    expect(graph !== undefined || diagnostics.some((one) => one.severity === 'error')).toBe(true);
+    for (const { place } of diagnostics) expect((place?.start.offset ?? 0) <= (place?.end.offset ?? 0)).toBe(true);
+  },
+);

@@ -15,6 +15,7 @@ import { readServiceDocument } from '../../../src/kinds/service-document.ts';
 import { kindSection } from '../../../src/report/manual/references.ts';
 import { kinds as sandboxKinds } from '../../../src/sandbox/kinds/index.ts';
 import { root } from '../../rig/command.ts';
+import { forAll } from '../../rig/runs.ts';
 
 function kind(name: string): Kind {
   const found = kinds[name];
@@ -365,26 +366,25 @@ describe('a price by a list', () => {
     expect(listPrice(requireKind('video'), {}, listings)).toEqual({ low: 3, likely: 5, high: 6 });
   });
 
-  test('whatever a service sends is read, and any price is a whole number from 1 to what its parts come to', () => {
-    const odd = fc.oneof(fc.jsonValue(), fc.constantFrom('3', -1, 1e300, '__proto__', null, { '1k': -2, '2k': '7' }));
-    const facts = fc.dictionary(
-      fc.constantFrom('credits', 'per', 'creditsBy', 'maxCredits', 'allowed', 'defaultResolution', '__proto__'),
-      odd,
-    );
-    const models = fc.dictionary(fc.constantFrom('alpha-2', 'constructor', '__proto__', 'm'), facts);
-    fc.assert(
-      fc.property(models, fc.constantFrom('image', 'video', 'music'), (listed, kind) => {
-        const catalog = readCatalogListing(catalogOf(kind, listed as { [model: string]: Json }), kinds);
-        const path = requireKind(kind).create.paths[0];
-        const { listing } = readServiceDocument(documentOf(path, { 'x-models': listed as Json }), kinds);
-        for (const model of ['alpha-2', 'constructor', '__proto__', 'm']) {
-          const price = listPrice(requireKind(kind), { model, prompt: 'p', duration: 3 }, [catalog, listing]);
-          if (price === undefined) continue;
-          for (const number of Object.values(price)) expect(Number.isSafeInteger(number) && number >= 1).toBe(true);
-          expect(price.low).toBeLessThanOrEqual(price.likely);
-          expect(price.high ?? price.likely).toBeGreaterThanOrEqual(price.likely);
-        }
-      }),
-    );
-  });
+  const odd = fc.oneof(fc.jsonValue(), fc.constantFrom('3', -1, 1e300, '__proto__', null, { '1k': -2, '2k': '7' }));
+  const facts = fc.dictionary(
+    fc.constantFrom('credits', 'per', 'creditsBy', 'maxCredits', 'allowed', 'defaultResolution', '__proto__'),
+    odd,
+  );
+  const models = fc.dictionary(fc.constantFrom('alpha-2', 'constructor', '__proto__', 'm'), facts);
+  forAll([models, fc.constantFrom('image', 'video', 'music')])(
+    'whatever a service sends is read, and any price is a whole number from 1 to what its parts come to',
+    (listed, kind) => {
+      const catalog = readCatalogListing(catalogOf(kind, listed as { [model: string]: Json }), kinds);
+      const path = requireKind(kind).create.paths[0];
+      const { listing } = readServiceDocument(documentOf(path, { 'x-models': listed as Json }), kinds);
+      for (const model of ['alpha-2', 'constructor', '__proto__', 'm']) {
+        const price = listPrice(requireKind(kind), { model, prompt: 'p', duration: 3 }, [catalog, listing]);
+        if (price === undefined) continue;
+        for (const number of Object.values(price)) expect(Number.isSafeInteger(number) && number >= 1).toBe(true);
+        expect(price.low).toBeLessThanOrEqual(price.likely);
+        expect(price.high ?? price.likely).toBeGreaterThanOrEqual(price.likely);
+      }
+    },
+  );
 });

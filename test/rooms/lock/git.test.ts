@@ -11,6 +11,7 @@ import type { Decisions, Lock, LockLine, PurchaseState } from '../../../src/lock
 import { openSends } from '../../../src/lock/sends.ts';
 import { emptyLock, writeLine, writeLock } from '../../../src/lock/write.ts';
 import { gitEnvironment } from '../../rig/git-environment.ts';
+import { forAll } from '../../rig/runs.ts';
 import { golden, good, header, jobIds, read } from './records.ts';
 
 describe('git', () => {
@@ -281,27 +282,25 @@ describe('a lock that is no list of lines any more', () => {
     expect(reading.tornTailAt).toBeUndefined();
   });
 
-  it('whatever was done to it, either all of its jobs are read, or it is refused, or a part of the last line is told of', () => {
-    const ids = jobIds(whole.lock);
-    const bytes = Buffer.from(text.trimEnd());
-    const pieces = fc.constantFrom('\r', '\n', ' ', '"', '{', '}', ',', '\\', '\0', '\u2028', 'x');
-    const edit = fc.record({ at: fc.nat(bytes.length - 1), away: fc.nat(3), put: fc.array(pieces, { maxLength: 3 }) });
-    fc.assert(
-      fc.property(fc.array(edit, { minLength: 1, maxLength: 3 }), (edits) => {
-        const edited = edits.reduce(
-          (sum, { at, away, put }) =>
-            Buffer.concat([sum.subarray(0, at), Buffer.from(put.join('')), sum.subarray(at + away)]),
-          bytes,
-        );
-        const reading = read(edited);
-        const isTold = reading.diagnostics.some(({ code }) => code !== 'MB2006');
-        if (!isTold) expect(jobIds(reading.lock).length).toBeGreaterThanOrEqual(ids.length - 1);
-        if (reading.tornTailAt !== undefined)
-          expect(edited.subarray(reading.tornTailAt).toString()).toMatch(/^(?:\{[\s\S]*)?\0*$/);
-      }),
-      { numRuns: 1500 },
-    );
-  });
+  const ids = jobIds(whole.lock);
+  const bytes = Buffer.from(text.trimEnd());
+  const pieces = fc.constantFrom('\r', '\n', ' ', '"', '{', '}', ',', '\\', '\0', '\u2028', 'x');
+  const edit = fc.record({ at: fc.nat(bytes.length - 1), away: fc.nat(3), put: fc.array(pieces, { maxLength: 3 }) });
+  forAll([fc.array(edit, { minLength: 1, maxLength: 3 })], 1500)(
+    'whatever was done to it, either all of its jobs are read, or it is refused, or a part of the last line is told of',
+    (edits) => {
+      const edited = edits.reduce(
+        (sum, { at, away, put }) =>
+          Buffer.concat([sum.subarray(0, at), Buffer.from(put.join('')), sum.subarray(at + away)]),
+        bytes,
+      );
+      const reading = read(edited);
+      const isTold = reading.diagnostics.some(({ code }) => code !== 'MB2006');
+      if (!isTold) expect(jobIds(reading.lock).length).toBeGreaterThanOrEqual(ids.length - 1);
+      if (reading.tornTailAt !== undefined)
+        expect(edited.subarray(reading.tornTailAt).toString()).toMatch(/^(?:\{[\s\S]*)?\0*$/);
+    },
+  );
 });
 
 describe('a lock whose end was cut off by something else', () => {

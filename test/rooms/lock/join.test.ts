@@ -6,7 +6,7 @@ import { readLock } from '../../../src/lock/read.ts';
 import type { Decisions, Lock, Purchase, PurchaseState, StepRecord } from '../../../src/lock/record.ts';
 import { mayBeCharged } from '../../../src/lock/sends.ts';
 import { emptyLock, writeLock } from '../../../src/lock/write.ts';
-import { runs } from '../../rig/runs.ts';
+import { forAll, runs } from '../../rig/runs.ts';
 import { explainedRecords, jobIds, purchase, rawRecord, rawRecords } from './records.ts';
 
 const one = rawRecord(fc.constant('hero'));
@@ -71,162 +71,114 @@ function isClosed(send: string | undefined, ...records: StepRecord[]): boolean {
 }
 
 describe('the join of two records', () => {
-  it('does not depend on the order', () => {
-    fc.assert(
-      fc.property(one, one, (a, b) => {
-        expect(joinRecords(a, b)).toEqual(joinRecords(b, a));
-      }),
-      often,
-    );
+  forAll([one, one], often)('does not depend on the order', (a, b) => {
+    expect(joinRecords(a, b)).toEqual(joinRecords(b, a));
   });
 
-  it('does not depend on the grouping', () => {
-    fc.assert(
-      fc.property(one, one, one, (a, b, c) => {
-        expect(known(joinRecords(joinRecords(a, b), c))).toEqual(known(joinRecords(a, joinRecords(b, c))));
-      }),
-      often,
-    );
+  forAll([one, one, one], often)('does not depend on the grouping', (a, b, c) => {
+    expect(known(joinRecords(joinRecords(a, b), c))).toEqual(known(joinRecords(a, joinRecords(b, c))));
   });
 
-  it('is the same for all of them at once', () => {
-    fc.assert(
-      fc.property(one, one, one, (a, b, c) => {
-        expect(known(joinParts('hero', [c, a, b]))).toEqual(known(joinRecords(joinRecords(a, b), c)));
-      }),
-      often,
-    );
+  forAll([one, one, one], often)('is the same for all of them at once', (a, b, c) => {
+    expect(known(joinParts('hero', [c, a, b]))).toEqual(known(joinRecords(joinRecords(a, b), c)));
   });
 
-  it('is the same for the lines of a run, one after the other', () => {
-    const closes = fc.option(fc.subarray(['s1', 's2']), { nil: undefined });
-    const line = fc.record({ job: purchase, isFirst: fc.boolean(), closes });
-    fc.assert(
-      fc.property(fc.array(line, { minLength: 1, maxLength: 4 }), (lines) => {
-        const steps = new Map([['hero@en', open('s1')]]);
-        let joined = open('s1');
-        for (const { job, isFirst, closes } of lines) {
-          const { fingerprint, generation, attempt } = isFirst ? (joined.purchases[0] ?? job) : job;
-          const purchases = [{ ...job, fingerprint, generation, attempt }];
-          const next = joinParts('hero@en', [{ kind: 'image', purchases, ...(closes !== undefined && { closes }) }]);
-          joined = joinRecords(joined, next);
-          joinInto(steps, next);
-          expect(steps.get('hero@en')).toEqual(joined);
-        }
-      }),
-      often,
-    );
+  const closes = fc.option(fc.subarray(['s1', 's2']), { nil: undefined });
+  const line = fc.record({ job: purchase, isFirst: fc.boolean(), closes });
+  forAll([fc.array(line, { minLength: 1, maxLength: 4 })], often)(
+    'is the same for the lines of a run, one after the other',
+    (lines) => {
+      const steps = new Map([['hero@en', open('s1')]]);
+      let joined = open('s1');
+      for (const { job, isFirst, closes } of lines) {
+        const { fingerprint, generation, attempt } = isFirst ? (joined.purchases[0] ?? job) : job;
+        const purchases = [{ ...job, fingerprint, generation, attempt }];
+        const next = joinParts('hero@en', [{ kind: 'image', purchases, ...(closes !== undefined && { closes }) }]);
+        joined = joinRecords(joined, next);
+        joinInto(steps, next);
+        expect(steps.get('hero@en')).toEqual(joined);
+      }
+    },
+  );
+
+  forAll([one, one], often)('changes nothing the second time', (a, b) => {
+    const joined = joinRecords(a, b);
+    expect(joinRecords(joined, joined)).toEqual(joined);
+    expect(known(joinRecords(joined, a))).toEqual(known(joined));
+    expect(joinParts('hero', [joined])).toEqual(joined);
   });
 
-  it('changes nothing the second time', () => {
-    fc.assert(
-      fc.property(one, one, (a, b) => {
-        const joined = joinRecords(a, b);
-        expect(joinRecords(joined, joined)).toEqual(joined);
-        expect(known(joinRecords(joined, a))).toEqual(known(joined));
-        expect(joinParts('hero', [joined])).toEqual(joined);
-      }),
-      often,
+  forAll([rawRecords, rawRecords], often)('keeps every job id', (a, b) => {
+    const [first, second] = [lockOf(a), lockOf(b)];
+    const both = new Set([...jobIds(first), ...jobIds(second)]);
+    expect(jobIds(joinLocks(first, second))).toEqual([...both].sort());
+    const given = [...a, ...b].flatMap(({ address, purchases }) =>
+      purchases.flatMap(({ jobId }) => (jobId === undefined ? [] : [`${address} ${jobId}`])),
     );
+    expect(new Set(given)).toEqual(both);
   });
 
-  it('keeps every job id', () => {
-    fc.assert(
-      fc.property(rawRecords, rawRecords, (a, b) => {
-        const [first, second] = [lockOf(a), lockOf(b)];
-        const both = new Set([...jobIds(first), ...jobIds(second)]);
-        expect(jobIds(joinLocks(first, second))).toEqual([...both].sort());
-        const given = [...a, ...b].flatMap(({ address, purchases }) =>
-          purchases.flatMap(({ jobId }) => (jobId === undefined ? [] : [`${address} ${jobId}`])),
+  const order: PurchaseState[] = ['refused', 'intent', 'unresolved', 'running', 'lost', 'failed', 'done'];
+  forAll([one, one], often)('never moves a state back', (a, b) => {
+    const joined = new Map(joinRecords(a, b).purchases.map((purchase) => [factOf(purchase), purchase]));
+    for (const before of [...a.purchases, ...b.purchases]) {
+      const after = joined.get(factOf(before));
+      if (after === undefined) expect(before.jobId).toBeUndefined();
+      else expect(order.indexOf(after.state)).toBeGreaterThanOrEqual(order.indexOf(before.state));
+    }
+  });
+
+  forAll([one, one], often)(
+    'loses no send that neither side has closed, whatever else is known, and keeps none that one side has',
+    (a, b) => {
+      const sends = new Set(
+        [...a.purchases, ...b.purchases].filter(mayBeCharged).flatMap(({ send }) => (isClosed(send, a, b) ? [] : send)),
+      );
+      expect(
+        new Set(
+          joinRecords(a, b)
+            .purchases.filter(mayBeCharged)
+            .map(({ send }) => send),
+        ),
+      ).toEqual(sends);
+    },
+  );
+
+  forAll([one, one], often)('keeps what was refused until a job of its purchase is there', (a, b) => {
+    const all = [...a.purchases, ...b.purchases];
+    const bought = (refused: Purchase) =>
+      all.some(
+        ({ jobId, generation, fingerprint }) =>
+          jobId !== undefined && generation === refused.generation && fingerprint === refused.fingerprint,
+      );
+    const keys = all.filter((purchase) => purchase.state === 'refused' && !bought(purchase)).map(({ key }) => key);
+    const kept = joinRecords(a, b).purchases.filter(({ state }) => state === 'refused');
+    expect(new Set(kept.map(({ key }) => key))).toEqual(new Set(keys));
+  });
+
+  forAll([one, one], often)(
+    'knows of each purchase its kind, and that it was forgotten or written off, once one side does',
+    (a, b) => {
+      const joined = joinRecords(a, b);
+      for (const purchase of joined.purchases) {
+        const told = [a, b].flatMap(({ kind, purchases }) =>
+          purchases.filter((one) => factOf(one) === factOf(purchase)).map((one) => ({ kind, ...one })),
         );
-        expect(new Set(given)).toEqual(both);
-      }),
-      often,
-    );
-  });
+        expect(purchase.forgotten === true).toBe(told.some(({ forgotten }) => forgotten));
+        expect(purchase.writtenOff === true).toBe(told.some((one) => mayBeCharged(one) && one.writtenOff));
+        expect(purchase.kind ?? joined.kind).toBe(told.map(({ kind }) => kind).sort()[0]);
+      }
+    },
+  );
 
-  it('never moves a state back', () => {
-    const order: PurchaseState[] = ['refused', 'intent', 'unresolved', 'running', 'lost', 'failed', 'done'];
-    fc.assert(
-      fc.property(one, one, (a, b) => {
-        const joined = new Map(joinRecords(a, b).purchases.map((purchase) => [factOf(purchase), purchase]));
-        for (const before of [...a.purchases, ...b.purchases]) {
-          const after = joined.get(factOf(before));
-          if (after === undefined) expect(before.jobId).toBeUndefined();
-          else expect(order.indexOf(after.state)).toBeGreaterThanOrEqual(order.indexOf(before.state));
-        }
-      }),
-      often,
-    );
-  });
-
-  it('loses no send that neither side has closed, whatever else is known, and keeps none that one side has', () => {
-    fc.assert(
-      fc.property(one, one, (a, b) => {
-        const sends = new Set(
-          [...a.purchases, ...b.purchases]
-            .filter(mayBeCharged)
-            .flatMap(({ send }) => (isClosed(send, a, b) ? [] : send)),
-        );
-        expect(
-          new Set(
-            joinRecords(a, b)
-              .purchases.filter(mayBeCharged)
-              .map(({ send }) => send),
-          ),
-        ).toEqual(sends);
-      }),
-      often,
-    );
-  });
-
-  it('keeps what was refused until a job of its purchase is there', () => {
-    fc.assert(
-      fc.property(one, one, (a, b) => {
-        const all = [...a.purchases, ...b.purchases];
-        const bought = (refused: Purchase) =>
-          all.some(
-            ({ jobId, generation, fingerprint }) =>
-              jobId !== undefined && generation === refused.generation && fingerprint === refused.fingerprint,
-          );
-        const keys = all.filter((purchase) => purchase.state === 'refused' && !bought(purchase)).map(({ key }) => key);
-        const kept = joinRecords(a, b).purchases.filter(({ state }) => state === 'refused');
-        expect(new Set(kept.map(({ key }) => key))).toEqual(new Set(keys));
-      }),
-      often,
-    );
-  });
-
-  it('knows of each purchase its kind, and that it was forgotten or written off, once one side does', () => {
-    fc.assert(
-      fc.property(one, one, (a, b) => {
-        const joined = joinRecords(a, b);
-        for (const purchase of joined.purchases) {
-          const told = [a, b].flatMap(({ kind, purchases }) =>
-            purchases.filter((one) => factOf(one) === factOf(purchase)).map((one) => ({ kind, ...one })),
-          );
-          expect(purchase.forgotten === true).toBe(told.some(({ forgotten }) => forgotten));
-          expect(purchase.writtenOff === true).toBe(told.some((one) => mayBeCharged(one) && one.writtenOff));
-          expect(purchase.kind ?? joined.kind).toBe(told.map(({ kind }) => kind).sort()[0]);
-        }
-      }),
-      often,
-    );
-  });
-
-  it('is the same through the file: two written locks join to what the settled locks join to', () => {
-    fc.assert(
-      fc.property(explainedRecords, explainedRecords, (a, b) => {
-        const [first, second] = [lockOf(a), lockOf(b)];
-        const joined = joinLocks(settled(first), settled(second));
-        expect(facts(joinLocks(reread(first), reread(second)))).toBe(facts(joined));
-        expect(writeLock(reread(joined))).toBe(writeLock(joined));
-      }),
-      {
-        numRuns: runs(300),
-        examples: [[[refusedBesideSend], [{ ...open('s1'), address: 'hero@de', decisions: { sends: ['s2'] } }]]],
-      },
-    );
+  forAll<[StepRecord[], StepRecord[]]>([explainedRecords, explainedRecords], {
+    numRuns: runs(300),
+    examples: [[[refusedBesideSend], [{ ...open('s1'), address: 'hero@de', decisions: { sends: ['s2'] } }]]],
+  })('is the same through the file: two written locks join to what the settled locks join to', (a, b) => {
+    const [first, second] = [lockOf(a), lockOf(b)];
+    const joined = joinLocks(settled(first), settled(second));
+    expect(facts(joinLocks(reread(first), reread(second)))).toBe(facts(joined));
+    expect(writeLock(reread(joined))).toBe(writeLock(joined));
   });
 
   it('refuses two addresses', () => {
@@ -242,18 +194,16 @@ describe('the join of two locks', () => {
     steps: [...steps.values()].map(known).sort((a, b) => (a.address < b.address ? -1 : 1)),
   });
 
-  it('is commutative, associative and idempotent, sends that stand at two addresses included', () => {
-    fc.assert(
-      fc.property(lock, lock, lock, (a, b, c) => {
-        expect(content(joinLocks(a, b))).toEqual(content(joinLocks(b, a)));
-        expect(content(joinLocks(joinLocks(a, b), c))).toEqual(content(joinLocks(a, joinLocks(b, c))));
-        const joined = joinLocks(a, b);
-        expect(content(joinLocks(joined, joined))).toEqual(content(joined));
-        expect(content(joinLocks(joined, a))).toEqual(content(joined));
-      }),
-      { numRuns: runs(300) },
-    );
-  });
+  forAll([lock, lock, lock], runs(300))(
+    'is commutative, associative and idempotent, sends that stand at two addresses included',
+    (a, b, c) => {
+      expect(content(joinLocks(a, b))).toEqual(content(joinLocks(b, a)));
+      expect(content(joinLocks(joinLocks(a, b), c))).toEqual(content(joinLocks(a, joinLocks(b, c))));
+      const joined = joinLocks(a, b);
+      expect(content(joinLocks(joined, joined))).toEqual(content(joined));
+      expect(content(joinLocks(joined, a))).toEqual(content(joined));
+    },
+  );
 
   it('of two services keeps the smaller digest', () => {
     const of = (service?: string): Lock => ({ ...emptyLock(), ...(service !== undefined && { service }) });

@@ -8,7 +8,7 @@ import { shown } from '../../../src/lock/check-line.ts';
 import { joinParts, lineOf } from '../../../src/lock/join.ts';
 import type { LockLine, Purchase } from '../../../src/lock/record.ts';
 import { writeLine, writeLock } from '../../../src/lock/write.ts';
-import { runs } from '../../rig/runs.ts';
+import { forAll, runs } from '../../rig/runs.ts';
 import { golden, good, header, lock, purchase, read } from './records.ts';
 
 const recordOfRun = purchase.map((one) => joinParts('hero', [{ kind: 'image', purchases: [one] }]));
@@ -48,27 +48,17 @@ const fullLine: LockLine = {
 const crossing = /"(jobId|recordId)" that is not an id|"fence" that is not an id|"since"|"url"|"request"/;
 
 describe('the schema', () => {
-  it('accepts every line that is written', () => {
-    fc.assert(
-      fc.property(lock, (value) => {
-        for (const line of `${writeLock(value)}${golden}`.trimEnd().split('\n')) {
-          expect(validate(JSON.parse(line)), `${line} ${JSON.stringify(validate.errors)}`).toBe(true);
-        }
-      }),
-      { numRuns: 50 },
-    );
+  forAll([lock], 50)('accepts every line that is written', (value) => {
+    for (const line of `${writeLock(value)}${golden}`.trimEnd().split('\n')) {
+      expect(validate(JSON.parse(line)), `${line} ${JSON.stringify(validate.errors)}`).toBe(true);
+    }
   });
 
-  it('accepts every line of a run', () => {
-    fc.assert(
-      fc.property(recordOfRun, (record) => {
-        for (const closes of [{}, { closes: ['s1', 's2'] }]) {
-          const line = writeLine({ ...lineOf(record), ...closes } as LockLine);
-          expect(validate(JSON.parse(line)), `${line} ${JSON.stringify(validate.errors)}`).toBe(true);
-        }
-      }),
-      { numRuns: 50 },
-    );
+  forAll([recordOfRun], 50)('accepts every line of a run', (record) => {
+    for (const closes of [{}, { closes: ['s1', 's2'] }]) {
+      const line = writeLine({ ...lineOf(record), ...closes } as LockLine);
+      expect(validate(JSON.parse(line)), `${line} ${JSON.stringify(validate.errors)}`).toBe(true);
+    }
   });
 
   it('is what the reader goes by, for lines with any mistake', () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readRows } from '../../../src/manifest/rows/read-rows.ts';
+import { forAll } from '../../rig/runs.ts';
 import { ofProducts, productTask, testMistakes } from './mistakes.ts';
 
 describe('data', () => {
@@ -108,32 +109,25 @@ function write(cells: readonly (readonly string[])[], separator: string, lineBre
 const cell = fc.string({ unit: fc.constantFrom('a', 'ü', '1', ' ', ',', ';', '\t', '"', '\n', '.'), maxLength: 6 });
 
 describe('what separates the columns of a table', () => {
-  test('is recognized, whatever stands in its values', () => {
-    fc.assert(
-      fc.property(
-        fc
-          .integer({ min: 2, max: 4 })
-          .chain((columns) =>
-            fc.array(fc.array(cell, { minLength: columns, maxLength: columns }), { minLength: 1, maxLength: 5 }),
-          ),
-        fc.constantFrom(...separators),
-        fc.constantFrom('\n', '\r\n'),
-        fc.boolean(),
-        (body, separator, lineBreak, mark) => {
-          const columns = body[0]?.map((_value, index) => `c${index}`) ?? [];
-          const text = `${mark ? '\ufeff' : ''}${write([columns, ...body], separator, lineBreak)}`;
-          const { rows, diagnostics, rows_ } = read(text);
-          expect(diagnostics).toEqual([]);
-          // A row of empty cells is one that a spreadsheet wrote for nothing.
-          const filled = body.filter((row) => row.some((value) => value.trim() !== ''));
-          expect(rows).toEqual(
-            filled.map((row) => Object.fromEntries(row.map((value, index) => [columns[index], value]))),
-          );
-          expect(rows_?.separator ?? ',').toBe(separator);
-          expect(read(text, separator).rows).toEqual(rows);
-        },
+  forAll([
+    fc
+      .integer({ min: 2, max: 4 })
+      .chain((columns) =>
+        fc.array(fc.array(cell, { minLength: columns, maxLength: columns }), { minLength: 1, maxLength: 5 }),
       ),
-    );
+    fc.constantFrom(...separators),
+    fc.constantFrom('\n', '\r\n'),
+    fc.boolean(),
+  ])('is recognized, whatever stands in its values', (body, separator, lineBreak, mark) => {
+    const columns = body[0]?.map((_value, index) => `c${index}`) ?? [];
+    const text = `${mark ? '\ufeff' : ''}${write([columns, ...body], separator, lineBreak)}`;
+    const { rows, diagnostics, rows_ } = read(text);
+    expect(diagnostics).toEqual([]);
+    // A row of empty cells is one that a spreadsheet wrote for nothing.
+    const filled = body.filter((row) => row.some((value) => value.trim() !== ''));
+    expect(rows).toEqual(filled.map((row) => Object.fromEntries(row.map((value, index) => [columns[index], value]))));
+    expect(rows_?.separator ?? ',').toBe(separator);
+    expect(read(text, separator).rows).toEqual(rows);
   });
 
   test('with a decimal comma, and with a comma in the name of a column', () => {

@@ -19,6 +19,7 @@ import {
   zoomAt,
 } from '../../../src/page/zoom/zoom.ts';
 import { asset, campaign, file } from '../../rig/review/campaign.ts';
+import { forAll } from '../../rig/runs.ts';
 
 describe('the grid', () => {
   const ratios: Record<string, number> = { wide: 16 / 9, square: 1, high: 9 / 16 };
@@ -135,28 +136,24 @@ describe('a picture in its pane', () => {
     expect([after.left - before.left, after.top - before.top]).toEqual([-30, 12]);
   });
 
-  test('leaves no empty pane, wherever it is moved', () => {
-    const size = fc.record({ width: fc.integer({ min: 1, max: 8000 }), height: fc.integer({ min: 1, max: 8000 }) });
-    const zoom = fc.record({
-      by: fc.double({ min: 0.001, max: 1000, noNaN: true }),
-      x: fc.double({ min: -5, max: 5, noNaN: true }),
-      y: fc.double({ min: -5, max: 5, noNaN: true }),
-    });
-    fc.assert(
-      fc.property(size, size, zoom, (picture, pane, wanted) => {
-        const of = { picture, pane, density: 1 };
-        const { left, top, width, height } = placePicture(limitZoom(wanted, of), of);
-        for (const [start, length, room] of [
-          [left, width, pane.width],
-          [top, height, pane.height],
-        ] as const) {
-          const slack = room * 1e-6;
-          if (length >= room) expect([start <= slack, start + length >= room - slack]).toEqual([true, true]);
-          else expect(start).toBeCloseTo((room - length) / 2, 3);
-        }
-        expect(limitZoom(limitZoom(wanted, of), of)).toEqual(limitZoom(wanted, of));
-      }),
-    );
+  const size = fc.record({ width: fc.integer({ min: 1, max: 8000 }), height: fc.integer({ min: 1, max: 8000 }) });
+  const zoom = fc.record({
+    by: fc.double({ min: 0.001, max: 1000, noNaN: true }),
+    x: fc.double({ min: -5, max: 5, noNaN: true }),
+    y: fc.double({ min: -5, max: 5, noNaN: true }),
+  });
+  forAll([size, size, zoom])('leaves no empty pane, wherever it is moved', (picture, pane, wanted) => {
+    const of = { picture, pane, density: 1 };
+    const { left, top, width, height } = placePicture(limitZoom(wanted, of), of);
+    for (const [start, length, room] of [
+      [left, width, pane.width],
+      [top, height, pane.height],
+    ] as const) {
+      const slack = room * 1e-6;
+      if (length >= room) expect([start <= slack, start + length >= room - slack]).toEqual([true, true]);
+      else expect(start).toBeCloseTo((room - length) / 2, 3);
+    }
+    expect(limitZoom(limitZoom(wanted, of), of)).toEqual(limitZoom(wanted, of));
   });
 
   test('without a size yet is placed nowhere odd', () => {

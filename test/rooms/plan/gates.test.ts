@@ -10,6 +10,7 @@ import { Draft } from '../../../src/plan/rows/draft.ts';
 import { situate } from '../../../src/plan/situation/situation.ts';
 import { planText } from '../../../src/report/plan/plan-text.ts';
 import { makeStyle } from '../../../src/report/style.ts';
+import { forAll } from '../../rig/runs.ts';
 import { load, tasks } from '../manifest/load.ts';
 import { create, job, lockOf, output, planOf, rowOf, saved, stepOf } from './facts.ts';
 
@@ -259,45 +260,39 @@ const verdict = fc.constantFrom<(Verdict['is'] | 'undecided')[]>('picked', 'reje
 describe('whatever is decided', () => {
   const decided = fc.record({ 'hero/1': verdict, 'hero/2': verdict, 'hero/3': verdict, poster: verdict });
 
-  it('I27 nothing is bought that hangs on an open gate, and nothing without saying what it is made from', () => {
-    fc.assert(
-      fc.property(decided, fc.subarray([...heroes, 'poster', 'clip']), (verdicts, there) => {
-        const lock = bought(
-          Object.fromEntries(there.map((address) => [address, verdicts[address as 'poster'] ?? 'undecided'])),
-        );
-        const picked = heroes.filter(
-          (address) => there.includes(address) && verdicts[address as 'hero/1'] === 'picked',
-        );
-        const plan = planOf(graph, lock);
-        const buys = (address: string) => plan.rows.some((row) => row.address === address && isSpending(row.action));
-        for (const { action, order } of plan.rows) {
-          if (isSpending(action)) expect(JSON.stringify(order?.request)).not.toContain('"pick"');
-        }
-        if (picked.length !== 1) expect(buys('poster')).toBe(false);
-        const isApproved =
-          verdicts.poster === 'picked' && there.includes('poster') && rowOf(plan, 'poster').action === 'keep';
-        if (!isApproved) expect(buys('clip')).toBe(false);
-      }),
-      { numRuns: 300 },
-    );
-  });
+  forAll([decided, fc.subarray([...heroes, 'poster', 'clip'])], 300)(
+    'I27 nothing is bought that hangs on an open gate, and nothing without saying what it is made from',
+    (verdicts, there) => {
+      const lock = bought(
+        Object.fromEntries(there.map((address) => [address, verdicts[address as 'poster'] ?? 'undecided'])),
+      );
+      const picked = heroes.filter((address) => there.includes(address) && verdicts[address as 'hero/1'] === 'picked');
+      const plan = planOf(graph, lock);
+      const buys = (address: string) => plan.rows.some((row) => row.address === address && isSpending(row.action));
+      for (const { action, order } of plan.rows) {
+        if (isSpending(action)) expect(JSON.stringify(order?.request)).not.toContain('"pick"');
+      }
+      if (picked.length !== 1) expect(buys('poster')).toBe(false);
+      const isApproved =
+        verdicts.poster === 'picked' && there.includes('poster') && rowOf(plan, 'poster').action === 'keep';
+      if (!isApproved) expect(buys('clip')).toBe(false);
+    },
+  );
 
-  it('I27 a plan made before any verdict names, at its price, what one purchase of each step buys after', () => {
-    const agreement = agreementOf(planOf(graph, lockOf({})));
-    fc.assert(
-      fc.property(decided, fc.boolean(), (verdicts, hasPoster) => {
-        const { poster, ...own } = verdicts;
-        const lock = bought(hasPoster ? { ...own, poster } : own);
-        for (const row of planOf(graph, lock).rows) {
-          if (!agreement.afterPicks.has(row.address)) continue;
-          // What was bought once for this plan is not named a second time.
-          const isSecond = isSpending(row.action) && lock.steps.has(row.address);
-          expect(covers(agreement, row)).toBe(!isSecond);
-        }
-      }),
-      { numRuns: 300 },
-    );
-  });
+  const agreement = agreementOf(planOf(graph, lockOf({})));
+  forAll([decided, fc.boolean()], 300)(
+    'I27 a plan made before any verdict names, at its price, what one purchase of each step buys after',
+    (verdicts, hasPoster) => {
+      const { poster, ...own } = verdicts;
+      const lock = bought(hasPoster ? { ...own, poster } : own);
+      for (const row of planOf(graph, lock).rows) {
+        if (!agreement.afterPicks.has(row.address)) continue;
+        // What was bought once for this plan is not named a second time.
+        const isSecond = isSpending(row.action) && lock.steps.has(row.address);
+        expect(covers(agreement, row)).toBe(!isSecond);
+      }
+    },
+  );
 
   it('a plan that was made is not one for a dearer purchase, or for more retries', () => {
     const row = rowOf(planOf(graph, bought({ ...undecided, 'hero/2': 'picked' })), 'poster') as unknown as PlanRow;

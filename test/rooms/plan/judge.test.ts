@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Graph, outlineOf } from '../../../src/graph/graph.ts';
 import { mostRevision } from '../../../src/lock/decisions.ts';
 import { joinInto, joinParts } from '../../../src/lock/join.ts';
@@ -9,7 +9,7 @@ import { type Judgement, judgeSteps } from '../../../src/plan/decisions/judge.ts
 import type { Ruling } from '../../../src/plan/decisions/ruling.ts';
 import { withoutMovedAway } from '../../../src/plan/rows/orphans.ts';
 import { situate } from '../../../src/plan/situation/situation.ts';
-import { runs } from '../../rig/runs.ts';
+import { forAll, runs } from '../../rig/runs.ts';
 import { load, tasks } from '../manifest/load.ts';
 import { job, lockOf, output, planOf, saved, stepOf } from './facts.ts';
 
@@ -284,24 +284,22 @@ describe('verdicts', () => {
   };
 
   describe('whatever keys rows exchange and names tasks take', () => {
-    it('what is decided stays decided, and the plan only moves', () => {
-      fc.assert(
-        fc.property(decisions, fc.array(shuffled, { minLength: 1, maxLength: 3 }), (changed, renames) => {
-          const isOf = (address: string): Is => changed[address] ?? likely[address] ?? 'undecided';
-          let lock = carryOut(graphOf(written), isOf);
-          const before = tell(graphOf(written), lock);
-          for (const [index, renamed] of renames.entries()) {
-            const graph = graphOf(renamed);
-            const now = tell(graph, lock);
-            expect(now.gates).toEqual(before.gates);
-            expect(now.actions.map((text) => text.replace(/: move$/, ': keep'))).toEqual(before.actions);
-            lock = moveAll(graph, lock, 9 + index);
-            expect(tell(graph, lock)).toEqual(before);
-          }
-        }),
-        { numRuns: runs(60) },
-      );
-    });
+    forAll([decisions, fc.array(shuffled, { minLength: 1, maxLength: 3 })], runs(60))(
+      'what is decided stays decided, and the plan only moves',
+      (changed, renames) => {
+        const isOf = (address: string): Is => changed[address] ?? likely[address] ?? 'undecided';
+        let lock = carryOut(graphOf(written), isOf);
+        const before = tell(graphOf(written), lock);
+        for (const [index, renamed] of renames.entries()) {
+          const graph = graphOf(renamed);
+          const now = tell(graph, lock);
+          expect(now.gates).toEqual(before.gates);
+          expect(now.actions.map((text) => text.replace(/: move$/, ': keep'))).toEqual(before.actions);
+          lock = moveAll(graph, lock, 9 + index);
+          expect(tell(graph, lock)).toEqual(before);
+        }
+      },
+    );
   });
 
   describe('where verdicts stand elsewhere than their purchases', () => {

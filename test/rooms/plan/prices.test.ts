@@ -19,6 +19,7 @@ import {
 import { situate } from '../../../src/plan/situation/situation.ts';
 import { estimateOf, type Held, heldCredits } from '../../../src/plan/sum-up.ts';
 import { makeStatus } from '../../../src/report/status/status.ts';
+import { forAll } from '../../rig/runs.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import { addresses, lock as locks } from '../lock/records.ts';
 import { create, earlier, forgotten, job, lockOf, picture, planOf, saved, sendIn, song, stepOf } from './facts.ts';
@@ -237,26 +238,24 @@ const graphs: fc.Arbitrary<Graph> = fc
 
 const sum = (numbers: number[]) => numbers.reduce((total, one) => total + one, 0);
 
-it('says of every credit of the status where it went, once, whatever it is told apart by', () => {
-  fc.assert(
-    fc.property(graphs, locks, fc.subarray<CostDimension>(['task', 'kind', 'model', 'tag']), (graph, lock, by) => {
-      const situation = situate(graph, lock);
-      const { credits } = makeStatus({ situation, present: new Map() });
-      const charges = listCharges(situation);
-      const totals = sumCharges(charges);
-      expect(totals).toMatchObject({ spent: credits.spent, held: credits.held, heldUnknown: credits.heldUnknown });
-      const { delivered, running, failed, superseded } = totals;
-      expect(delivered + running + failed + superseded).toBe(credits.spent);
-      expect(new Set(charges.map(({ name }) => name)).size).toBe(charges.length);
-      const rows = tallyCharges(charges, by);
-      for (const name of Object.keys(totals) as (keyof typeof totals)[]) {
-        expect(sum(rows.map((row) => row.credits[name]))).toBe(totals[name]);
-      }
-      expect(sum(rows.map(({ jobs }) => jobs))).toBe(charges.length);
-    }),
-    { numRuns: 200 },
-  );
-});
+forAll([graphs, locks, fc.subarray<CostDimension>(['task', 'kind', 'model', 'tag'])], 200)(
+  'says of every credit of the status where it went, once, whatever it is told apart by',
+  (graph, lock, by) => {
+    const situation = situate(graph, lock);
+    const { credits } = makeStatus({ situation, present: new Map() });
+    const charges = listCharges(situation);
+    const totals = sumCharges(charges);
+    expect(totals).toMatchObject({ spent: credits.spent, held: credits.held, heldUnknown: credits.heldUnknown });
+    const { delivered, running, failed, superseded } = totals;
+    expect(delivered + running + failed + superseded).toBe(credits.spent);
+    expect(new Set(charges.map(({ name }) => name)).size).toBe(charges.length);
+    const rows = tallyCharges(charges, by);
+    for (const name of Object.keys(totals) as (keyof typeof totals)[]) {
+      expect(sum(rows.map((row) => row.credits[name]))).toBe(totals[name]);
+    }
+    expect(sum(rows.map(({ jobs }) => jobs))).toBe(charges.length);
+  },
+);
 
 describe('where credits went', () => {
   const graph = graphOfSteps([song('a'), song('b'), song('c')]);

@@ -5,6 +5,7 @@ import { explainView } from '../../../src/report/plan/explain-text.ts';
 import { planText } from '../../../src/report/plan/plan-text.ts';
 import { displayWidth } from '../../../src/report/text-width.ts';
 import { graphOf, images, TestCampaign } from '../../rig/campaign.ts';
+import { forAll } from '../../rig/runs.ts';
 import { paste } from './paste.ts';
 import { fullPlan, noColor, plan, type RowFacts, row, textOf } from './samples.ts';
 
@@ -147,42 +148,32 @@ describe('planText', () => {
     expect(show(rows)).toContain(`the budget is not enough for ${words}\n`);
   });
 
-  it('keeps within the width and its columns, whatever the addresses, kinds and reasons are', () => {
-    const word = fc.string({
-      unit: fc.constantFrom('a', ' ', '漢', '🎉', '\u001b[2J', '\n::error::', '|'),
-      maxLength: 120,
-    });
-    const someRow = fc.record({
-      address: word.map((end) => `a${end}`),
-      kind: word,
-      reason: word,
-      credits: fc.constantFrom(0, 5, 12_345, null),
-      discards: fc.constantFrom(0, 7),
-    });
-    const narrow = { address: 'a', kind: '', reason: '', credits: 12_345, discards: 0 };
-    fc.assert(
-      fc.property(
-        fc.array(someRow, { minLength: 1, maxLength: 5 }),
-        fc.integer({ min: 60, max: 140 }),
-        fc.boolean(),
-        (values, width, all) => {
-          const text = show(
-            values.map((value) => row('hero', 'create', value)),
-            { width, all },
-          );
-          for (const line of text.split('\n').slice(1)) expect(displayWidth(line)).toBeLessThanOrEqual(width);
-          expect(text).not.toContain('\u001b');
-          expect(text).not.toMatch(/^\s*::/m);
-          const table = text.split('\n\n')[1]?.split('\n') ?? [];
-          const starts = table.filter((line) => !line.startsWith(' '));
-          expect(starts.every((line) => line.startsWith('+ '))).toBe(true);
-          if (all) expect(starts).toHaveLength(values.length);
-        },
-      ),
-      {
-        examples: [[[narrow, { ...narrow, kind: '\n::error::', credits: 0 }, { ...narrow, credits: null }], 60, false]],
-      },
+  const word = fc.string({
+    unit: fc.constantFrom('a', ' ', '漢', '🎉', '\u001b[2J', '\n::error::', '|'),
+    maxLength: 120,
+  });
+  const someRow = fc.record({
+    address: word.map((end) => `a${end}`),
+    kind: word,
+    reason: word,
+    credits: fc.constantFrom(0, 5, 12_345, null),
+    discards: fc.constantFrom(0, 7),
+  });
+  const narrow = { address: 'a', kind: '', reason: '', credits: 12_345, discards: 0 };
+  forAll([fc.array(someRow, { minLength: 1, maxLength: 5 }), fc.integer({ min: 60, max: 140 }), fc.boolean()], {
+    examples: [[[narrow, { ...narrow, kind: '\n::error::', credits: 0 }, { ...narrow, credits: null }], 60, false]],
+  })('keeps within the width and its columns, whatever the addresses, kinds and reasons are', (values, width, all) => {
+    const text = show(
+      values.map((value) => row('hero', 'create', value)),
+      { width, all },
     );
+    for (const line of text.split('\n').slice(1)) expect(displayWidth(line)).toBeLessThanOrEqual(width);
+    expect(text).not.toContain('\u001b');
+    expect(text).not.toMatch(/^\s*::/m);
+    const table = text.split('\n\n')[1]?.split('\n') ?? [];
+    const starts = table.filter((line) => !line.startsWith(' '));
+    expect(starts.every((line) => line.startsWith('+ '))).toBe(true);
+    if (all) expect(starts).toHaveLength(values.length);
   });
 });
 

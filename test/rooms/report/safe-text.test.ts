@@ -11,6 +11,7 @@ import { accountsJson, accountsView } from '../../../src/report/tables/lists.ts'
 import { doctorJson, doctorView } from '../../../src/report/tables/local-state.ts';
 import { displayWidth } from '../../../src/report/text-width.ts';
 import { graphOf } from '../../rig/campaign.ts';
+import { forAll } from '../../rig/runs.ts';
 import { paste } from './paste.ts';
 import { textOf } from './samples.ts';
 
@@ -81,32 +82,28 @@ describe('safeText', () => {
     expect(safeText(text, maxLength)).toBe(shown);
   });
 
-  it('never holds a character that a terminal obeys, and keeps to its length', () => {
-    fc.assert(
-      fc.property(nasty, fc.integer({ min: 0, max: 60 }), (text, maxLength) => {
-        const safe = safeText(text, maxLength);
-        expect(safe.length).toBeLessThanOrEqual(maxLength);
-        expect([...safe].filter((character) => isObeyed(character.codePointAt(0) ?? 0))).toEqual([]);
-        expect(safe).not.toMatch(orders);
-      }),
-      { numRuns: 2000 },
-    );
-  });
+  forAll([nasty, fc.integer({ min: 0, max: 60 })], 2000)(
+    'never holds a character that a terminal obeys, and keeps to its length',
+    (text, maxLength) => {
+      const safe = safeText(text, maxLength);
+      expect(safe.length).toBeLessThanOrEqual(maxLength);
+      expect([...safe].filter((character) => isObeyed(character.codePointAt(0) ?? 0))).toEqual([]);
+      expect(safe).not.toMatch(orders);
+    },
+  );
 });
 
 describe('safeJson', () => {
-  it('parses to the same value and holds nothing that a terminal obeys', () => {
-    fc.assert(
-      fc.property(fc.dictionary(nasty, nasty), (value) => {
-        const text = safeJson(value);
-        expect(JSON.parse(text)).toEqual(value);
-        expect([...text].filter((character) => isObeyed(character.codePointAt(0) ?? 0))).toEqual([]);
-        expect(text).not.toMatch(orders);
-        expect(text).not.toMatch(/::[a-z][\w-]*(\s[^\n]*?)?::/i);
-      }),
-      { numRuns: 1000 },
-    );
-  });
+  forAll([fc.dictionary(nasty, nasty)], 1000)(
+    'parses to the same value and holds nothing that a terminal obeys',
+    (value) => {
+      const text = safeJson(value);
+      expect(JSON.parse(text)).toEqual(value);
+      expect([...text].filter((character) => isObeyed(character.codePointAt(0) ?? 0))).toEqual([]);
+      expect(text).not.toMatch(orders);
+      expect(text).not.toMatch(/::[a-z][\w-]*(\s[^\n]*?)?::/i);
+    },
+  );
 
   it('holds no order to a build system, as a key or as a value', () => {
     const value = { '##vso[task.x]': '::set-env name=PATH::/tmp', plain: 'a::b ## [x] 16:9' };
@@ -171,26 +168,17 @@ describe('tableText', () => {
     expect(text).toBe('id                    x\n\\x3a:error::\\x1b[31m  a\\n::b\\tc\n');
   });
 
-  test('whatever the texts are, a table fits or becomes blocks, and has no tabs', () => {
-    const cell = fc.oneof(
-      fc.string({ unit: 'grapheme', maxLength: 30 }),
-      fc.constantFrom('::stop::', '\t', '\u001b[1m'),
-    );
-    fc.assert(
-      fc.property(
-        fc.array(fc.tuple(cell, cell, cell, cell), { minLength: 1 }),
-        fc.integer({ min: 20, max: 90 }),
-        (all, width) => {
-          const text = tableText(columns, all, width);
-          expect(text).not.toContain('\t');
-          const [head = '', ...lines] = text.split('\n');
-          const isTable = columns.filter(({ title }) => head.includes(title)).length > 1;
-          if (isTable) for (const line of lines) expect(displayWidth(line)).toBeLessThanOrEqual(width);
-        },
-      ),
-      { numRuns: 200 },
-    );
-  });
+  const cell = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 30 }), fc.constantFrom('::stop::', '\t', '\u001b[1m'));
+  forAll([fc.array(fc.tuple(cell, cell, cell, cell), { minLength: 1 }), fc.integer({ min: 20, max: 90 })], 200)(
+    'whatever the texts are, a table fits or becomes blocks, and has no tabs',
+    (all, width) => {
+      const text = tableText(columns, all, width);
+      expect(text).not.toContain('\t');
+      const [head = '', ...lines] = text.split('\n');
+      const isTable = columns.filter(({ title }) => head.includes(title)).length > 1;
+      if (isTable) for (const line of lines) expect(displayWidth(line)).toBeLessThanOrEqual(width);
+    },
+  );
 });
 
 /** Names that would end the text, the line or the label where they stand, or be read as HTML or Markdown. */

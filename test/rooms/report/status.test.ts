@@ -20,6 +20,7 @@ import { troublesOf, workersView } from '../../../src/report/tables/workers-text
 import { workerJsonLine, workerLine } from '../../../src/report/worker-text.ts';
 import { bufferTerminal } from '../../command/buffer-terminal.ts';
 import { type AnyFacts, sendBy } from '../../rig/facts-of-purchase.ts';
+import { forAll } from '../../rig/runs.ts';
 import { paste } from './paste.ts';
 import { at, eventfulRun, noColor, place, row, textOf } from './samples.ts';
 
@@ -423,23 +424,18 @@ describe('the history of a run', () => {
     `);
   });
 
-  it('reads and shows whatever lines there are', () => {
-    const fields = ['event', 'mediabatch', 'address', 'task', 'kind', 'action', 'outcome', 'credits', 'output', 'at'];
-    const words = ['run', 'run-close', 'run-ended', 'step-started', 'step-left', 'step-finished', 'output-saved', 'a'];
-    const names = [...fields, 'spentNow', 'elapsedMs', 'exit', 'outcomes', 'totals', 'error', 'message', '__proto__'];
-    const value = fc.oneof(fc.constantFrom<Json>(...words), fc.jsonValue() as fc.Arbitrary<Json>);
-    const odd = fc.dictionary(fc.constantFrom(...names), value) as fc.Arbitrary<Json>;
-    const line = fc.oneof(odd, fc.constantFrom(...events), fc.jsonValue() as fc.Arbitrary<Json>);
-    fc.assert(
-      fc.property(fc.array(line), (lines) => {
-        const run = tellAll(lines);
-        expect(run.spentNow).toBeGreaterThanOrEqual(0);
-        const text = textOf(runView(run, { isRunning: false, path: 'p' }), 80) + textOf(runsView([run]));
-        // biome-ignore lint/suspicious/noControlCharactersInRegex: what a terminal would obey
-        expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
-      }),
-      { numRuns: 300 },
-    );
+  const fields = ['event', 'mediabatch', 'address', 'task', 'kind', 'action', 'outcome', 'credits', 'output', 'at'];
+  const words = ['run', 'run-close', 'run-ended', 'step-started', 'step-left', 'step-finished', 'output-saved', 'a'];
+  const names = [...fields, 'spentNow', 'elapsedMs', 'exit', 'outcomes', 'totals', 'error', 'message', '__proto__'];
+  const value = fc.oneof(fc.constantFrom<Json>(...words), fc.jsonValue() as fc.Arbitrary<Json>);
+  const odd = fc.dictionary(fc.constantFrom(...names), value) as fc.Arbitrary<Json>;
+  const line = fc.oneof(odd, fc.constantFrom(...events), fc.jsonValue() as fc.Arbitrary<Json>);
+  forAll([fc.array(line)], 300)('reads and shows whatever lines there are', (lines) => {
+    const run = tellAll(lines);
+    expect(run.spentNow).toBeGreaterThanOrEqual(0);
+    const text = textOf(runView(run, { isRunning: false, path: 'p' }), 80) + textOf(runsView([run]));
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: what a terminal would obey
+    expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
   });
 });
 

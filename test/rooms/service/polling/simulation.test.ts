@@ -4,6 +4,7 @@ import type { Json } from '../../../../src/ground/json.ts';
 import { Durations, KnownDurations } from '../../../../src/service/polling/durations.ts';
 import { independent, layered } from '../../../bench/steps.ts';
 import { logNormal, seeded } from '../../../rig/random.ts';
+import { forAll } from '../../../rig/runs.ts';
 import {
   answer,
   type Oddity,
@@ -236,9 +237,10 @@ async function expectSeen({ oddity, counts, medianMs, readMs, ...given }: Campai
   expect(result.thoughtsPerJob).toBeLessThan(100 + result.tookMs / 100 + 4 * result.reads);
 }
 
-test('I16 whatever lists say and clocks do, each end is seen, no kind starves, and a 429 is heeded', async () => {
-  await fc.assert(fc.asyncProperty(campaign, expectSeen), { numRuns: 40 });
-}, 120_000);
+forAll([campaign], { numRuns: 40, timeoutMs: 120_000 })(
+  'I16 whatever lists say and clocks do, each end is seen, no kind starves, and a 429 is heeded',
+  expectSeen,
+);
 
 test('pages that are shorter each time hide no job', async () => {
   await expectSeen({
