@@ -19,6 +19,7 @@ import type { ResumedPlan } from '../../src/run/resume-plan.ts';
 import type { StepEnd } from '../../src/run/step-end.ts';
 import { MemoryLock, memoryBodies, memoryOutputs } from './memory-disk.ts';
 import { ScriptedService } from './scripted-service.ts';
+import { graphOfSteps } from './steps.ts';
 import { StandstillError, VirtualClock } from './virtual-clock.ts';
 
 /** A manifest as text, to a graph; a test that gets it wrong sees every diagnostic. */
@@ -40,6 +41,26 @@ ${extra}
 tasks:
   pic: { kind: image, foreach: [${rows}], with: { prompt: "a {{row}}" } }
 `;
+}
+
+/** An upload, an image, two voiceovers, a film, its cuts, and a post for each of three cuts, of which two are made. */
+export function launch(): Graph {
+  const url = (address: string, field = 'url') => ({ $ref: address, field });
+  const file = { path: 'logo.png', sha256: 'ab'.repeat(32), bytes: 3 };
+  const say = (number: number) => ({ text: `It costs ${number}`, voice_id: 'Aria' });
+  return graphOfSteps([
+    { address: 'logo', kind: 'upload', request: { file: 'logo.png' }, file },
+    { address: 'hero', kind: 'image', request: { prompt: 'hero', referenceImages: [url('logo')] } },
+    ...[1, 2].map((number) => ({ address: `say@${number}`, kind: 'voiceover', request: say(number) })),
+    { address: 'film', kind: 'video', request: { prompt: 'film', image: url('hero') } },
+    { address: 'cuts', kind: 'clipping', request: { videoUrl: url('film') } },
+    ...[0, 1, 2].map((index) => ({
+      address: `share@${index + 1}`,
+      kind: 'post',
+      request: { caption: `share ${index}`, media: [url('cuts', `clips.${index}.url`)] },
+      part: { of: 'cuts', index },
+    })),
+  ]);
 }
 
 export interface RunOptions {

@@ -45,18 +45,16 @@ async function bytesOf(body: AsyncIterable<Uint8Array> | undefined): Promise<Buf
   return Buffer.concat(parts);
 }
 
-describe('the name of a bucket', () => {
-  it.each([
-    ['s3://media', { bucket: 'media', prefix: '' }],
-    ['s3://media/', { bucket: 'media', prefix: '' }],
-    ['s3://my.media-1/a//b/', { bucket: 'my.media-1', prefix: 'a/b/' }],
-    ['s3://media/../other', undefined],
-    ['s3://Media', undefined],
-    ['s3:media', undefined],
-    ['s3://a b/c', undefined],
-  ])('%s', (text, place) => {
-    expect(parseS3(text)).toEqual(place);
-  });
+it.each([
+  ['s3://media', { bucket: 'media', prefix: '' }],
+  ['s3://media/', { bucket: 'media', prefix: '' }],
+  ['s3://my.media-1/a//b/', { bucket: 'my.media-1', prefix: 'a/b/' }],
+  ['s3://media/../other', undefined],
+  ['s3://Media', undefined],
+  ['s3:media', undefined],
+  ['s3://a b/c', undefined],
+])('the name of a bucket: %s', (text, place) => {
+  expect(parseS3(text)).toEqual(place);
 });
 
 describe('a bucket as a store', () => {

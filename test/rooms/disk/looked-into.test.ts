@@ -161,24 +161,22 @@ const lamp =
 const blank = 'it is blank: one color, and nothing on it';
 const undecoded = 'what it shows cannot be measured, because it cannot be decoded here';
 
-describe('pictures', () => {
-  test.each<[string, string, () => Promise<Uint8Array>, string[]]>([
-    ['a black one', 'a.png', () => plain('#000').png().toBuffer(), [blank]],
-    ['a white one, compressed', 'a.jpg', () => plain('#fff').jpeg({ quality: 40 }).toBuffer(), [blank]],
-    ['a transparent one', 'a.png', () => plain({ r: 9, g: 9, b: 9, alpha: 0 }).png().toBuffer(), [blank]],
-    ['a dot on white', 'a.png', () => drawn('<rect x="300" y="200" width="10" height="10"/>').png().toBuffer(), []],
-    [
-      'fog',
-      'a.png',
-      () =>
-        drawn('<rect width="640" height="240" fill="#646464"/><rect y="240" width="640" height="240" fill="#686868"/>')
-          .png()
-          .toBuffer(),
-      [],
-    ],
-    ['one that is broken', 'a.png', async () => (await drawn(lamp).png().toBuffer()).subarray(0, 900), [undecoded]],
-    ['a GIF', 'a.gif', () => drawn(lamp).gif().toBuffer(), [undecoded]],
-  ])('%s', async (_what, name, make, unmet) => {
-    expect((await measure(name, await make(), { blank: false })).unmet).toEqual(unmet);
-  });
+test.each<[string, string, () => Promise<Uint8Array>, string[]]>([
+  ['a black one', 'a.png', () => plain('#000').png().toBuffer(), [blank]],
+  ['a white one, compressed', 'a.jpg', () => plain('#fff').jpeg({ quality: 40 }).toBuffer(), [blank]],
+  ['a transparent one', 'a.png', () => plain({ r: 9, g: 9, b: 9, alpha: 0 }).png().toBuffer(), [blank]],
+  ['a dot on white', 'a.png', () => drawn('<rect x="300" y="200" width="10" height="10"/>').png().toBuffer(), []],
+  [
+    'fog',
+    'a.png',
+    () =>
+      drawn('<rect width="640" height="240" fill="#646464"/><rect y="240" width="640" height="240" fill="#686868"/>')
+        .png()
+        .toBuffer(),
+    [],
+  ],
+  ['one that is broken', 'a.png', async () => (await drawn(lamp).png().toBuffer()).subarray(0, 900), [undecoded]],
+  ['a GIF', 'a.gif', () => drawn(lamp).gif().toBuffer(), [undecoded]],
+])('pictures: %s', async (_what, name, make, unmet) => {
+  expect((await measure(name, await make(), { blank: false })).unmet).toEqual(unmet);
 });

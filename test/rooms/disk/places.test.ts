@@ -122,29 +122,27 @@ describe('own tree', () => {
 
   const link = (to: string, name: string) => symlinkSync(to, join(tree, name));
 
-  describe('a way that begins in a repository', () => {
-    test.each<[string, string | undefined, () => void]>([
-      ['deep/file', undefined, () => {}],
-      ['new/folder/file', undefined, () => {}],
-      ['../elsewhere', undefined, () => {}],
-      ['.git/hooks/file', undefined, () => {}],
-      ['inside/er/new', undefined, () => link('deep', 'inside')],
-      ['out/file', 'leads out of', () => link(outside, 'out')],
-      ['out/new/folder/file', 'leads out of', () => link(outside, 'out')],
-      ['twice/file', 'leads out of', () => [link(outside, 'out'), link('out', 'twice')]],
-      ['deep/up/file', 'leads out of', () => link('../..', 'deep/up')],
-      ['file', 'leads nowhere', () => link(join(outside, 'new'), 'file')],
-      ['hooks/file', 'leads to .git', () => link('.git/hooks', 'hooks')],
-      ['plain', 'leads to .secrets', () => link('.secrets', 'plain')],
-      ['gone/file', 'leads nowhere', () => link('nothing', 'gone')],
-      ['round/file', 'leads nowhere', () => link('round', 'round')],
-      // Somebody else's repository, seen through the link, is no excuse.
-      ['other/file', 'leads out of', () => [mkdirSync(join(outside, '.git')), link(outside, 'other')]],
-    ])('%s: %s', (path, why, prepare) => {
-      prepare();
-      if (why === undefined) expect(findWayOut(join(tree, path))).toBeUndefined();
-      else expect(findWayOut(join(tree, path))).toContain(why);
-    });
+  test.each<[string, string | undefined, () => void]>([
+    ['deep/file', undefined, () => {}],
+    ['new/folder/file', undefined, () => {}],
+    ['../elsewhere', undefined, () => {}],
+    ['.git/hooks/file', undefined, () => {}],
+    ['inside/er/new', undefined, () => link('deep', 'inside')],
+    ['out/file', 'leads out of', () => link(outside, 'out')],
+    ['out/new/folder/file', 'leads out of', () => link(outside, 'out')],
+    ['twice/file', 'leads out of', () => [link(outside, 'out'), link('out', 'twice')]],
+    ['deep/up/file', 'leads out of', () => link('../..', 'deep/up')],
+    ['file', 'leads nowhere', () => link(join(outside, 'new'), 'file')],
+    ['hooks/file', 'leads to .git', () => link('.git/hooks', 'hooks')],
+    ['plain', 'leads to .secrets', () => link('.secrets', 'plain')],
+    ['gone/file', 'leads nowhere', () => link('nothing', 'gone')],
+    ['round/file', 'leads nowhere', () => link('round', 'round')],
+    // Somebody else's repository, seen through the link, is no excuse.
+    ['other/file', 'leads out of', () => [mkdirSync(join(outside, '.git')), link(outside, 'other')]],
+  ])('a way that begins in a repository: %s: %s', (path, why, prepare) => {
+    prepare();
+    if (why === undefined) expect(findWayOut(join(tree, path))).toBeUndefined();
+    else expect(findWayOut(join(tree, path))).toContain(why);
   });
 
   test('of a folder that is no repository nothing is known, until somebody works in it', () => {

@@ -205,20 +205,18 @@ describe('relocating', () => {
   });
 });
 
-describe('strangers', () => {
-  it('are files under the name of an output, with any extension it could get, that are not ours', async () => {
-    const root = makeFolder();
-    mkdirSync(join(root, 'images'));
-    for (const name of ['hero.png', 'hero.jpg', 'hero.txt', 'hero', 'other.png'])
-      writeFileSync(join(root, 'images', name), 'x');
-    symlinkSync('nowhere', join(root, 'images', 'linked.webp'));
-    const saves = ['images/hero', 'images/linked', 'images/new', 'elsewhere/hero', '../hero'].map((save) => ({
-      address: `at ${save}`,
-      save,
-    }));
-    expect(await findStrangers(root, saves, (path) => path === 'images/hero.png')).toEqual([
-      { address: 'at images/hero', path: 'images/hero.jpg' },
-      { address: 'at images/linked', path: 'images/linked.webp' },
-    ]);
-  });
+it('foreign files are files under the name of an output, with any extension it could get, that are not ours', async () => {
+  const root = makeFolder();
+  mkdirSync(join(root, 'images'));
+  for (const name of ['hero.png', 'hero.jpg', 'hero.txt', 'hero', 'other.png'])
+    writeFileSync(join(root, 'images', name), 'x');
+  symlinkSync('nowhere', join(root, 'images', 'linked.webp'));
+  const saves = ['images/hero', 'images/linked', 'images/new', 'elsewhere/hero', '../hero'].map((save) => ({
+    address: `at ${save}`,
+    save,
+  }));
+  expect(await findStrangers(root, saves, (path) => path === 'images/hero.png')).toEqual([
+    { address: 'at images/hero', path: 'images/hero.jpg' },
+    { address: 'at images/linked', path: 'images/linked.webp' },
+  ]);
 });

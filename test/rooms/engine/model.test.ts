@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { actionsOf, graphOf, images, TestCampaign } from '../../rig/campaign.ts';
+import { actionsOf, graphOf, images, launch, TestCampaign } from '../../rig/campaign.ts';
 import { type Mishap, mishaps, suffer } from '../../rig/mishaps.ts';
 import { forAll, runs } from '../../rig/runs.ts';
 import { completed } from '../../rig/scripted-service.ts';
-import { graphOfSteps, type WrittenStep } from '../../rig/steps.ts';
 
 const timeoutMs = 900_000;
 
@@ -78,31 +77,10 @@ describe('whatever happens, in whatever order', () => {
     acts.filter((act) => act.do !== 'edit'),
     { minLength: 1, maxLength: 12 },
   );
-
-  const url = (address: string, field = 'url') => ({ $ref: address, field });
-  const launch: WrittenStep[] = [
-    {
-      address: 'logo',
-      kind: 'upload',
-      request: { file: 'logo.png' },
-      file: { path: 'logo.png', sha256: 'ab'.repeat(32), bytes: 3 },
-    },
-    { address: 'hero', kind: 'image', request: { prompt: 'hero', referenceImages: [url('logo')] } },
-    { address: 'film', kind: 'video', request: { prompt: 'film', image: url('hero') } },
-    { address: 'cuts', kind: 'clipping', request: { videoUrl: url('film') } },
-    ...[0, 1, 2].map(
-      (index): WrittenStep => ({
-        address: `share@${index + 1}`,
-        kind: 'post',
-        request: { caption: `share ${index}`, media: [url('cuts', `clips.${index}.url`)] },
-        part: { of: 'cuts', index },
-      }),
-    ),
-  ];
   forAll([calm], { numRuns: runs(300), endOnFailure: true, timeoutMs })(
     'posts, parts, uploads and kinds that cannot be asked again are bought at most once, too',
     async (history) => {
-      const campaign = new TestCampaign(graphOfSteps(launch));
+      const campaign = new TestCampaign(launch());
       campaign.service.jobMs = 3000;
       campaign.service.endOf = ({ body }) =>
         body.includes('videoUrl') ? completed('https://files.example/c0', 'https://files.example/c1') : undefined;
@@ -111,25 +89,6 @@ describe('whatever happens, in whatever order', () => {
         expectPaidOnce(campaign.service.ledger, campaign.file.text);
       }
       expect(campaign.service.ledger.filter(({ body }) => body.includes('share 2'))).toHaveLength(0);
-    },
-  );
-
-  const spoken = graphOfSteps(
-    [1, 2, 3, 4].map((number) => ({
-      address: `say@${number}`,
-      kind: 'voiceover',
-      request: { text: `It costs ${number}`, voice_id: 'Aria' },
-    })),
-  );
-  forAll([calm], { numRuns: runs(200), endOnFailure: true, timeoutMs })(
-    'what no key can ask for again is looked up, and paid for at most once',
-    async (history) => {
-      const campaign = new TestCampaign(spoken);
-      campaign.service.jobMs = 3000;
-      for (const act of [...history, { do: 'run' } as const]) {
-        await perform(campaign, act);
-        expectPaidOnce(campaign.service.ledger, campaign.file.text);
-      }
     },
   );
 

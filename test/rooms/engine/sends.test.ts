@@ -162,19 +162,17 @@ describe.each<Kind>(['image', 'video'])('the open send of a %s', (kind) => {
   });
 });
 
-describe('clocks', () => {
-  test('the age of a key is counted by the service: a clock that was ahead does not make it fresh', async () => {
-    const campaign = new TestCampaign(manifest('image'));
-    // The client is 22 h ahead of the service when it sends, and right 25 h later.
-    campaign.service.aheadMs = -22 * hourMs;
-    await lose(campaign);
-    campaign.clock.advance(3 * hourMs);
-    campaign.service.aheadMs = 0;
-    expect(charged(campaign)).toBe(3);
-    await campaign.run();
-    expect(charged(campaign)).toBe(3);
-    expect(hasOpenSends(campaign.file.read())).toBe(true);
-  });
+test('the age of a key is counted by the service: a clock that was ahead does not make it fresh', async () => {
+  const campaign = new TestCampaign(manifest('image'));
+  // The client is 22 h ahead of the service when it sends, and right 25 h later.
+  campaign.service.aheadMs = -22 * hourMs;
+  await lose(campaign);
+  campaign.clock.advance(3 * hourMs);
+  campaign.service.aheadMs = 0;
+  expect(charged(campaign)).toBe(3);
+  await campaign.run();
+  expect(charged(campaign)).toBe(3);
+  expect(hasOpenSends(campaign.file.read())).toBe(true);
 });
 
 describe('two branches', () => {

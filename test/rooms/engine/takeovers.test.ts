@@ -6,10 +6,9 @@ import { allowPosts } from '../../../src/plan/consent.ts';
 import { orderId, type Plan, type StepOrder } from '../../../src/plan/plan.ts';
 import { type ResumedPlan, resumePlan } from '../../../src/run/resume-plan.ts';
 import type { StepEnd } from '../../../src/run/step-end.ts';
-import { images, type RunOptions, TestCampaign } from '../../rig/campaign.ts';
+import { images, launch, type RunOptions, TestCampaign } from '../../rig/campaign.ts';
 import { forAll, runs } from '../../rig/runs.ts';
 import { completed, type Trouble } from '../../rig/scripted-service.ts';
-import { graphOfSteps, type WrittenStep } from '../../rig/steps.ts';
 
 const timeoutMs = 900_000;
 
@@ -187,23 +186,6 @@ tasks:
     },
   );
 
-  const url = (address: string, field = 'url') => ({ $ref: address, field });
-  const file = { path: 'logo.png', sha256: 'ab'.repeat(32), bytes: 3 };
-  const launch: WrittenStep[] = [
-    { address: 'logo', kind: 'upload', request: { file: 'logo.png' }, file },
-    { address: 'hero', kind: 'image', request: { prompt: 'hero', referenceImages: [url('logo')] } },
-    { address: 'say', kind: 'voiceover', request: { text: 'It costs 3', voice_id: 'Aria' } },
-    { address: 'film', kind: 'video', request: { prompt: 'film', image: url('hero') } },
-    { address: 'cuts', kind: 'clipping', request: { videoUrl: url('film') } },
-    ...[0, 1, 2].map(
-      (index): WrittenStep => ({
-        address: `share@${index + 1}`,
-        kind: 'post',
-        request: { caption: `share ${index}`, media: [url('cuts', `clips.${index}.url`)] },
-        part: { of: 'cuts', index },
-      }),
-    ),
-  ];
   const history = fc.array(
     fc.record({
       line: fc.nat(9),
@@ -221,7 +203,7 @@ tasks:
   forAll([history], { numRuns: runs(40), timeoutMs })(
     'posts, parts, uploads, lists and kinds that cannot be asked again: whatever happens, each is bought at most once',
     async (moments) => {
-      const campaign = new TestCampaign(graphOfSteps(launch));
+      const campaign = new TestCampaign(launch());
       const { service, clock } = campaign;
       service.jobMs = 3000;
       const failing = new Set<string>();

@@ -57,132 +57,128 @@ describe('a gate', () => {
   });
 });
 
-describe('a reference to a task with a gate', () => {
-  it.each<[name: string, lines: string[], expected: string[]]>([
+it.each<[name: string, lines: string[], expected: string[]]>([
+  [
+    'is to what is picked of its takes, which take no part in joins',
+    [takes, use('foreach: [A, B], takes: 2, with: { prompt: "{{tasks.hero.url}}" }')],
+    ['use@A/1 < hero@A 1 of 1', 'use@A/2 < hero@A 1 of 1', 'use@B/1 < hero@B 1 of 1', 'use@B/2 < hero@B 1 of 1'],
+  ],
+  [
+    'is to the value of an axis; the others join as ever',
     [
-      'is to what is picked of its takes, which take no part in joins',
-      [takes, use('foreach: [A, B], takes: 2, with: { prompt: "{{tasks.hero.url}}" }')],
-      ['use@A/1 < hero@A 1 of 1', 'use@A/2 < hero@A 1 of 1', 'use@B/1 < hero@B 1 of 1', 'use@B/2 < hero@B 1 of 1'],
+      styles('{ choose: 1, among: style }'),
+      use('foreach: [A], matrix: { style: [cold], r: ["9:16"] }, with: { prompt: "{{tasks.hero.url}}" }'),
     ],
+    ['use@A,cold,9:16 < hero@A,9:16 1 of 1'],
+  ],
+  [
+    'is to one of all steps, from any row',
+    [styles('{ choose: 1, among: all }'), use('foreach: [A], with: { prompt: "{{tasks.hero.url}}" }')],
+    ['use@A < hero 1 of 1'],
+  ],
+  [
+    'is a list of as many as are picked',
+    [styles('{ choose: 2, among: all }'), use('with: { prompt: x, referenceImages: "{{tasks.hero.urls}}" }')],
+    ['use < hero 1, hero 2 of 1'],
+  ],
+  [
+    'with approve is to the step itself',
     [
-      'is to the value of an axis; the others join as ever',
-      [
-        styles('{ choose: 1, among: style }'),
-        use('foreach: [A], matrix: { style: [cold], r: ["9:16"] }, with: { prompt: "{{tasks.hero.url}}" }'),
-      ],
-      ['use@A,cold,9:16 < hero@A,9:16 1 of 1'],
+      styles('approve'),
+      use('foreach: [A], matrix: { style: [cold], r: ["1:1"] }, with: { prompt: "{{tasks.hero.url}}" }'),
     ],
-    [
-      'is to one of all steps, from any row',
-      [styles('{ choose: 1, among: all }'), use('foreach: [A], with: { prompt: "{{tasks.hero.url}}" }')],
-      ['use@A < hero 1 of 1'],
-    ],
-    [
-      'is a list of as many as are picked',
-      [styles('{ choose: 2, among: all }'), use('with: { prompt: x, referenceImages: "{{tasks.hero.urls}}" }')],
-      ['use < hero 1, hero 2 of 1'],
-    ],
-    [
-      'with approve is to the step itself',
-      [
-        styles('approve'),
-        use('foreach: [A], matrix: { style: [cold], r: ["1:1"] }, with: { prompt: "{{tasks.hero.url}}" }'),
-      ],
-      ['use@A,cold,1:1 < hero@A,cold,1:1 of 1'],
-    ],
-    [
-      'by `needs` is to all that are asked about',
-      [takes, use('foreach: [B], needs: [hero], with: { prompt: x }')],
-      ['use@B <  of 1'],
-    ],
-  ])('%s', (_name, lines, expected) => {
-    expect(seen(...lines)).toEqual(expected);
-  });
+    ['use@A,cold,1:1 < hero@A,cold,1:1 of 1'],
+  ],
+  [
+    'by `needs` is to all that are asked about',
+    [takes, use('foreach: [B], needs: [hero], with: { prompt: x }')],
+    ['use@B <  of 1'],
+  ],
+])('a reference to a task with a gate: %s', (_name, lines, expected) => {
+  expect(seen(...lines)).toEqual(expected);
 });
 
-describe('a gate that cannot be', () => {
-  it.each<[name: string, lines: string[], code: string, at: string, says: string]>([
+it.each<[name: string, lines: string[], code: string, at: string, says: string]>([
+  [
+    'more than there are',
+    [takes.replace('choose: 1', 'choose: 4')],
+    'MB1103',
+    '4',
+    'chooses 4, but hero@A has 3 outputs',
+  ],
+  [
+    'an axis that is none',
+    [styles('{ choose: 1, among: stile }')],
+    'MB1103',
+    'stile',
+    'chooses among `stile`, which is not an axis',
+  ],
+  [
+    'takes where there is one',
+    [takes.replace('takes: 3, ', '')],
+    'MB1103',
+    'choose',
+    'chooses among takes, and there is one',
+  ],
+  [
+    'approve with among',
+    [takes.replace('choose: 1', 'approve: true, among: takes')],
+    'MB1103',
+    'among',
+    'has `approve` and `among`',
+  ],
+  ['no number', [takes.replace('choose: 1', 'among: takes')], 'MB1102', 'gate', 'has no `choose`'],
+  [
+    'a misspelled number, without consequences for those who use it',
+    [takes.replace('choose: 1', 'chose: 1'), use('foreach: [A], with: { prompt: "{{tasks.hero.url}}" }')],
+    'MB1101',
+    'chose',
+    '`chose` is not a key of `gate`',
+  ],
+  ['a word that is none', [takes.replace('{ choose: 1 }', 'maybe')], 'MB1103', 'maybe', 'is "maybe"'],
+  [
+    'of an upload',
+    ['  up: { kind: upload, gate: approve, with: { file: x.png } }'],
+    'MB1103',
+    'gate',
+    '`gate` of task `up` has no meaning: an upload costs nothing',
+  ],
+  [
+    'a single reference to several',
+    [takes.replace('choose: 1', 'choose: 2'), use('foreach: [A], with: { prompt: "{{tasks.hero.url}}" }')],
+    'MB1405',
+    'tasks.hero.url',
+    'is one output, but 2 are picked',
+  ],
+  [
+    '`from` that chooses what the gate chooses',
+    [takes, use('foreach: [A], from: { hero: { take: 2 } }, with: { prompt: "{{tasks.hero.url}}" }')],
+    'MB1405',
+    'take',
+    '`take` of `hero` is chosen at its gate',
+  ],
+  [
+    'parts of what is chosen',
     [
-      'more than there are',
-      [takes.replace('choose: 1', 'choose: 4')],
-      'MB1103',
-      '4',
-      'chooses 4, but hero@A has 3 outputs',
+      '  talk: { kind: clipping, takes: 2, gate: { choose: 1 }, with: { videoUrl: "https://a.example/x.mp4" } }',
+      use('foreach: "{{tasks.talk.clips}}", maxItems: 2, with: { prompt: "{{row.url}}" }'),
     ],
-    [
-      'an axis that is none',
-      [styles('{ choose: 1, among: stile }')],
-      'MB1103',
-      'stile',
-      'chooses among `stile`, which is not an axis',
-    ],
-    [
-      'takes where there is one',
-      [takes.replace('takes: 3, ', '')],
-      'MB1103',
-      'choose',
-      'chooses among takes, and there is one',
-    ],
-    [
-      'approve with among',
-      [takes.replace('choose: 1', 'approve: true, among: takes')],
-      'MB1103',
-      'among',
-      'has `approve` and `among`',
-    ],
-    ['no number', [takes.replace('choose: 1', 'among: takes')], 'MB1102', 'gate', 'has no `choose`'],
-    [
-      'a misspelled number, without consequences for those who use it',
-      [takes.replace('choose: 1', 'chose: 1'), use('foreach: [A], with: { prompt: "{{tasks.hero.url}}" }')],
-      'MB1101',
-      'chose',
-      '`chose` is not a key of `gate`',
-    ],
-    ['a word that is none', [takes.replace('{ choose: 1 }', 'maybe')], 'MB1103', 'maybe', 'is "maybe"'],
-    [
-      'of an upload',
-      ['  up: { kind: upload, gate: approve, with: { file: x.png } }'],
-      'MB1103',
-      'gate',
-      '`gate` of task `up` has no meaning: an upload costs nothing',
-    ],
-    [
-      'a single reference to several',
-      [takes.replace('choose: 1', 'choose: 2'), use('foreach: [A], with: { prompt: "{{tasks.hero.url}}" }')],
-      'MB1405',
-      'tasks.hero.url',
-      'is one output, but 2 are picked',
-    ],
-    [
-      '`from` that chooses what the gate chooses',
-      [takes, use('foreach: [A], from: { hero: { take: 2 } }, with: { prompt: "{{tasks.hero.url}}" }')],
-      'MB1405',
-      'take',
-      '`take` of `hero` is chosen at its gate',
-    ],
-    [
-      'parts of what is chosen',
-      [
-        '  talk: { kind: clipping, takes: 2, gate: { choose: 1 }, with: { videoUrl: "https://a.example/x.mp4" } }',
-        use('foreach: "{{tasks.talk.clips}}", maxItems: 2, with: { prompt: "{{row.url}}" }'),
-      ],
-      'MB1405',
-      '"{{tasks.talk.clips}}"',
-      'cannot be used in `foreach`',
-    ],
-  ])('%s', (_name, lines, code, at, says) => {
-    const text = tasks(...lines);
-    const { diagnostics } = load(text, { uploads: { 'x.png': { sha256: 'ab', bytes: 2 } } });
-    const [first] = diagnostics;
-    const { start, end } = first?.place ?? { start: { offset: 0 }, end: { offset: 0 } };
-    expect(
-      diagnostics.map((one) => one.code),
-      JSON.stringify(diagnostics),
-    ).toEqual([code]);
-    expect(text.slice(start.offset, end.offset)).toBe(at);
-    expect(first?.message).toContain(says);
-    expect(first?.hint).toBeTruthy();
-  });
+    'MB1405',
+    '"{{tasks.talk.clips}}"',
+    'cannot be used in `foreach`',
+  ],
+])('a gate that cannot be: %s', (_name, lines, code, at, says) => {
+  const text = tasks(...lines);
+  const { diagnostics } = load(text, { uploads: { 'x.png': { sha256: 'ab', bytes: 2 } } });
+  const [first] = diagnostics;
+  const { start, end } = first?.place ?? { start: { offset: 0 }, end: { offset: 0 } };
+  expect(
+    diagnostics.map((one) => one.code),
+    JSON.stringify(diagnostics),
+  ).toEqual([code]);
+  expect(text.slice(start.offset, end.offset)).toBe(at);
+  expect(first?.message).toContain(says);
+  expect(first?.hint).toBeTruthy();
 });
 
 const campaign = (task: string) => `version: 1\nname: test\ntasks:\n  hero: { ${task} }\n`;

@@ -156,13 +156,11 @@ describe('choices', () => {
   });
 });
 
-describe('one mistake is told once', () => {
-  it('a value that breaks several rules', () => {
-    const text: Json = { properties: { prompt: { type: 'string', minLength: 1, pattern: '\\S' } } };
-    expect(check(text, { prompt: '' }).map(({ message }) => message)).toEqual([
-      '`prompt` is "": it must NOT have fewer than 1 characters',
-    ]);
-  });
+it('a value that breaks several rules is one mistake', () => {
+  const text: Json = { properties: { prompt: { type: 'string', minLength: 1, pattern: '\\S' } } };
+  expect(check(text, { prompt: '' }).map(({ message }) => message)).toEqual([
+    '`prompt` is "": it must NOT have fewer than 1 characters',
+  ]);
 });
 
 describe('what nobody can judge', () => {

@@ -199,22 +199,20 @@ describe('formats', () => {
     });
   });
 
-  describe('a file that is nearly a table', () => {
-    it.each([
-      ['columns separated by |', 'r.csv', 'k|p\na|x, y\n', undefined],
-      ['a space before a quote', 'r.csv', '"k", "p"\na,x\n', 'remove the space'],
-      ['a text written as a formula', 'r.csv', 'k,p\n="007",x\n', 'remove the space or `=`'],
-      ['a quote inside', 'r.csv', 'k,p\na,19" rack\n', 'put the whole value in double quotes'],
-      ['an empty JSON file', 'r.json', '\n', 'r.json is empty'],
-      ['a comment in JSON', 'r.json', '// rows\n[]', 'JSON has no comments'],
-      ['two merges in YAML', 'r.yaml', '- &a { k: a }\n- &b { p: b }\n- { <<: *a, <<: *b }\n', '<<: [*a, *b]'],
-    ])('%s', (_name, file, text, says) => {
-      const manifest = tasks(`  a: { kind: image, foreach: ${file}, with: { prompt: "{{row.p}}" }, key: "{{row.k}}" }`);
-      const { diagnostics } = load(manifest, { data: { [file]: text } });
-      const said = diagnostics.map(({ message, hint }) => `${message} ${hint}`).join('\n');
-      if (says === undefined) expect(said).toBe('');
-      else expect(said).toContain(says);
-    });
+  it.each([
+    ['columns separated by |', 'r.csv', 'k|p\na|x, y\n', undefined],
+    ['a space before a quote', 'r.csv', '"k", "p"\na,x\n', 'remove the space'],
+    ['a text written as a formula', 'r.csv', 'k,p\n="007",x\n', 'remove the space or `=`'],
+    ['a quote inside', 'r.csv', 'k,p\na,19" rack\n', 'put the whole value in double quotes'],
+    ['an empty JSON file', 'r.json', '\n', 'r.json is empty'],
+    ['a comment in JSON', 'r.json', '// rows\n[]', 'JSON has no comments'],
+    ['two merges in YAML', 'r.yaml', '- &a { k: a }\n- &b { p: b }\n- { <<: *a, <<: *b }\n', '<<: [*a, *b]'],
+  ])('a file that is nearly a table: %s', (_name, file, text, says) => {
+    const manifest = tasks(`  a: { kind: image, foreach: ${file}, with: { prompt: "{{row.p}}" }, key: "{{row.k}}" }`);
+    const { diagnostics } = load(manifest, { data: { [file]: text } });
+    const said = diagnostics.map(({ message, hint }) => `${message} ${hint}`).join('\n');
+    if (says === undefined) expect(said).toBe('');
+    else expect(said).toContain(says);
   });
 
   describe('the row of names', () => {

@@ -189,26 +189,24 @@ describe('damage', () => {
   });
 });
 
-describe('a file of version 2, the first that was released,', () => {
-  it('is read as it is, byte for byte', () => {
-    const reading = read(golden);
-    expect(reading.diagnostics).toEqual([]);
-    expect(reading.needsRewrite).toBe(false);
-    expect(writeLock(reading.lock)).toBe(golden.toString());
-    expect(jobIds(reading.lock)).toEqual([
-      'hero@de,16:9 img_8f1',
-      'hero@de,16:9 img_902',
-      'hero@en/2 img_777',
-      'logo up_1',
-      'song mus_1',
-      'song mus_2',
-      'teaser img_7',
-    ]);
-    expect(openSends(reading.lock, new Set()).map(({ purchase }) => purchase.send)).toEqual([
-      '0123456789abcdef',
-      'fedcba9876543210',
-    ]);
-  });
+it('a file of version 2, the first that was released, is read as it is, byte for byte', () => {
+  const reading = read(golden);
+  expect(reading.diagnostics).toEqual([]);
+  expect(reading.needsRewrite).toBe(false);
+  expect(writeLock(reading.lock)).toBe(golden.toString());
+  expect(jobIds(reading.lock)).toEqual([
+    'hero@de,16:9 img_8f1',
+    'hero@de,16:9 img_902',
+    'hero@en/2 img_777',
+    'logo up_1',
+    'song mus_1',
+    'song mus_2',
+    'teaser img_7',
+  ]);
+  expect(openSends(reading.lock, new Set()).map(({ purchase }) => purchase.send)).toEqual([
+    '0123456789abcdef',
+    'fedcba9876543210',
+  ]);
 });
 
 const act = { fingerprint: '1:aa', generation: 1, attempt: 1, key: 'k' };

@@ -312,13 +312,11 @@ describe('line rules', () => {
     });
   });
 
-  describe('a value that is shown in a message', () => {
-    it.each([
-      ['nothing', undefined, 'nothing'],
-      ['what is not plain ASCII', 'ü\u009b😀', '"\\u00fc\\u009b\\ud83d\\ude00"'],
-      ['more than 80', 'a'.repeat(79), `"${'a'.repeat(78)}…`],
-    ])('%s', (_name, value, expected) => {
-      expect(shown(value)).toBe(expected);
-    });
+  it.each([
+    ['nothing', undefined, 'nothing'],
+    ['what is not plain ASCII', 'ü\u009b😀', '"\\u00fc\\u009b\\ud83d\\ude00"'],
+    ['more than 80', 'a'.repeat(79), `"${'a'.repeat(78)}…`],
+  ])('a value that is shown in a message: %s', (_name, value, expected) => {
+    expect(shown(value)).toBe(expected);
   });
 });

@@ -296,35 +296,33 @@ describe('a budget over all runs', () => {
   });
 });
 
-describe('totals', () => {
-  test('are the sums of all rows', () => {
-    const steps = graphOfSteps([
-      song('a'),
-      song('b', { retry: { attempts: 3 } }),
-      picture('p', { retry: { attempts: 2 } }),
-      picture('q'),
-    ]);
-    const b = stepOf(steps, 'b');
-    const lock = lockOf({ a: [saved(earlier(a), { credits: 6 })], b: [job(earlier(b), { credits: 5 })] });
-    const plan = planOf(steps, lock, { maxCredits: 40 });
-    expect(plan.rows.map(({ credits, mayRetry, discards }) => ({ credits, mayRetry, discards }))).toEqual([
-      { credits: 6, discards: 6 },
-      { credits: 6, mayRetry: 12, discards: 5 },
-      { credits: null, mayRetry: null },
-      { credits: null },
-    ]);
-    expect(withoutEstimate(plan.totals)).toStrictEqual({
-      toSpend: null,
-      ceiling: 12,
-      knownPrices: 12,
-      unknownPrices: 2,
-      alreadyPaid: 11,
-      held: 0,
-      discarded: 11,
-      mayRetry: 12,
-      heldUnpriced: 48,
-      maxCredits: 40,
-    });
+test('totals are the sums of all rows', () => {
+  const steps = graphOfSteps([
+    song('a'),
+    song('b', { retry: { attempts: 3 } }),
+    picture('p', { retry: { attempts: 2 } }),
+    picture('q'),
+  ]);
+  const b = stepOf(steps, 'b');
+  const lock = lockOf({ a: [saved(earlier(a), { credits: 6 })], b: [job(earlier(b), { credits: 5 })] });
+  const plan = planOf(steps, lock, { maxCredits: 40 });
+  expect(plan.rows.map(({ credits, mayRetry, discards }) => ({ credits, mayRetry, discards }))).toEqual([
+    { credits: 6, discards: 6 },
+    { credits: 6, mayRetry: 12, discards: 5 },
+    { credits: null, mayRetry: null },
+    { credits: null },
+  ]);
+  expect(withoutEstimate(plan.totals)).toStrictEqual({
+    toSpend: null,
+    ceiling: 12,
+    knownPrices: 12,
+    unknownPrices: 2,
+    alreadyPaid: 11,
+    held: 0,
+    discarded: 11,
+    mayRetry: 12,
+    heldUnpriced: 48,
+    maxCredits: 40,
   });
 });
 

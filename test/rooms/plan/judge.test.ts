@@ -283,24 +283,22 @@ describe('verdicts', () => {
     'poster@k1': 'picked',
   };
 
-  describe('whatever keys rows exchange and names tasks take', () => {
-    forAll([decisions, fc.array(shuffled, { minLength: 1, maxLength: 3 })], runs(60))(
-      'what is decided stays decided, and the plan only moves',
-      (changed, renames) => {
-        const isOf = (address: string): Is => changed[address] ?? likely[address] ?? 'undecided';
-        let lock = carryOut(graphOf(written), isOf);
-        const before = tell(graphOf(written), lock);
-        for (const [index, renamed] of renames.entries()) {
-          const graph = graphOf(renamed);
-          const now = tell(graph, lock);
-          expect(now.gates).toEqual(before.gates);
-          expect(now.actions.map((text) => text.replace(/: move$/, ': keep'))).toEqual(before.actions);
-          lock = moveAll(graph, lock, 9 + index);
-          expect(tell(graph, lock)).toEqual(before);
-        }
-      },
-    );
-  });
+  forAll([decisions, fc.array(shuffled, { minLength: 1, maxLength: 3 })], runs(60))(
+    'whatever keys rows exchange and names tasks take, what is decided stays decided, and the plan only moves',
+    (changed, renames) => {
+      const isOf = (address: string): Is => changed[address] ?? likely[address] ?? 'undecided';
+      let lock = carryOut(graphOf(written), isOf);
+      const before = tell(graphOf(written), lock);
+      for (const [index, renamed] of renames.entries()) {
+        const graph = graphOf(renamed);
+        const now = tell(graph, lock);
+        expect(now.gates).toEqual(before.gates);
+        expect(now.actions.map((text) => text.replace(/: move$/, ': keep'))).toEqual(before.actions);
+        lock = moveAll(graph, lock, 9 + index);
+        expect(tell(graph, lock)).toEqual(before);
+      }
+    },
+  );
 
   describe('where verdicts stand elsewhere than their purchases', () => {
     const exchanged = graphOf({ ...written, keys: ['k2', 'k1', 'k3'] });

@@ -132,17 +132,15 @@ describe('the order of a step', () => {
   });
 });
 
-describe('what an order may replace', () => {
-  test('everything that was bought for its step, but not what somebody has edited', () => {
-    const lock = lockOf({
-      'a@x': [
-        saved(a, { generation: 3, outputs: [output('z.mp3'), output('hand.mp3', { edited: true })] }),
-        job(earlier(a), { state: 'failed', generation: 2 }),
-        saved(earlier(a), { outputs: [output('b.mp3'), output('z.mp3')] }),
-      ],
-    });
-    expect(orderOf(graph, lock, { redo: new Set(['a@x']) }).replaces).toStrictEqual(['sha of b.mp3', 'sha of z.mp3']);
+test('an order may replace everything that was bought for its step, but not what somebody has edited', () => {
+  const lock = lockOf({
+    'a@x': [
+      saved(a, { generation: 3, outputs: [output('z.mp3'), output('hand.mp3', { edited: true })] }),
+      job(earlier(a), { state: 'failed', generation: 2 }),
+      saved(earlier(a), { outputs: [output('b.mp3'), output('z.mp3')] }),
+    ],
   });
+  expect(orderOf(graph, lock, { redo: new Set(['a@x']) }).replaces).toStrictEqual(['sha of b.mp3', 'sha of z.mp3']);
 });
 
 describe('what may follow in the same run, by `retry`', () => {

@@ -267,73 +267,71 @@ describe('orphans', () => {
     );
   }
 
-  describe('the record that a rename has left behind', () => {
-    test.each<[string, Lock, string[]]>([
-      ['goes when every purchase has another address', lockOf({ old: [two, one], a: [two, one] }), ['a']],
-      ['goes when its purchases have two other addresses', lockOf({ old: [two, one], a: [one], b: [two] }), ['a', 'b']],
-      ['goes with what was refused', lockOf({ old: [refused, one], a: [one] }), ['a']],
-      [
-        'goes with a create request whose answer was lost, when that has another address',
-        lockOf({ old: [open], a: [open] }),
-        ['a'],
-      ],
-      [
-        'goes when its send is closed at the other address',
-        closing(lockOf({ old: [open], a: [job(a, { jobId: 'four', key: 'k-4' })] }), 'a', { closes: ['s-4'] }),
-        ['a'],
-      ],
-      [
-        'goes when its send was decided about at the other address',
-        closing(lockOf({ old: [open], a: [refused] }), 'a', { decisions: { sends: ['s-4'] } }),
-        ['a'],
-      ],
-      [
-        'goes when its send is closed at an address that goes, too',
-        closing(lockOf({ old: [open, one], older: [one], a: [one] }), 'older', { closes: ['s-4'] }),
-        ['a'],
-      ],
-      [
-        'stays with a send whose key has found a job at the other address: that says nothing of this one',
-        lockOf({ old: [open], a: [job(a, { jobId: 'four', key: 'k-4' })] }),
-        ['old', 'a'],
-      ],
-      [
-        'stays with a send beside another one of the same key',
-        lockOf({ old: [open], a: [{ ...open, send: 's-5' }] }),
-        ['old', 'a'],
-      ],
-      [
-        'stays with a job whose id is that of another request',
-        lockOf({ old: [one], a: [{ ...two, jobId: 'one' }] }),
-        ['old', 'a'],
-      ],
-      ['goes with a send that was written off, when that has another address', lockOf({ old: [off], a: [off] }), ['a']],
-      [
-        'stays with a send that was written off, and stands nowhere else',
-        lockOf({ old: [off, one], a: [one] }),
-        ['old', 'a'],
-      ],
-      ['goes where nothing is left of it', lockOf({ old: [refused] }), []],
-      [
-        'stays where nothing is left but what was decided about a send: a branch may come back that has it open',
-        deciding(lockOf({ old: [refused] }), 'old', { sends: ['s-9'] }),
-        ['old'],
-      ],
-      ['stays while one purchase has no other address', lockOf({ old: [two, one], a: [one] }), ['old', 'a']],
-      [
-        'stays while a create request whose answer was lost has none',
-        lockOf({ old: [open, one], a: [one] }),
-        ['old', 'a'],
-      ],
-      [
-        'stays where the other address is no part of the manifest',
-        lockOf({ old: [one], older: [one] }),
-        ['old', 'older'],
-      ],
-      ['stays where the manifest has it', lockOf({ a: [one], b: [one] }), ['a', 'b']],
-    ])('%s', (_name, lock, addresses) => {
-      expect(Object.keys(left(lock))).toEqual(addresses);
-    });
+  test.each<[string, Lock, string[]]>([
+    ['goes when every purchase has another address', lockOf({ old: [two, one], a: [two, one] }), ['a']],
+    ['goes when its purchases have two other addresses', lockOf({ old: [two, one], a: [one], b: [two] }), ['a', 'b']],
+    ['goes with what was refused', lockOf({ old: [refused, one], a: [one] }), ['a']],
+    [
+      'goes with a create request whose answer was lost, when that has another address',
+      lockOf({ old: [open], a: [open] }),
+      ['a'],
+    ],
+    [
+      'goes when its send is closed at the other address',
+      closing(lockOf({ old: [open], a: [job(a, { jobId: 'four', key: 'k-4' })] }), 'a', { closes: ['s-4'] }),
+      ['a'],
+    ],
+    [
+      'goes when its send was decided about at the other address',
+      closing(lockOf({ old: [open], a: [refused] }), 'a', { decisions: { sends: ['s-4'] } }),
+      ['a'],
+    ],
+    [
+      'goes when its send is closed at an address that goes, too',
+      closing(lockOf({ old: [open, one], older: [one], a: [one] }), 'older', { closes: ['s-4'] }),
+      ['a'],
+    ],
+    [
+      'stays with a send whose key has found a job at the other address: that says nothing of this one',
+      lockOf({ old: [open], a: [job(a, { jobId: 'four', key: 'k-4' })] }),
+      ['old', 'a'],
+    ],
+    [
+      'stays with a send beside another one of the same key',
+      lockOf({ old: [open], a: [{ ...open, send: 's-5' }] }),
+      ['old', 'a'],
+    ],
+    [
+      'stays with a job whose id is that of another request',
+      lockOf({ old: [one], a: [{ ...two, jobId: 'one' }] }),
+      ['old', 'a'],
+    ],
+    ['goes with a send that was written off, when that has another address', lockOf({ old: [off], a: [off] }), ['a']],
+    [
+      'stays with a send that was written off, and stands nowhere else',
+      lockOf({ old: [off, one], a: [one] }),
+      ['old', 'a'],
+    ],
+    ['goes where nothing is left of it', lockOf({ old: [refused] }), []],
+    [
+      'stays where nothing is left but what was decided about a send: a branch may come back that has it open',
+      deciding(lockOf({ old: [refused] }), 'old', { sends: ['s-9'] }),
+      ['old'],
+    ],
+    ['stays while one purchase has no other address', lockOf({ old: [two, one], a: [one] }), ['old', 'a']],
+    [
+      'stays while a create request whose answer was lost has none',
+      lockOf({ old: [open, one], a: [one] }),
+      ['old', 'a'],
+    ],
+    [
+      'stays where the other address is no part of the manifest',
+      lockOf({ old: [one], older: [one] }),
+      ['old', 'older'],
+    ],
+    ['stays where the manifest has it', lockOf({ a: [one], b: [one] }), ['a', 'b']],
+  ])('the record that a rename has left behind: %s', (_name, lock, addresses) => {
+    expect(Object.keys(left(lock))).toEqual(addresses);
   });
 
   describe('what was decided about it', () => {

@@ -165,23 +165,21 @@ const compare = (bought: OpenRequest, paidRequest: OpenRequest, facts: ChangeFac
 const told = (...of: Parameters<typeof compare>) => describeChanges(compare(...of).changes);
 const output = (of: string) => ({ $ref: of, field: 'url' });
 
-describe('what changed between two requests', () => {
-  test.each<[string, OpenRequest, OpenRequest, string]>([
-    ['nothing that can be seen', { a: 1, b: { c: 1, d: 2 } }, { b: { d: 2, c: 1 }, a: 1 }, 'an input changed'],
-    ['a field more', {}, { seed: 1 }, 'seed is new'],
-    ['a text in place of a number', { size: 2 }, { size: '2k' }, 'size: 2 → 2k'],
-    ['a longer list', { images: ['a'] }, { images: ['a', 'b'] }, 'images: 1 → 2 items'],
-    ['an item of a list', { images: ['a', 'b'] }, { images: ['a', 'c'] }, 'images.1: b → c'],
-    ['words of a text', { prompt: 'on an oak table' }, { prompt: 'on an elm table' }, 'prompt: oak → elm'],
-    [
-      'several fields, in the order of their names',
-      { z: 1, m: 'old', a: 1, same: 0 },
-      { m: 'new', b: 1, z: 2, same: 0 },
-      'a is gone; b is new; m: old → new; z: 1 → 2',
-    ],
-  ])('%s', (_name, bought, wanted, said) => {
-    expect(told(bought, wanted)).toBe(said);
-  });
+test.each<[string, OpenRequest, OpenRequest, string]>([
+  ['nothing that can be seen', { a: 1, b: { c: 1, d: 2 } }, { b: { d: 2, c: 1 }, a: 1 }, 'an input changed'],
+  ['a field more', {}, { seed: 1 }, 'seed is new'],
+  ['a text in place of a number', { size: 2 }, { size: '2k' }, 'size: 2 → 2k'],
+  ['a longer list', { images: ['a'] }, { images: ['a', 'b'] }, 'images: 1 → 2 items'],
+  ['an item of a list', { images: ['a', 'b'] }, { images: ['a', 'c'] }, 'images.1: b → c'],
+  ['words of a text', { prompt: 'on an oak table' }, { prompt: 'on an elm table' }, 'prompt: oak → elm'],
+  [
+    'several fields, in the order of their names',
+    { z: 1, m: 'old', a: 1, same: 0 },
+    { m: 'new', b: 1, z: 2, same: 0 },
+    'a is gone; b is new; m: old → new; z: 1 → 2',
+  ],
+])('what changed between two requests: %s', (_name, bought, wanted, said) => {
+  expect(told(bought, wanted)).toBe(said);
 });
 
 describe('outputs of steps, which no hash is shown for', () => {
@@ -230,16 +228,14 @@ describe('outputs of steps, which no hash is shown for', () => {
   });
 });
 
-describe('what made it differ', () => {
-  test.each([
-    [{ is: 'data', name: 'mood', file: 'products.csv', line: 14 }, 'products.csv:14 mood: warm → cold'],
-    [{ is: 'variable', name: 'vars.mood', file: 'campaign.yaml', line: 3 }, 'vars.mood: warm → cold'],
-    [{ is: 'default', name: 'defaults.image.prompt' }, 'defaults.image.prompt: warm → cold'],
-    [{ is: 'template', name: 'tasks.hero.with.prompt' }, 'prompt: warm → cold'],
-    [undefined, 'prompt: warm → cold'],
-  ] as const)('%j', (cause, said) => {
-    expect(told({ prompt: 'a warm day' }, { prompt: 'a cold day' }, { causeOf: () => cause })).toBe(said);
-  });
+test.each([
+  [{ is: 'data', name: 'mood', file: 'products.csv', line: 14 }, 'products.csv:14 mood: warm → cold'],
+  [{ is: 'variable', name: 'vars.mood', file: 'campaign.yaml', line: 3 }, 'vars.mood: warm → cold'],
+  [{ is: 'default', name: 'defaults.image.prompt' }, 'defaults.image.prompt: warm → cold'],
+  [{ is: 'template', name: 'tasks.hero.with.prompt' }, 'prompt: warm → cold'],
+  [undefined, 'prompt: warm → cold'],
+] as const)('what made it differ: %j', (cause, said) => {
+  expect(told({ prompt: 'a warm day' }, { prompt: 'a cold day' }, { causeOf: () => cause })).toBe(said);
 });
 
 describe('two versions of a campaign', () => {

@@ -163,21 +163,19 @@ describe('a post that is out', () => {
   });
 });
 
-describe('a post that nobody knows about', () => {
-  test.each<[string, Purchase]>([
-    ['this very one', create(share, { state: 'unresolved' })],
-    ['this one, by a lock that thinks its key could be sent again', create(share, { since: '2030-01-01T23:59:00Z' })],
-    ['this one, with a place in a list that there is not', create(share, { state: 'unresolved', fence: 'job-1' })],
-    ['as it was before its input changed', create(before, { state: 'unresolved' })],
-  ])('is for a person to decide: %s', (_name, open) => {
-    for (const facts of [{}, redo]) {
-      expect(decided([open], facts)).toMatchObject({ action: 'unresolved', credits: 0 });
-      expect(decided([open], facts).order).toBeUndefined();
-      // Neither a newer refusal nor an earlier post says anything about it.
-      expect(decided([create(share, { state: 'refused', generation: 3 }), open], facts).action).toBe('unresolved');
-      expect(decided([{ ...open, generation: 2 }, sent(before)], facts).action).toBe('unresolved');
-    }
-  });
+test.each<[string, Purchase]>([
+  ['this very one', create(share, { state: 'unresolved' })],
+  ['this one, by a lock that thinks its key could be sent again', create(share, { since: '2030-01-01T23:59:00Z' })],
+  ['this one, with a place in a list that there is not', create(share, { state: 'unresolved', fence: 'job-1' })],
+  ['as it was before its input changed', create(before, { state: 'unresolved' })],
+])('a post that nobody knows about is for a person to decide: %s', (_name, open) => {
+  for (const facts of [{}, redo]) {
+    expect(decided([open], facts)).toMatchObject({ action: 'unresolved', credits: 0 });
+    expect(decided([open], facts).order).toBeUndefined();
+    // Neither a newer refusal nor an earlier post says anything about it.
+    expect(decided([create(share, { state: 'refused', generation: 3 }), open], facts).action).toBe('unresolved');
+    expect(decided([{ ...open, generation: 2 }, sent(before)], facts).action).toBe('unresolved');
+  }
 });
 
 describe('a post that never left', () => {

@@ -77,33 +77,26 @@ test.each([
   expect(repeatOf(purchases, { fingerprint, generation })).toBe(repeat);
 });
 
-describe('the next purchase of a step', () => {
-  test.each<[string, Purchase[], string, ReturnType<typeof nextPurchase>]>([
-    ['is the first', [], a.fingerprint, { generation: 1, repeat: 1 }],
-    ['is the first of its request', purchases, '1:new', { generation: 5, repeat: 1 }],
-    [
-      'is still the first where all was refused',
-      [create(a, { state: 'refused', generation: 3 }), create(a, { state: 'refused', attempt: 2 })],
-      a.fingerprint,
-      { generation: 1, repeat: 1 },
-    ],
-    [
-      'is still the second where the second was refused',
-      [create(a, { state: 'refused', generation: 2 }), saved(a)],
-      a.fingerprint,
-      { generation: 2, repeat: 2 },
-    ],
-    ['comes after what was forgotten', [forgotten(saved(a))], a.fingerprint, { generation: 2, repeat: 2 }],
-    [
-      'comes after what was written off',
-      [create(a, { writtenOff: true })],
-      a.fingerprint,
-      { generation: 2, repeat: 2 },
-    ],
-    ['comes after what is open', [create(a)], a.fingerprint, { generation: 2, repeat: 2 }],
-  ])('%s', (_name, known, fingerprint, next) => {
-    expect(nextPurchase(known, fingerprint)).toEqual(next);
-  });
+test.each<[string, Purchase[], string, ReturnType<typeof nextPurchase>]>([
+  ['is the first', [], a.fingerprint, { generation: 1, repeat: 1 }],
+  ['is the first of its request', purchases, '1:new', { generation: 5, repeat: 1 }],
+  [
+    'is still the first where all was refused',
+    [create(a, { state: 'refused', generation: 3 }), create(a, { state: 'refused', attempt: 2 })],
+    a.fingerprint,
+    { generation: 1, repeat: 1 },
+  ],
+  [
+    'is still the second where the second was refused',
+    [create(a, { state: 'refused', generation: 2 }), saved(a)],
+    a.fingerprint,
+    { generation: 2, repeat: 2 },
+  ],
+  ['comes after what was forgotten', [forgotten(saved(a))], a.fingerprint, { generation: 2, repeat: 2 }],
+  ['comes after what was written off', [create(a, { writtenOff: true })], a.fingerprint, { generation: 2, repeat: 2 }],
+  ['comes after what is open', [create(a)], a.fingerprint, { generation: 2, repeat: 2 }],
+])('the next purchase of a step: %s', (_name, known, fingerprint, next) => {
+  expect(nextPurchase(known, fingerprint)).toEqual(next);
 });
 
 describe('the state of a step', () => {

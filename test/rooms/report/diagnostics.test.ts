@@ -180,28 +180,26 @@ describe('excerpts', () => {
   });
 });
 
-describe('diagnosticsJson', () => {
-  it('carries everything', () => {
-    const full = mistake('there is no column nmae', {
-      hint: 'did you mean name',
-      place: place('campaign.yaml', [7, 18], [7, 26]),
-      related: [{ message: 'here', place: place('products.csv', [1, 1], [1, 9]) }],
-      trail: ['task hero'],
-      fix: { place: place('campaign.yaml', [7, 18], [7, 26]), text: 'row.name' },
-    });
-    const warning: Diagnostic = { code: 'MB1009', severity: 'warning', message: 'cut' };
-    const json = diagnosticsJson([warning, full], { file: 'campaign.yaml', steps: 3, tasks: 2 });
-    const start = { line: 7, column: 18, offset: 0 };
-    const range = { file: 'campaign.yaml', start, end: { ...start, column: 26 } };
-    const there = { file: 'products.csv', start: { line: 1, column: 1 }, end: { line: 1, column: 9 } };
-    const related = [{ message: 'here', range: there }];
-    expect(json).toMatchObject({
-      ...{ valid: false, errors: 1, warnings: 1, steps: 3, tasks: 2 },
-      diagnostics: [
-        { code: 'MB1203', hint: 'did you mean name', range, related, trail: ['task hero'], fix: { range } },
-        { code: 'MB1009', severity: 'warning', message: 'cut' },
-      ],
-    });
+it('the report as JSON carries everything', () => {
+  const full = mistake('there is no column nmae', {
+    hint: 'did you mean name',
+    place: place('campaign.yaml', [7, 18], [7, 26]),
+    related: [{ message: 'here', place: place('products.csv', [1, 1], [1, 9]) }],
+    trail: ['task hero'],
+    fix: { place: place('campaign.yaml', [7, 18], [7, 26]), text: 'row.name' },
+  });
+  const warning: Diagnostic = { code: 'MB1009', severity: 'warning', message: 'cut' };
+  const json = diagnosticsJson([warning, full], { file: 'campaign.yaml', steps: 3, tasks: 2 });
+  const start = { line: 7, column: 18, offset: 0 };
+  const range = { file: 'campaign.yaml', start, end: { ...start, column: 26 } };
+  const there = { file: 'products.csv', start: { line: 1, column: 1 }, end: { line: 1, column: 9 } };
+  const related = [{ message: 'here', range: there }];
+  expect(json).toMatchObject({
+    ...{ valid: false, errors: 1, warnings: 1, steps: 3, tasks: 2 },
+    diagnostics: [
+      { code: 'MB1203', hint: 'did you mean name', range, related, trail: ['task hero'], fix: { range } },
+      { code: 'MB1009', severity: 'warning', message: 'cut' },
+    ],
   });
 });
 

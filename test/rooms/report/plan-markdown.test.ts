@@ -118,22 +118,20 @@ describe('planMarkdown', () => {
   });
 });
 
-describe('a code span', () => {
-  forAll([fc.oneof(text, fc.string()), text])(
-    'shows exactly the text, alone and in a cell, beside others',
-    (given, other) => {
-      const line = `${markdownCode(given)}, then: ${markdownCode(other)}`;
-      expect(codesOf(spansOf(line))).toEqual([shownText(given), shownText(other)].filter(Boolean));
-      expect(proseOf(spansOf(line))).toBe(', then: ');
-      const columns = [{ title: 'one' }, { title: 'other' }];
-      const [, , row = ''] = markdownText([table(columns, [[named(given), named(other)]])]).split('\n');
-      const cells = cellsOf(row);
-      expect(cells.map((cell) => codesOf(spansOf(cell)))).toEqual(
-        [given, other].map((one) => [shownText(one)].filter(Boolean)),
-      );
-    },
-  );
-});
+forAll([fc.oneof(text, fc.string()), text])(
+  'a code span shows exactly the text, alone and in a cell, beside others',
+  (given, other) => {
+    const line = `${markdownCode(given)}, then: ${markdownCode(other)}`;
+    expect(codesOf(spansOf(line))).toEqual([shownText(given), shownText(other)].filter(Boolean));
+    expect(proseOf(spansOf(line))).toBe(', then: ');
+    const columns = [{ title: 'one' }, { title: 'other' }];
+    const [, , row = ''] = markdownText([table(columns, [[named(given), named(other)]])]).split('\n');
+    const cells = cellsOf(row);
+    expect(cells.map((cell) => codesOf(spansOf(cell)))).toEqual(
+      [given, other].map((one) => [shownText(one)].filter(Boolean)),
+    );
+  },
+);
 
 /** The codes of each part of a plan, and all that is no code. */
 function readPlan(markdown: string) {

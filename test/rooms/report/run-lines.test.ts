@@ -148,18 +148,16 @@ describe('createLines', () => {
   });
 });
 
-describe('createEventLines', () => {
-  it('writes each event as a line that parses to the same event', () => {
-    const events: RunEvent[] = eventfulRun();
-    let text = '';
-    const reporter = createEventLines((piece) => {
-      text += piece;
-    });
-    for (const event of events) reporter.on(event);
-    const lines = text.split('\n').slice(0, -1);
-    expect(lines.map((line) => JSON.parse(line))).toEqual(events);
-    expect(text).not.toContain('\u001b');
+it('--events writes each event as a line that parses to the same event', () => {
+  const events: RunEvent[] = eventfulRun();
+  let text = '';
+  const reporter = createEventLines((piece) => {
+    text += piece;
   });
+  for (const event of events) reporter.on(event);
+  const lines = text.split('\n').slice(0, -1);
+  expect(lines.map((line) => JSON.parse(line))).toEqual(events);
+  expect(text).not.toContain('\u001b');
 });
 
 describe('summaryView', () => {

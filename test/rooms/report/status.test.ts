@@ -163,9 +163,8 @@ describe('makeStatus', () => {
   });
 });
 
-describe('statusView', () => {
-  it('is a line per task, the money, and what needs attention', () => {
-    expect(textOf(statusView(makeStatus(facts), { paste }))).toMatchInlineSnapshot(`
+it('the status is a line per task, the money, and what needs attention', () => {
+  expect(textOf(statusView(makeStatus(facts), { paste }))).toMatchInlineSnapshot(`
       "aurora-launch: 3 of 10 steps done
 
       hero  image  2 of 9  1 running · 1 failed · 1 lost · 2 unresolved · 2 not bought · 1 file missing
@@ -183,7 +182,6 @@ describe('statusView', () => {
       to decide about what is unresolved: mediabatch resolve campaign.yaml hero@unresolved
       "
     `);
-  });
 });
 
 describe('result json', () => {

@@ -409,31 +409,29 @@ describe('verdicts', () => {
   });
 });
 
-describe('changes', () => {
-  test('are told to whoever listens; of too many the oldest goes', async () => {
-    const { running, host } = await served();
-    const listen = async () => {
-      const socket = connect(Number(new URL(running.url).port), '127.0.0.1');
-      socket.write(`GET ${new URL(running.url).pathname}changes HTTP/1.1\r\nHost: localhost\r\n\r\n`);
-      let text = '';
-      socket.setEncoding('utf8').on('data', (piece: string) => {
-        text += piece;
-      });
-      const ended = once(socket, 'end');
-      while (!text.includes('"revision":')) await wait(2);
-      return { socket, ended, text: () => text };
-    };
-    const first = await listen();
-    expect(first.text()).toContain('event: change\ndata: {"revision":1}\n\n');
-    host.change();
-    while (!first.text().includes('data: {"revision":2,"since":1,')) await wait(2);
-    const others = [];
-    for (let count = 0; count < 16; count += 1) others.push(await listen());
-    await first.ended;
-    host.change();
-    for (const one of others) while (!one.text().includes('data: {"revision":3,"since":2,')) await wait(2);
-    for (const { socket } of [first, ...others]) socket.destroy();
-  });
+test('changes are sent to every listener; of too many listeners the oldest is disconnected', async () => {
+  const { running, host } = await served();
+  const listen = async () => {
+    const socket = connect(Number(new URL(running.url).port), '127.0.0.1');
+    socket.write(`GET ${new URL(running.url).pathname}changes HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    let text = '';
+    socket.setEncoding('utf8').on('data', (piece: string) => {
+      text += piece;
+    });
+    const ended = once(socket, 'end');
+    while (!text.includes('"revision":')) await wait(2);
+    return { socket, ended, text: () => text };
+  };
+  const first = await listen();
+  expect(first.text()).toContain('event: change\ndata: {"revision":1}\n\n');
+  host.change();
+  while (!first.text().includes('data: {"revision":2,"since":1,')) await wait(2);
+  const others = [];
+  for (let count = 0; count < 16; count += 1) others.push(await listen());
+  await first.ended;
+  host.change();
+  for (const one of others) while (!one.text().includes('data: {"revision":3,"since":2,')) await wait(2);
+  for (const { socket } of [first, ...others]) socket.destroy();
 });
 
 test('a thousand connections that say nothing, or half of something, keep nobody out', async () => {

@@ -137,19 +137,20 @@ describe('a job that comes to nothing', () => {
   });
 });
 
-describe('a job that is not watched any longer', () => {
-  test.each([
-    ['auth', [['stop', 'auth', 'why']]],
-    ['unreachable', [['stop', 'unreachable', 'why']]],
-    ['signal', []],
-    ['patience', []],
-  ] as const)('runs on (%s), and ends all buying only where nothing more can come of it', async (because, stops) => {
+test.each([
+  ['auth', [['stop', 'auth', 'why']]],
+  ['unreachable', [['stop', 'unreachable', 'why']]],
+  ['signal', []],
+  ['patience', []],
+] as const)(
+  'a job that is not watched any longer runs on (%s), and ends all buying only where nothing more can come of it',
+  async (because, stops) => {
     const ran = await run({ jobId: 'job-9', action: 'attach' }, [{ is: 'unwatched', because, error: 'why' }]);
     expect(ran.end).toEqual({ outcome: 'running', credits: 0, error: 'why' });
     expect(ran.told).toEqual(stops);
     expect(ran.freed.times).toBe(1);
-  });
-});
+  },
+);
 
 describe('a step that shares a job', () => {
   const shared = { sharesJobOf: 'hero@en', action: 'download' } as const;

@@ -1,20 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Fault, readFaults } from '../../../src/sandbox/index.ts';
+import { makeFolder } from '../../rig/folder.ts';
 import { dataOf, goodBodies, kindNames, openRig } from './rig.ts';
-
-const closers: (() => void)[] = [];
-afterEach(() => {
-  for (const close of closers.splice(0)) close();
-});
-
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), 'sandbox-'));
-  closers.push(() => rmSync(path, { recursive: true }));
-  return path;
-}
 
 const body = { prompt: 'a lamp', resolution: '1k' };
 
@@ -142,7 +131,7 @@ describe('each place of the service', () => {
 
 describe('a file of faults', () => {
   const read = (content: unknown) => {
-    const path = join(folder(), 'faults.json');
+    const path = join(makeFolder(), 'faults.json');
     writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
     return readFaults(path);
   };

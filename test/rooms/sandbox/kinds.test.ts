@@ -5,6 +5,18 @@ const good = goodBodies;
 
 describe('a job is accepted', () => {
   test.each<[KindName, string, object, string, number]>([
+    ['image', 'defaults', {}, 'alpha-2', 3],
+    ['image', '1k', { resolution: '1k' }, 'alpha-2', 2],
+    ['image', '4k', { resolution: '4k' }, 'alpha-2', 5],
+    ['image', 'an unknown resolution falls back', { resolution: '8k' }, 'alpha-2', 3],
+    ['image', 'alpha-pro', { model: 'alpha-pro', aspectRatio: '21:9', resolution: '4k' }, 'alpha-pro', 9],
+    ['image', 'auto', { aspectRatio: 'auto' }, 'alpha-2', 3],
+    ['image', '1:8', { aspectRatio: '1:8' }, 'alpha-2', 3],
+    ['image', 'alias with a tier', { model: 'beta-v5-lite', resolution: 'high' }, 'beta-5.0-pro', 3],
+    ['image', 'target of an alias', { model: 'beta-5.0-pro', quality: 'basic' }, 'beta-5.0-pro', 3],
+    ['image', 'alias with exact sizes', { model: 'gamma-image-1.5', resolution: '1536x1024' }, 'gamma-image-2', 3],
+    ['image', 'gamma-image-2', { model: 'gamma-image-2', resolution: '4k', aspectRatio: '3:4' }, 'gamma-image-2', 7],
+    ['image', 'unknown fields are ignored', { seed: 7, negativePrompt: null }, 'alpha-2', 3],
     ['video', 'defaults', {}, 'motion-2', 20],
     ['video', 'a second', { duration: 1 }, 'motion-2', 4],
     ['video', 'the longest', { duration: 12, ratio: '4:5' }, 'motion-2', 48],
@@ -20,12 +32,15 @@ describe('a job is accepted', () => {
     ['influencer', 'all fields', { model: 'persona-1', aspectRatio: '9:16', referenceImages: [] }, 'persona-1', 8],
   ])('%s: %s', async (kind, _name, fields, model, credits) => {
     const rig = openRig();
-    const { status, body } = await rig.create(kind, { ...good[kind], ...fields });
+    const given = kind === 'image' ? { prompt: 'a lamp' } : good[kind];
+    const { status, body } = await rig.create(kind, { ...given, ...fields });
     expect(status).toBe(200);
+    const ofImage = { mode: 'text-to-image', modelId: expect.any(String) };
+    const generation = { id: expect.stringMatching(/^\w{16,}$/), status: 'QUEUED', model };
     expect(body).toEqual({
       success: true,
-      generation: { id: expect.stringMatching(/^\w{16,}$/), status: 'QUEUED', model },
-      ...(kind === 'influencer' && { model }),
+      generation: { ...generation, ...(kind === 'image' && ofImage) },
+      ...(['image', 'influencer'].includes(kind) && { model }),
       creditsDeducted: credits,
       creditsRemaining: 1000 - credits,
     });
@@ -57,30 +72,28 @@ describe('a job is accepted', () => {
   });
 });
 
-describe('the life of a job', () => {
-  test.each<[KindName, number, number]>([
-    ['image', 2_000, 5_000],
-    ['music', 5_000, 9_000],
-    ['influencer', 5_000, 10_000],
-    ['thumbnail', 4_000, 8_000],
-    ['voiceover', 15_000, 25_000],
-    ['video', 30_000, 60_000],
-    ['clipping', 45_000, 90_000],
-  ])('%s: queued, processing, completed', async (kind, least, most) => {
-    const rig = openRig();
-    const id = idOf(await rig.create(kind, good[kind]));
-    const start = rig.clock.now;
-    const seen: unknown[] = [];
-    let ended = 0;
-    for (; rig.clock.now <= start + most; rig.clock.now += 500) {
-      const { status } = await rig.status(kind, id);
-      if (seen.at(-1) !== status) seen.push(status);
-      if (status === 'COMPLETED' && ended === 0) ended = rig.clock.now;
-    }
-    expect(seen).toEqual(['QUEUED', 'PROCESSING', 'COMPLETED']);
-    expect(ended - start).toBeGreaterThanOrEqual(least);
-    expect(ended - start).toBeLessThanOrEqual(most);
-  });
+test.each<[KindName, number, number]>([
+  ['image', 2_000, 5_000],
+  ['music', 5_000, 9_000],
+  ['influencer', 5_000, 10_000],
+  ['thumbnail', 4_000, 8_000],
+  ['voiceover', 15_000, 25_000],
+  ['video', 30_000, 60_000],
+  ['clipping', 45_000, 90_000],
+])('the life of a job: %s: queued, processing, completed', async (kind, least, most) => {
+  const rig = openRig();
+  const id = idOf(await rig.create(kind, good[kind]));
+  const start = rig.clock.now;
+  const seen: unknown[] = [];
+  let ended = 0;
+  for (; rig.clock.now <= start + most; rig.clock.now += 500) {
+    const { status } = await rig.status(kind, id);
+    if (seen.at(-1) !== status) seen.push(status);
+    if (status === 'COMPLETED' && ended === 0) ended = rig.clock.now;
+  }
+  expect(seen).toEqual(['QUEUED', 'PROCESSING', 'COMPLETED']);
+  expect(ended - start).toBeGreaterThanOrEqual(least);
+  expect(ended - start).toBeLessThanOrEqual(most);
 });
 
 type Item = Record<string, unknown>;

@@ -92,14 +92,12 @@ describe('sounds', () => {
   });
 });
 
-describe('videos', () => {
-  test('the same order gives the same bytes; another prompt or footer gives others', async () => {
-    const changes = [{}, { prompt: 'A boat' }, { footer: 'take 2' }];
-    const film = (change: object) => renderVideo({ ...scene, durationMs: 2500, ...change }).then(digest);
-    const digests = await Promise.all(changes.map(film));
-    expect(new Set(digests).size).toBe(changes.length);
-    expect(await film({})).toBe(digests[0]);
-  });
+test('videos the same order gives the same bytes; another prompt or footer gives others', async () => {
+  const changes = [{}, { prompt: 'A boat' }, { footer: 'take 2' }];
+  const film = (change: object) => renderVideo({ ...scene, durationMs: 2500, ...change }).then(digest);
+  const digests = await Promise.all(changes.map(film));
+  expect(new Set(digests).size).toBe(changes.length);
+  expect(await film({})).toBe(digests[0]);
 });
 
 const infinite = { speed: Number.POSITIVE_INFINITY, credits: 100_000 };
@@ -109,23 +107,21 @@ async function pictureOf(body: object): Promise<Buffer> {
   return rig.output('image', await rig.imageId(body));
 }
 
-describe('a picture has the size that was asked for', () => {
-  test.each([
-    [{ resolution: '1k' }, 1024, 1024],
-    [{ resolution: '1k', aspectRatio: '16:9' }, 1360, 768],
-    [{ resolution: '1k', aspectRatio: '9:16' }, 768, 1360],
-    [{ resolution: '1k', aspectRatio: '21:9' }, 1568, 672],
-    [{ resolution: '1k', aspectRatio: '1:8' }, 368, 2896],
-    [{ resolution: '1k', aspectRatio: '8:1' }, 2896, 368],
-    [{ aspectRatio: '4:5' }, 1824, 2288],
-    [{ model: 'gamma-image-1.5', resolution: '1024x1536' }, 1024, 1536],
-    [{ model: 'gamma-image-1.5', resolution: '2k' }, 1024, 1024],
-    [{ model: 'beta-v5-lite', aspectRatio: '1:1' }, 1024, 1024],
-    [{ model: 'beta-v5-lite', quality: 'high', aspectRatio: '1:1' }, 2048, 2048],
-  ])('%o: %i × %i', async (fields, width, height) => {
-    const picture = await sharp(await pictureOf({ prompt: 'a lamp', ...fields })).metadata();
-    expect([picture.width, picture.height]).toEqual([width, height]);
-  });
+test.each([
+  [{ resolution: '1k' }, 1024, 1024],
+  [{ resolution: '1k', aspectRatio: '16:9' }, 1360, 768],
+  [{ resolution: '1k', aspectRatio: '9:16' }, 768, 1360],
+  [{ resolution: '1k', aspectRatio: '21:9' }, 1568, 672],
+  [{ resolution: '1k', aspectRatio: '1:8' }, 368, 2896],
+  [{ resolution: '1k', aspectRatio: '8:1' }, 2896, 368],
+  [{ aspectRatio: '4:5' }, 1824, 2288],
+  [{ model: 'gamma-image-1.5', resolution: '1024x1536' }, 1024, 1536],
+  [{ model: 'gamma-image-1.5', resolution: '2k' }, 1024, 1024],
+  [{ model: 'beta-v5-lite', aspectRatio: '1:1' }, 1024, 1024],
+  [{ model: 'beta-v5-lite', quality: 'high', aspectRatio: '1:1' }, 2048, 2048],
+])('a picture has the size that was asked for: %o: %i × %i', async (fields, width, height) => {
+  const picture = await sharp(await pictureOf({ prompt: 'a lamp', ...fields })).metadata();
+  expect([picture.width, picture.height]).toEqual([width, height]);
 });
 
 describe('the file over HTTP', () => {

@@ -30,58 +30,34 @@ async function fetchBytes(rig: Rig, url: unknown, headers: Record<string, string
   return { response, bytes: Buffer.from(await response.arrayBuffer()) };
 }
 
-describe('base64', () => {
-  test.each<[string, object, string, string, string]>([
-    ['raw', { base64: png.toString('base64'), fileName: 'a.png' }, 'a.png', 'image/png', 'IMAGE'],
-    [
-      'a data: URL',
-      { base64: `data:image/webp;base64,${png.toString('base64')}`, fileName: 'a' },
-      'a',
-      'image/webp',
-      'IMAGE',
-    ],
-    [
-      'a named type',
-      { base64: png.toString('base64'), fileName: 'a.png', contentType: 'video/mp4' },
-      'a.png',
-      'video/mp4',
-      'VIDEO',
-    ],
-    [
-      'url-safe, with white space',
-      { base64: ` ${png.toString('base64url')}\n`, fileName: 'a.mp3' },
-      'a.mp3',
-      'audio/mpeg',
-      'AUDIO',
-    ],
-    [
-      'an unknown type',
-      { base64: png.toString('base64'), fileName: '../é ?.bin' },
-      '../é ?.bin',
-      'application/octet-stream',
-      'DOCUMENT',
-    ],
-  ])('%s', async (_name, body, name, mimeType, type) => {
-    const rig = openRig();
-    const { status, body: answer } = await upload(rig, body);
-    expect(status).toBe(200);
-    const asset = {
-      id: expect.any(String),
-      name,
-      url: expect.stringMatching(/^http:\/\/sandbox\.test\/storage\/public\/[0-9a-f]{40}\/[\w.-]+$/),
-      mimeType,
-      type,
-      fileSize: png.length,
-      createdAt: new Date(rig.clock.now).toISOString(),
-    };
-    expect(answer).toEqual({ success: true, data: asset });
-    expect(await list(rig)).toEqual([dataOf(answer)]);
-    const { response, bytes } = await fetchBytes(rig, dataOf(answer).url);
-    expect(bytes.equals(png)).toBe(true);
-    expect(response.headers.get('content-type')).toBe(mimeType);
-    expect(rig.sandbox.ledger()).toEqual([]);
-    expect(rig.sandbox.balance()).toBe(1000);
-  });
+const base64 = png.toString('base64');
+
+test.each<[string, object, string, string, string]>([
+  ['raw', { base64, fileName: 'a.png' }, 'a.png', 'image/png', 'IMAGE'],
+  ['a data: URL', { base64: `data:image/webp;base64,${base64}`, fileName: 'a' }, 'a', 'image/webp', 'IMAGE'],
+  ['a named type', { base64, fileName: 'a.png', contentType: 'video/mp4' }, 'a.png', 'video/mp4', 'VIDEO'],
+  ['white space', { base64: ` ${png.toString('base64url')}\n`, fileName: 'a.mp3' }, 'a.mp3', 'audio/mpeg', 'AUDIO'],
+  ['an unknown type', { base64, fileName: '../é ?.bin' }, '../é ?.bin', 'application/octet-stream', 'DOCUMENT'],
+])('base64: %s', async (_name, body, name, mimeType, type) => {
+  const rig = openRig();
+  const { status, body: answer } = await upload(rig, body);
+  expect(status).toBe(200);
+  const asset = {
+    id: expect.any(String),
+    name,
+    url: expect.stringMatching(/^http:\/\/sandbox\.test\/storage\/public\/[0-9a-f]{40}\/[\w.-]+$/),
+    mimeType,
+    type,
+    fileSize: png.length,
+    createdAt: new Date(rig.clock.now).toISOString(),
+  };
+  expect(answer).toEqual({ success: true, data: asset });
+  expect(await list(rig)).toEqual([dataOf(answer)]);
+  const { response, bytes } = await fetchBytes(rig, dataOf(answer).url);
+  expect(bytes.equals(png)).toBe(true);
+  expect(response.headers.get('content-type')).toBe(mimeType);
+  expect(rig.sandbox.ledger()).toEqual([]);
+  expect(rig.sandbox.balance()).toBe(1000);
 });
 
 describe('url', () => {

@@ -110,19 +110,17 @@ describe('where links may lead', () => {
   });
 });
 
-describe('redirects', () => {
-  test.each([
-    [3, 'open'],
-    [4, 'refused'],
-  ])('%i of them: %s', async (count, is) => {
-    const { url, seen } = await serve(({ url: path = '' }, response) => {
-      const left = Number(path.slice(1));
-      if (left === 0) response.end('here');
-      else response.writeHead(302, { location: `/${left - 1}` }).end();
-    });
-    expect((await downloader(url).open(`${url}/${count}`, signal)).is).toBe(is);
-    expect(seen).toHaveLength(4);
+test.each([
+  [3, 'open'],
+  [4, 'refused'],
+])('redirects: %i of them: %s', async (count, is) => {
+  const { url, seen } = await serve(({ url: path = '' }, response) => {
+    const left = Number(path.slice(1));
+    if (left === 0) response.end('here');
+    else response.writeHead(302, { location: `/${left - 1}` }).end();
   });
+  expect((await downloader(url).open(`${url}/${count}`, signal)).is).toBe(is);
+  expect(seen).toHaveLength(4);
 });
 
 describe('answers', () => {

@@ -6,27 +6,25 @@ import { failure, key, type Reply, refusal, type Scripted, serveScript } from '.
 const always = (reply: Reply): Promise<Scripted> => serveScript(() => reply);
 const drop: Reply = (response) => response.destroy();
 
-describe('why a call came to nothing', () => {
-  it.each<[string, Reply, string, number | undefined]>([
-    ['401', refusal(401), 'auth', 401],
-    ['403', refusal(403), 'auth', 403],
-    ['400', refusal(400), 'refused', 400],
-    ['404', refusal(404), 'refused', 404],
-    ['429', refusal(429), 'unreachable', 429],
-    ['500', refusal(500), 'unreachable', 500],
-    ['a redirect', { status: 302, headers: { location: 'https://elsewhere.example/' } }, 'unreachable', 302],
-    ['a page', { text: '<html>' }, 'unreachable', 200],
-    ['half of an answer', { text: '{"success":tr' }, 'unreachable', 200],
-    ['success that is none', { json: { success: false, message: 'no' } }, 'refused', 200],
-    ['a connection that breaks', drop, 'unreachable', undefined],
-    ['an answer that never comes', () => {}, 'unreachable', undefined],
-  ])('%s', async (_name, reply, why, status) => {
-    const { library } = await always(reply);
-    const error = await failure(library.accounts());
-    expect([error.why, error.status]).toEqual([why, status]);
-    expect(error.message).not.toContain(key);
-    expect(error.message).not.toBe('');
-  });
+it.each<[string, Reply, string, number | undefined]>([
+  ['401', refusal(401), 'auth', 401],
+  ['403', refusal(403), 'auth', 403],
+  ['400', refusal(400), 'refused', 400],
+  ['404', refusal(404), 'refused', 404],
+  ['429', refusal(429), 'unreachable', 429],
+  ['500', refusal(500), 'unreachable', 500],
+  ['a redirect', { status: 302, headers: { location: 'https://elsewhere.example/' } }, 'unreachable', 302],
+  ['a page', { text: '<html>' }, 'unreachable', 200],
+  ['half of an answer', { text: '{"success":tr' }, 'unreachable', 200],
+  ['success that is none', { json: { success: false, message: 'no' } }, 'refused', 200],
+  ['a connection that breaks', drop, 'unreachable', undefined],
+  ['an answer that never comes', () => {}, 'unreachable', undefined],
+])('why a call came to nothing: %s', async (_name, reply, why, status) => {
+  const { library } = await always(reply);
+  const error = await failure(library.accounts());
+  expect([error.why, error.status]).toEqual([why, status]);
+  expect(error.message).not.toContain(key);
+  expect(error.message).not.toBe('');
 });
 
 describe('tables', () => {

@@ -273,41 +273,39 @@ const answer = (status: number, json: unknown, headers = {}): HttpAnswer =>
   ({ is: 'answer', status, headers, json }) as HttpAnswer;
 const good = { success: true, generation: { id: 'j1', status: 'QUEUED' }, creditsDeducted: 3, creditsRemaining: 7 };
 
-describe('what the answer to a create proves', () => {
-  test.each<[string, HttpAnswer, string]>([
-    ['a job', answer(200, good), 'accepted'],
-    ['a job, 201', answer(201, good), 'accepted'],
-    ['a job without credits', answer(200, { generation: { id: 'j1' } }), 'accepted'],
-    ['200 and a page', answer(200, undefined), 'ambiguous'],
-    ['200 without an id', answer(200, { success: true, generation: {} }), 'ambiguous'],
-    ['200 with an id that is a path', answer(200, { generation: { id: '..' } }), 'ambiguous'],
-    ['200 with an id with spaces', answer(200, { generation: { id: 'a b' } }), 'ambiguous'],
-    ['200 with a number as id', answer(200, { generation: { id: 7 } }), 'ambiguous'],
-    ['400 of the service', answer(400, error), 'refused invalid'],
-    ['400 of a proxy', answer(400, undefined), 'ambiguous'],
-    ['401 of the service', answer(401, error), 'refused auth'],
-    ['401 of a proxy', answer(401, { message: 'login' }), 'ambiguous'],
-    ['402', answer(402, error), 'refused credits'],
-    ['404 means: no such user', answer(404, no({ error: 'Not found' })), 'refused user'],
-    ['404 of a proxy, or of a server without that route', answer(404, undefined), 'no-route'],
-    ['404 in words that are not the service’s', answer(404, { statusCode: 404, message: 'Cannot POST' }), 'no-route'],
-    ['405', answer(405, undefined), 'no-route'],
-    ['405 in the words of the service', answer(405, error), 'no-route'],
-    ['413', answer(413, error), 'refused invalid'],
-    ['422', answer(422, error), 'refused invalid'],
-    ['409', answer(409, error), 'in-progress'],
-    ['429', answer(429, error, { 'retry-after': '7' }), 'throttled 7000'],
-    ['408', answer(408, error), 'ambiguous'],
-    ['500 of the service', answer(500, error), 'ambiguous'],
-    ['502', answer(502, undefined), 'ambiguous'],
-    ['a redirect', answer(307, undefined), 'ambiguous'],
-    ['nothing was sent', { is: 'broken', sent: false, message: '' }, 'not-sent'],
-    ['cut after sending', { is: 'broken', sent: true, message: '' }, 'ambiguous'],
-  ])('%s', (_name, given, expected) => {
-    const seen = classifyCreate(given, (text) => text);
-    const detail = seen.is === 'refused' ? ` ${seen.why}` : seen.is === 'throttled' ? ` ${seen.afterMs}` : '';
-    expect(`${seen.is}${detail}`).toBe(expected);
-  });
+test.each<[string, HttpAnswer, string]>([
+  ['a job', answer(200, good), 'accepted'],
+  ['a job, 201', answer(201, good), 'accepted'],
+  ['a job without credits', answer(200, { generation: { id: 'j1' } }), 'accepted'],
+  ['200 and a page', answer(200, undefined), 'ambiguous'],
+  ['200 without an id', answer(200, { success: true, generation: {} }), 'ambiguous'],
+  ['200 with an id that is a path', answer(200, { generation: { id: '..' } }), 'ambiguous'],
+  ['200 with an id with spaces', answer(200, { generation: { id: 'a b' } }), 'ambiguous'],
+  ['200 with a number as id', answer(200, { generation: { id: 7 } }), 'ambiguous'],
+  ['400 of the service', answer(400, error), 'refused invalid'],
+  ['400 of a proxy', answer(400, undefined), 'ambiguous'],
+  ['401 of the service', answer(401, error), 'refused auth'],
+  ['401 of a proxy', answer(401, { message: 'login' }), 'ambiguous'],
+  ['402', answer(402, error), 'refused credits'],
+  ['404 means: no such user', answer(404, no({ error: 'Not found' })), 'refused user'],
+  ['404 of a proxy, or of a server without that route', answer(404, undefined), 'no-route'],
+  ['404 in words that are not the service’s', answer(404, { statusCode: 404, message: 'Cannot POST' }), 'no-route'],
+  ['405', answer(405, undefined), 'no-route'],
+  ['405 in the words of the service', answer(405, error), 'no-route'],
+  ['413', answer(413, error), 'refused invalid'],
+  ['422', answer(422, error), 'refused invalid'],
+  ['409', answer(409, error), 'in-progress'],
+  ['429', answer(429, error, { 'retry-after': '7' }), 'throttled 7000'],
+  ['408', answer(408, error), 'ambiguous'],
+  ['500 of the service', answer(500, error), 'ambiguous'],
+  ['502', answer(502, undefined), 'ambiguous'],
+  ['a redirect', answer(307, undefined), 'ambiguous'],
+  ['nothing was sent', { is: 'broken', sent: false, message: '' }, 'not-sent'],
+  ['cut after sending', { is: 'broken', sent: true, message: '' }, 'ambiguous'],
+])('what the answer to a create proves: %s', (_name, given, expected) => {
+  const seen = classifyCreate(given, (text) => text);
+  const detail = seen.is === 'refused' ? ` ${seen.why}` : seen.is === 'throttled' ? ` ${seen.afterMs}` : '';
+  expect(`${seen.is}${detail}`).toBe(expected);
 });
 
 describe('small facts', () => {
