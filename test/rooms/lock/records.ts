@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import type { Json } from '../../../src/ground/json.ts';
+import { defined } from '../../../src/ground/values.ts';
 import { joinLocks } from '../../../src/lock/join.ts';
 import { readLock } from '../../../src/lock/read.ts';
 import type {
@@ -75,6 +76,12 @@ const sendIds = ['1:aa', '1:bb'].flatMap((fingerprint) =>
 const someSends = fc.uniqueArray(fc.constantFrom(...sendIds), { maxLength: 6 });
 const kinds = fc.constantFrom('image', 'music');
 
+const mark = fc.constantFrom(undefined, true as const);
+
+function maybe<T>(one: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
+  return fc.option(one, { nil: undefined });
+}
+
 /**
  * Few values for each part of the identity, so that facts meet. As those of a line may, they have fields of other kinds
  * of facts. The request follows from the fingerprint, as it does in life.
@@ -84,60 +91,42 @@ export const purchase: fc.Arbitrary<Purchase> = fc
     fingerprint: fc.constantFrom('1:aa', '1:bb'),
     generation: fc.integer({ min: 1, max: 2 }),
     attempt: fc.constantFrom(...attempts),
-    jobId: fc.option(fc.constantFrom('job-1', 'job-2', 'job-3'), { nil: undefined }),
+    jobId: maybe(fc.constantFrom('job-1', 'job-2', 'job-3')),
     rank: fc.nat(3),
-    send: fc.nat(1),
-    account: fc.option(fc.constantFrom('acc-1', 'acc-2')),
-    digest: fc.option(fc.constantFrom('d-1', 'd-2')),
-    writtenOff: fc.boolean(),
-    forgotten: fc.boolean(),
-    kind: fc.option(kinds),
-    since: fc.option(fc.constantFrom('2030-01-01T00:00:00.000Z', '2030-01-01T00:00:05.000Z', '2029-12-31T23:59:59Z')),
-    fence: fc.option(fc.constantFrom('', 'job-8', 'job-9')),
-    resent: fc.boolean(),
-    keyKnown: fc.boolean(),
-    decided: fc.boolean(),
-    credits: fc.option(fc.nat(4)),
-    error: fc.option(fc.constantFrom('no', 'moderated', 'ünklar')),
-    outputs: fc.option(outputs),
-    recordId: fc.option(fc.constantFrom('rec-1', 'rec-2')),
-    url: fc.option(fc.constantFrom('https://cdn.example/a.png', 'http://127.0.0.1:4010/media/b')),
-    revision: fc.option(fc.nat(2)),
-    take: fc.option(fc.integer({ min: 1, max: 2 })),
+    nth: fc.nat(1),
+    account: maybe(fc.constantFrom('acc-1', 'acc-2')),
+    digest: maybe(fc.constantFrom('d-1', 'd-2')),
+    writtenOff: mark,
+    forgotten: mark,
+    kind: maybe(kinds),
+    since: maybe(fc.constantFrom('2030-01-01T00:00:00.000Z', '2030-01-01T00:00:05.000Z', '2029-12-31T23:59:59Z')),
+    fence: maybe(fc.constantFrom('', 'job-8', 'job-9')),
+    resent: mark,
+    keyKnown: mark,
+    decided: mark,
+    credits: maybe(fc.nat(4)),
+    error: maybe(fc.constantFrom('no', 'moderated', 'ünklar')),
+    outputs: maybe(outputs),
+    recordId: maybe(fc.constantFrom('rec-1', 'rec-2')),
+    url: maybe(fc.constantFrom('https://cdn.example/a.png', 'http://127.0.0.1:4010/media/b')),
+    revision: maybe(fc.nat(2)),
+    take: maybe(fc.integer({ min: 1, max: 2 })),
     hasRequest: fc.boolean(),
     unknown: unknownFields,
   })
-  .map(({ fingerprint, generation, attempt, jobId, rank, hasRequest, send, ...facts }): Purchase => {
+  .map(({ rank, nth, account, digest, writtenOff, fence, resent, keyKnown, hasRequest, unknown, ...facts }) => {
+    const { fingerprint, generation, attempt, jobId } = facts;
     const state = (jobId === undefined ? joblessStates[rank % 3] : jobStates[rank]) ?? 'done';
-    const id = sendsOf({ fingerprint, generation, attempt })[send];
-    return {
-      fingerprint,
-      generation,
-      attempt,
+    const ofSend = { send: sendsOf(facts)[nth], account, digest, writtenOff, fence, resent, keyKnown };
+    const known = defined({
+      ...facts,
       state,
       key: `${fingerprint}-${generation}-${attempt}`,
-      ...(jobId !== undefined && { jobId }),
-      ...(jobId === undefined && id !== undefined && { send: id }),
-      ...(facts.account !== null && jobId === undefined && { account: facts.account }),
-      ...(facts.digest !== null && jobId === undefined && { digest: facts.digest }),
-      ...(facts.writtenOff && jobId === undefined && { writtenOff: true as const }),
-      ...(facts.forgotten && { forgotten: true as const }),
-      ...(facts.kind !== null && { kind: facts.kind }),
-      ...(facts.since !== null && { since: facts.since }),
-      ...(facts.fence !== null && jobId === undefined && { fence: facts.fence }),
-      ...(facts.resent && jobId === undefined && { resent: true as const }),
-      ...(facts.keyKnown && jobId === undefined && { keyKnown: true as const }),
-      ...(facts.decided && state === 'refused' && { decided: true as const }),
-      ...(facts.credits !== null && { credits: facts.credits }),
-      ...(facts.error !== null && { error: facts.error }),
-      ...(facts.outputs !== null && { outputs: facts.outputs }),
-      ...(facts.recordId !== null && { recordId: facts.recordId }),
-      ...(facts.url !== null && { url: facts.url }),
-      ...(facts.revision !== null && { revision: facts.revision }),
-      ...(facts.take !== null && { take: facts.take }),
-      ...(hasRequest && { request: requestOf(fingerprint) }),
-      ...facts.unknown,
-    } as Purchase;
+      ...(jobId === undefined && ofSend),
+      decided: state === 'refused' ? facts.decided : undefined,
+      request: hasRequest ? requestOf(fingerprint) : undefined,
+    });
+    return { ...known, ...unknown } as Purchase;
   });
 
 const fingerprints = fc.constantFrom('1:aa', '1:bb');

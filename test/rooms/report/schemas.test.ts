@@ -3,6 +3,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { describe, expect, it, test } from 'vitest';
 import { diagnosticsJson } from '../../../src/report/diagnostics/diagnostics-json.ts';
 import { planJson } from '../../../src/report/plan/plan-json.ts';
+import { undescribed } from '../../rig/undescribed.ts';
 import { at, eventfulRun, fullPlan, mistake, place, plan, row, runStarted } from './samples.ts';
 
 type Schema = { [key: string]: unknown };
@@ -144,15 +145,5 @@ test.each([
   ['event', 1, eventSchema],
 ])('%s.schema.json has its name, and words for every property', (name, version, schema) => {
   expect(schema.$id).toBe(`urn:mediabatch:${name}:${version}`);
-  const mute: string[] = [];
-  const walk = (value: unknown, path: string) => {
-    if (typeof value !== 'object' || value === null) return;
-    for (const [key, item] of Object.entries(value)) {
-      const where = `${path}/${key}`;
-      if (path.endsWith('/properties') && !(item as Schema).description) mute.push(where);
-      walk(item, where);
-    }
-  };
-  walk(schema, '');
-  expect(mute).toEqual([]);
+  expect(undescribed(schema)).toEqual([]);
 });
