@@ -1,18 +1,14 @@
 import type { Clock } from '../contract/clock.ts';
-import { OutputError } from '../contract/errors.ts';
 import type { RunFact } from '../contract/event.ts';
 import type {
-  Downloads,
   LockFile,
   LostCreates,
-  OutputFiles,
   Outputs,
   Ports,
   PurchaseJournal,
   RequestBodies,
   Service,
 } from '../contract/ports.ts';
-import { Places } from '../ground/places.ts';
 import type { Lock } from '../lock/record.ts';
 import { orderId, type Plan, type StepOrder } from '../plan/plan.ts';
 import type { PriceBook } from '../plan/prices/price-book.ts';
@@ -109,24 +105,4 @@ export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
 function holding(lost: LostCreates, hold: boolean): LostCreates {
   if (!hold) return lost;
   return { fence: (kind) => lost.fence(kind), lookUp: async () => ({ do: 'held' }) };
-}
-
-const atOnce = 16;
-
-export function fetchHere(downloads: Downloads, saved: OutputFiles): Outputs {
-  const places = new Places(atOnce);
-  return {
-    async fetch(target, { url }, { signal }) {
-      const answer = await downloads.open(url, signal);
-      if (answer.is !== 'open') return answer;
-      try {
-        return { is: 'saved', output: await places.use(() => saved.save(target, answer.download)) };
-      } catch (error) {
-        if (!(error instanceof OutputError) || error.why !== 'bad-bytes') throw error;
-        return { is: 'bad-bytes', message: error.message };
-      }
-    },
-    relocate: (target, from, choices) => places.use(() => saved.relocate(target, from, choices)),
-    measure: (output, aspects) => saved.measure(output, aspects),
-  };
 }

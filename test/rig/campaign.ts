@@ -2,7 +2,7 @@ import { runPlan } from '../../src/campaign/carry-here.ts';
 import { LiveRun } from '../../src/campaign/live-run.ts';
 import type { RunEvent, RunFact, StepOutcome } from '../../src/contract/event.ts';
 import type { PurchaseJournal } from '../../src/contract/ports.ts';
-import { fetchHere } from '../../src/engine/carry-out.ts';
+import { fetchHere } from '../../src/disk/outputs/outputs.ts';
 import type { LocalGate } from '../../src/engine/create-gate.ts';
 import type { LocalLedger } from '../../src/engine/local-ledger.ts';
 import { buildGraph } from '../../src/graph/build.ts';

@@ -6,7 +6,7 @@ import type { FetchAnswer } from '../../contract/answer.ts';
 import type { Clock } from '../../contract/clock.ts';
 import { OutputError } from '../../contract/errors.ts';
 import type { Downloads, OutputFiles, Outputs, OutputTarget } from '../../contract/ports.ts';
-import { fetchHere } from '../../engine/carry-out.ts';
+import { fetchHere } from '../../disk/outputs/outputs.ts';
 import { Batches } from '../../ground/batches.ts';
 import type { Places } from '../../ground/places.ts';
 import { defined, messageOf } from '../../ground/values.ts';

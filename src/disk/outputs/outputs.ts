@@ -4,7 +4,8 @@ import { readFile, unlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Download } from '../../contract/answer.ts';
 import { OutputError } from '../../contract/errors.ts';
-import type { OutputFiles, OutputTarget } from '../../contract/ports.ts';
+import type { Downloads, OutputFiles, Outputs, OutputTarget } from '../../contract/ports.ts';
+import { Places } from '../../ground/places.ts';
 import type { Output } from '../../lock/record.ts';
 import { syncFile, writeAll } from '../fs/durable.ts';
 import { lstatOrAbsent, noFollow } from '../fs/plain-file.ts';
@@ -44,6 +45,27 @@ export function createOutputs(
       return move;
     },
     measure: (output, aspects) => measureFile({ root, kept: measures }, { output, aspects }),
+  };
+}
+
+const savedAtOnce = 16;
+
+/** Downloads and saves the files of a run in this process, up to 16 at once. */
+export function fetchHere(downloads: Downloads, files: OutputFiles): Outputs {
+  const places = new Places(savedAtOnce);
+  return {
+    async fetch(target, { url }, { signal }) {
+      const answer = await downloads.open(url, signal);
+      if (answer.is !== 'open') return answer;
+      try {
+        return { is: 'saved', output: await places.use(() => files.save(target, answer.download)) };
+      } catch (error) {
+        if (!(error instanceof OutputError) || error.why !== 'bad-bytes') throw error;
+        return { is: 'bad-bytes', message: error.message };
+      }
+    },
+    relocate: (target, from, choices) => places.use(() => files.relocate(target, from, choices)),
+    measure: (output, aspects) => files.measure(output, aspects),
   };
 }
 

@@ -9,7 +9,7 @@ import type {
   Ports,
   Service,
 } from '../../../src/contract/ports.ts';
-import { fetchHere } from '../../../src/engine/carry-out.ts';
+import { fetchHere } from '../../../src/disk/outputs/outputs.ts';
 import type { Output } from '../../../src/lock/record.ts';
 import type { Carry } from '../../../src/plan/plan.ts';
 
