@@ -1,15 +1,16 @@
 import { Condition } from '../ground/condition.ts';
-import { addressOf } from '../plan/plan.ts';
+import { isCharged } from '../plan/actions.ts';
+import { addressOf, orderId, type PlanTotals, type StepOrder } from '../plan/plan.ts';
 import type { Cap } from '../plan/prices/fund.ts';
-import { type Price, PriceBook } from '../plan/prices/price-book.ts';
-import { guessText, worstFactor } from '../plan/prices/prices.ts';
-import type { Approval } from './approval.ts';
+import { type Price, PriceBook, saidOf } from '../plan/prices/price-book.ts';
+import { ceilingOf, guessText, shareOf, shareOnceCharged, withMargin, worstFactor } from '../plan/prices/prices.ts';
 
 type Reservation =
   | { is: 'reserved'; credits: number | null }
   /** The decision depends on a charge or a price that is not known yet: call `reserve` again after `changed()`. */
   | { is: 'later' }
   | { is: 'over-budget' }
+  /** The approved plan does not cover the price, or a charge has closed the price class. */
   | { is: 'over-plan' };
 
 interface Held {
@@ -27,12 +28,25 @@ export const uncharged = 'upload';
  * Credit account of one run. As long as no charge is more than `worstFactor` times its reservation, spent plus reserved
  * credits never exceed a cap. A step of unknown price can exceed a cap, so it runs alone. The ramp limits the cost of
  * higher charges: a price class has few create requests in flight until its charges match their reservations.
+ *
+ * The approved total is a cap on expected costs (I39): a create request is not sent if its price plus all credits in
+ * flight would exceed the total. A charge closes its price class if it is above the approved price, or if the remaining
+ * purchases of the class would exceed the total. If a class had no estimate, its first charge sets the expected cost of
+ * the other purchases. These are approved with the usual margin, or the user is asked again.
  */
 export class Account {
   spentNow = 0;
   caps: readonly Cap[];
   readonly prices: PriceBook;
-  readonly approval: Approval | undefined;
+  readonly #asksAgain: boolean;
+  /** Credits that the approved plan may cost. Undefined without an approved plan. */
+  #approved: number | undefined;
+  /** Prices of purchases that are still to be charged, by order id. */
+  readonly #toCharge = new Map<string, Price>();
+  /** Price classes without an estimate. The first charge of such a class sets the approved credits of the class. */
+  readonly #unestimated = new Set<string>();
+  /** Price classes without further create requests until a user approves a new plan that includes the known charge. */
+  readonly #closed = new Set<string>();
   #spentBefore: number;
   /** Reservations of create requests that are in flight, by order id. */
   readonly #flying = new Map<string, Held>();
@@ -51,18 +65,22 @@ export class Account {
     heldUnpriced?: number | undefined;
     /** Price classes of possible charges of earlier runs. The budget counts each at `heldUnpriced`. */
     guessedBefore?: readonly string[] | undefined;
-    prices?: PriceBook;
-    approval?: Approval;
+    prices?: PriceBook | undefined;
+    /** The approved plan, with the orders that have not ended. Without it, only the caps limit the run. */
+    approved?: { totals: Pick<PlanTotals, 'ceiling' | 'asksAgain'>; orders: readonly StepOrder[] };
   }) {
-    const { caps } = options;
+    const { caps, approved } = options;
     this.caps = caps;
     this.prices = options.prices ?? new PriceBook();
     this.#spentBefore = options.spentBefore;
     this.#heldUnpriced = options.heldUnpriced ?? Number.POSITIVE_INFINITY;
     this.#guessedBefore = options.guessedBefore ?? [];
-    this.approval = options.approval;
     // Every comparison with NaN is false, so such a cap would limit nothing.
     if (caps.some(({ left }) => Number.isNaN(left))) throw new Error('internal error: a cap that is not a number');
+    this.#asksAgain = approved?.totals.asksAgain ?? false;
+    this.#approved = approved?.totals.ceiling;
+    for (const order of approved?.orders ?? []) if (isCharged(order)) this.#expectCharge(orderId(order), order.price);
+    if (this.prices.changes > 0) this.#closeAsBefore(approved?.orders ?? []);
   }
 
   get spentEver(): number {
@@ -125,14 +143,13 @@ export class Account {
     const own = this.#flying.get(address);
     if (own !== undefined) return { is: 'reserved', credits: own.credits };
     this.#setAside(address);
-    const spent = this.#spentOfPlan + sum(this.#flying.values(), ({ expected }) => expected);
-    const isOverPlan = this.approval?.covers(address, price, spent) === false && !isSent;
+    const isApproved = this.#isApproved(address, price) || isSent;
     const credits = this.prices.known(price);
-    if (credits !== null) this.waitNoLonger(address);
+    if (credits !== null) this.#waitNoLonger(address);
     const judge = () => (credits === null ? this.#judgeCanary(price) : this.#judge({ ...price, credits }, isSent));
-    const is = isOverPlan ? 'over-plan' : judge();
+    const is = isApproved ? judge() : 'over-plan';
     if (credits === null && is === 'later') this.#waitingCanaries.add(address);
-    else this.waitNoLonger(address);
+    else this.#waitNoLonger(address);
     if (is !== 'reserved') return { is };
     if (price.class === uncharged) return { is, credits };
     this.#flying.set(address, { price, credits, expected: this.prices.expected(price) });
@@ -150,15 +167,18 @@ export class Account {
    * Records the charge of a step: 0 if the step was certainly not charged, `null` if the service reported no charge.
    * For `null`, the reservation counts as spent; without a known price, the step may have cost any amount. `proves`:
    * whether the charge confirms the price of the class. A refusal does not.
+   *
+   * @returns why the charge closed the price class, if it did
    */
-  settle(address: string, charged: number | null, proves = charged !== 0): void {
+  settle(address: string, charged: number | null, proves = charged !== 0): string | undefined {
     const own = this.#heldFor(address);
-    this.approval?.ended(address);
     if (own?.credits === null && charged === null) {
       this.#doubt(address, { ...own, isUnreported: true });
-      return;
+      return undefined;
     }
+    this.endOrder(address);
     this.#drop(address);
+    let closed: string | undefined;
     const credits = charged ?? own?.credits ?? 0;
     this.spentNow += credits;
     if (own !== undefined) {
@@ -166,7 +186,7 @@ export class Account {
       if (charged !== null && charged > 0) {
         const before = this.prices.charged(price.class);
         this.prices.learn(price.class, charged);
-        this.approval?.charge(address, price, { charged, before, spent: this.#spentOfPlan });
+        closed = this.#checkCharge(price, charged, before);
       }
       // Without a budget, no step waits for a price that may never be reported.
       const isBorneOut = proves || (charged === null && !this.#isCapped);
@@ -175,10 +195,7 @@ export class Account {
         this.#met.set(price.class, Math.min(mostMet, this.#metBy(price.class) + 1));
     }
     this.#changes.notify();
-  }
-
-  get #spentOfPlan(): number {
-    return this.spentNow + sum(this.#doubtful.values(), ({ expected }) => expected);
+    return closed;
   }
 
   reserved(address: string): number | null {
@@ -201,7 +218,7 @@ export class Account {
 
   #doubt(address: string, held: Held): void {
     this.#drop(address);
-    this.approval?.ended(address);
+    this.endOrder(address);
     this.#doubtful.set(address, { ...held, expected: this.prices.expected(held.price) });
     // The next price probe starts first: other steps would reserve the whole budget.
     setImmediate(() => this.#changes.notify());
@@ -211,8 +228,17 @@ export class Account {
    * Ends the wait of a price probe. When no price probe waits any more, steps that wait for the price try to reserve
    * again.
    */
-  waitNoLonger(address: string): void {
+  #waitNoLonger(address: string): void {
     if (this.#waitingCanaries.delete(address) && this.#waitingCanaries.size === 0) this.#changes.notify();
+  }
+
+  /** Records that an order has ended, so the rest of the plan costs less. */
+  endOrder(address: string): void {
+    this.#toCharge.delete(address);
+  }
+
+  isClosed(priceClass: string): boolean {
+    return this.#closed.has(priceClass);
   }
 
   nudge(): void {
@@ -221,6 +247,83 @@ export class Account {
 
   changed(): Promise<void> {
     return this.#changes.changed();
+  }
+
+  #expectCharge(address: string, price: Price): void {
+    this.#toCharge.set(address, price);
+    if (price.credits === null && price.likely === undefined) this.#unestimated.add(price.class);
+  }
+
+  /** Closes the price classes again that an earlier leader of the run has closed. */
+  #closeAsBefore(orders: readonly StepOrder[]): void {
+    const prices = new Map(orders.map(({ price }) => [JSON.stringify(price), price]));
+    for (const price of prices.values()) {
+      const charged = this.prices.charged(price.class);
+      if (charged === 0 || this.isClosed(price.class)) continue;
+      const others = this.#asksAgain && this.#unestimated.has(price.class) ? [price] : [];
+      const why = this.#whyClosed(price, { charged, expected: saidOf(price), others });
+      if (why !== undefined) this.#closed.add(price.class);
+    }
+  }
+
+  #isApproved(address: string, price: Price): boolean {
+    if (this.#approved === undefined) return true;
+    if (this.isClosed(price.class)) return false;
+    if (!this.#toCharge.has(address)) {
+      // A purchase after a failed job, or after a pick. It is approved in addition to the plan, at the price that was
+      // shown for it.
+      this.#approved += shareOf(price) ?? withMargin(this.prices.charged(price.class));
+      this.#expectCharge(address, price);
+    }
+    const cost = this.prices.expected(price);
+    const inFlight = sum(this.#flying.values(), ({ expected }) => expected);
+    return !(cost > 0 && cost + inFlight > this.#approvedLeft); // I39
+  }
+
+  /** Credits of the approved total that are neither charged nor possibly charged. */
+  get #approvedLeft(): number {
+    const doubtful = sum(this.#doubtful.values(), ({ expected }) => expected);
+    return (this.#approved ?? Number.POSITIVE_INFINITY) - this.spentNow - doubtful;
+  }
+
+  /**
+   * Closes the price class if the charge shows that the run would exceed the approved total. `before`: the highest
+   * earlier charge of the class.
+   */
+  #checkCharge(price: Price, charged: number, before: number): string | undefined {
+    if (this.#approved === undefined) return undefined;
+    const isFirst = before === 0 && this.#unestimated.has(price.class);
+    const others = isFirst ? [...this.#toCharge.values()].filter((one) => one.class === price.class) : [];
+    if (isFirst) this.#approved += shareOnceCharged(charged, { count: 1 + others.length, asksAgain: this.#asksAgain });
+    const expected = Math.max(before, saidOf(price));
+    const why = this.#whyClosed(price, { charged, expected, others: this.#asksAgain ? others : [] });
+    if (why === undefined) return undefined;
+    this.#closed.add(price.class); // I14 (ceiling)
+    return `was charged ${charged}, ${why} (${price.class})`;
+  }
+
+  /**
+   * Returns why a charge ends the create requests of its price class. `others`: further purchases of a class without an
+   * estimate, if a user can be asked.
+   */
+  #whyClosed(
+    price: Price,
+    { charged, expected, others }: { charged: number; expected: number; others: readonly Price[] },
+  ): string | undefined {
+    const most = ceilingOf(price);
+    if (most !== undefined && charged > most) return `and the plan says ${most} at most`;
+    if (others.length > 0)
+      return `which nobody could estimate: the others would come to ${this.#sumExpected(others)}, which needs a new approval`;
+    const left = this.#approvedLeft;
+    const rest = this.#sumExpected([...this.#toCharge.values()].filter((one) => !this.isClosed(one.class)));
+    if (charged <= expected || rest <= left) return undefined;
+    // Requests in flight when a price rises may be charged the higher price.
+    const leftText = left > 0 ? `${left} is` : 'nothing is';
+    return `where ${expected} was expected: the rest would cost ${rest}, and ${leftText} left of the approved total`;
+  }
+
+  #sumExpected(prices: readonly Price[]): number {
+    return prices.reduce((total, price) => total + this.prices.expected(price), 0);
   }
 
   /**

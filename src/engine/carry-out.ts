@@ -11,9 +11,11 @@ import type {
 } from '../contract/ports.ts';
 import type { Lock } from '../lock/record.ts';
 import { orderId, type Plan, type StepOrder } from '../plan/plan.ts';
+import { capsOf } from '../plan/prices/fund.ts';
 import type { PriceBook } from '../plan/prices/price-book.ts';
 import { hasOpenSend } from '../plan/purchases/next.ts';
 import { stepFinished } from '../run/step-end.ts';
+import { Account } from './account.ts';
 import { AccountGate } from './account-gate.ts';
 import { Breaker } from './breaker.ts';
 import { LocalGate } from './create-gate.ts';
@@ -67,9 +69,9 @@ export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
   const { account, service, outputs, clock, signal, emit, onError, goesOn, ends, patienceMs } = options;
   const { creates = 64, creditWaitMs } = options;
   const shared = account?.gate ?? new AccountGate({ clock, places: creates, creditWaitMs });
-  const gate = new LocalGate({ account: shared, run: account?.run ?? '', emit });
-  const orders = plan.rows.flatMap(({ order }) => (order && ends?.has(orderId(order)) !== true ? [order] : []));
-  const ledger = new LocalLedger({ ...options, gate, totals: plan.totals, orders });
+  const money = openAccount(plan, options);
+  const gate = new LocalGate(shared, money, { run: account?.run ?? '', emit });
+  const ledger = new LocalLedger({ ...options, gate, account: money, totals: plan.totals });
   const hold = options.onUnknown === 'hold';
   const records = () => ledger.lock.steps.values();
   const lost = holding(
@@ -89,9 +91,8 @@ export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
     const end = order && ends?.get(orderId(order));
     if (order && end) breaker?.end(order, end);
   }
-  const { account: money } = ledger;
   const onEnd: DriveOptions['onEnd'] = (name, end, order) => {
-    money.approval?.ended(name);
+    money.endOrder(name);
     breaker?.end(order, end);
     if (options.onEnd !== undefined) options.onEnd(name, end, order);
     else if (!order.asksOnly) emit(stepFinished(order, end, clock.now()));
@@ -99,6 +100,19 @@ export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
   const { concurrency } = plan;
   const driving = { concurrency, onError, breaker, goesOn, ends, onEnd, slots: shared.slots, account: money };
   return { ledger, gate, driven: drive(plan, ports, driving) };
+}
+
+function openAccount({ rows, totals }: Plan, { ends, learned }: CarryOutOptions): Account {
+  const { budget, alreadyPaid, held, heldUnpriced, guessed } = totals;
+  const orders = rows.flatMap(({ order }) => (order && ends?.has(orderId(order)) !== true ? [order] : []));
+  return new Account({
+    caps: capsOf({ ...totals, budget: budget === undefined ? undefined : budget - alreadyPaid - held }),
+    spentBefore: alreadyPaid,
+    heldUnpriced,
+    guessedBefore: guessed?.map((guess) => guess.class),
+    prices: learned,
+    approved: { totals, orders },
+  });
 }
 
 /** With `hold`, a lost create request stays open until a user resolves it. */

@@ -2,6 +2,7 @@ import type { RunFact, StopReason } from '../contract/event.ts';
 import type { CreateGate, Departure } from '../contract/ports.ts';
 import { defined } from '../ground/values.ts';
 import { orderId, type StepOrder } from '../plan/plan.ts';
+import type { Account } from './account.ts';
 import type { AccountGate } from './account-gate.ts';
 
 /**
@@ -10,18 +11,19 @@ import type { AccountGate } from './account-gate.ts';
  */
 export class LocalGate implements CreateGate {
   readonly #account: AccountGate;
+  readonly #money: Account;
   readonly #prefix: string;
   readonly #emit: (fact: RunFact) => void;
   readonly #inside = new Map<string, () => void>();
   readonly #stop = new AbortController();
   #stopped: StopReason | undefined;
-  readonly #closedPrices = new Set<string>();
   readonly #heldPrices = new Set<string>();
 
-  constructor({ account, run, emit }: { account: AccountGate; run: string; emit(fact: RunFact): void }) {
+  constructor(account: AccountGate, money: Account, { run, emit }: { run: string; emit(fact: RunFact): void }) {
     this.#emit = emit;
     this.#prefix = `${run} `;
     this.#account = account;
+    this.#money = money;
     account.listeners.add(emit);
   }
 
@@ -37,22 +39,8 @@ export class LocalGate implements CreateGate {
     return this.#stop.signal;
   }
 
-  /** Stops create requests of this price class until a user approves a new plan that includes the known charge. */
-  closePrice(priceClass: string): void {
-    this.#closedPrices.add(priceClass);
-  }
-
-  isClosed(priceClass: string): boolean {
-    return this.#closedPrices.has(priceClass);
-  }
-
-  holdsPrice({ price }: StepOrder): boolean {
-    if (!this.isClosed(price.class)) return false;
-    this.tellHeld(price.class);
-    return true;
-  }
-
-  tellHeld(priceClass: string): void {
+  /** Reports once for each price class that its create requests need a new approval. */
+  reportHeld(priceClass: string): void {
     if (this.#heldPrices.has(priceClass)) return;
     this.#heldPrices.add(priceClass);
     this.#emit({ event: 'spending-stopped', because: 'price', detail: priceClass });
@@ -69,7 +57,9 @@ export class LocalGate implements CreateGate {
     for (;;) {
       if ((await this.#comeToTurn(name, options)) === 'stop') return 'stop';
       this.#inside.set(name, await account.enter(order.kind));
-      if (signal.aborted || (!isAsked && this.holdsPrice(order))) {
+      const isClosed = !isAsked && this.#money.isClosed(order.price.class);
+      if (isClosed) this.reportHeld(order.price.class);
+      if (signal.aborted || isClosed) {
         this.leave(order, { is: 'undecided' });
         return 'stop';
       }

@@ -6,7 +6,6 @@ import type { RunEvent, RunFact } from '../contract/event.ts';
 import type {
   AnsweredSend,
   Begin,
-  CreateGate,
   FinishedJob,
   IntendedRequest,
   Ledger,
@@ -21,14 +20,12 @@ import { defined } from '../ground/values.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { isJob, isOpenSend } from '../lock/sends.ts';
 import { type AskedSend, orderId, type PlanTotals, type Price, type StepOrder } from '../plan/plan.ts';
-import { capsOf, tightestCap } from '../plan/prices/fund.ts';
-import { PriceBook } from '../plan/prices/price-book.ts';
+import { tightestCap } from '../plan/prices/fund.ts';
 import { worstFactor } from '../plan/prices/prices.ts';
 import { isOwnSend, type SendFacts, settlingOf } from '../plan/purchases/next.ts';
 import { askedSend } from '../plan/purchases/open-sends.ts';
 import { takeKeptBody } from '../run/references.ts';
-import { Account, uncharged } from './account.ts';
-import { Approval } from './approval.ts';
+import { type Account, uncharged } from './account.ts';
 import type { LocalGate } from './create-gate.ts';
 import { creditsOf, doneFacts, intentFacts, Journal, nextRevision, type PurchaseFacts } from './journal.ts';
 
@@ -54,17 +51,13 @@ class Estimates {
   }
 }
 
-type PricedGate = CreateGate &
-  Pick<LocalGate, 'fallOfBalance' | 'closePrice' | 'isClosed' | 'holdsPrice' | 'tellHeld' | 'stopping'>;
-
 interface LedgerOptions {
   lock: Lock;
   file: LockFile;
   bodies: RequestBodies;
-  gate: PricedGate;
+  gate: LocalGate;
+  account: Account;
   totals: PlanTotals;
-  orders: readonly StepOrder[];
-  learned?: PriceBook | undefined;
   purchases?: PurchaseJournal | undefined;
   accountOf?: SendFacts['accountOf'];
   onUnknown?: SendFacts['onUnknown'];
@@ -84,21 +77,11 @@ export class LocalLedger implements Ledger {
   #isBroken = false;
 
   constructor(given: LedgerOptions) {
-    const { totals, gate } = given;
     this.#given = given;
     this.#journal = new Journal(given.lock, given.file, given.purchases);
-    const prices = given.learned ?? new PriceBook();
-    const { budget } = totals;
-    this.account = new Account({
-      caps: capsOf({ ...totals, budget: budget === undefined ? undefined : budget - totals.alreadyPaid - totals.held }),
-      spentBefore: totals.alreadyPaid,
-      heldUnpriced: totals.heldUnpriced,
-      guessedBefore: totals.guessed?.map((guess) => guess.class),
-      prices,
-      approval: new Approval({ ...given, prices }),
-    });
+    this.account = given.account;
     // Steps that wait for a price no longer need to wait.
-    gate.stopping.addEventListener('abort', () => this.account.nudge(), { once: true });
+    given.gate.stopping.addEventListener('abort', () => this.account.nudge(), { once: true });
   }
 
   get lock(): Lock {
@@ -168,18 +151,19 @@ export class LocalLedger implements Ledger {
     for (;;) {
       const { stopped } = this.#given.gate;
       if (stopped !== undefined) return { do: 'stop', because: stopped };
-      if (!isOpen && this.#given.gate.holdsPrice(order)) {
-        this.account.waitNoLonger(name);
-        return { do: 'stop', because: 'price' };
-      }
       const answer = this.account.reserve(name, order.price, { isSent: isOpen });
       if (answer.is === 'later') {
         await this.account.changed();
         continue;
       }
-      if (answer.is === 'over-plan') this.#given.gate.tellHeld(order.price.class);
-      if (answer.is === 'over-budget') this.#tellOverBudget(order);
-      if (answer.is !== 'reserved') return { do: 'stop', because: answer.is === 'over-plan' ? 'price' : 'budget' };
+      if (answer.is === 'over-plan') {
+        this.#given.gate.reportHeld(order.price.class);
+        return { do: 'stop', because: 'price' };
+      }
+      if (answer.is === 'over-budget') {
+        this.#tellOverBudget(order);
+        return { do: 'stop', because: 'budget' };
+      }
       const held = await this.#holdCredits(order, { credits: answer.credits, isSent: isOpen }); // I44 (asked)
       if (held !== 'held') {
         this.#releaseCredits(order);
@@ -219,7 +203,10 @@ export class LocalLedger implements Ledger {
     const { credits, charged } = this.#charge(order, job);
     // Settled before listeners run, so that the next step probes the price alone if it was not reported.
     const isReported = job.credits !== null && job.isListed !== true;
-    const settle = () => this.account.settle(orderId(order), charged, isReported);
+    const settle = () => {
+      const message = this.account.settle(orderId(order), charged, isReported);
+      if (message !== undefined) this.#given.emit({ event: 'noticed', address: order.address, message });
+    };
     if (credits !== null) settle();
     const { jobId, recordId } = job;
     const facts = { state: 'running' as const, jobId, ...(credits !== null && { credits }), ...defined({ recordId }) };

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Account } from '../../../src/engine/account.ts';
+import type { StepOrder } from '../../../src/plan/plan.ts';
 import { capsOf } from '../../../src/plan/prices/fund.ts';
 import { worstFactor } from '../../../src/plan/prices/prices.ts';
 import { forAll, runs } from '../../rig/runs.ts';
@@ -395,19 +396,17 @@ describe('the account', () => {
     expect(run.reserve('c', { class: 'film', credits: 40 })).toEqual({ is: 'reserved', credits: 40 });
   });
 
-  test('a step that gives up its wait for a price keeps nobody waiting, and what it may have been charged stays held', () => {
-    const budget = accountOf({ spentEver: 0, heldBefore: 0, total: 10 });
-    const unknown = (name: string) => ({ class: name, credits: null });
-    const song = () => budget.reserve('song', { class: 'song', credits: 5 }).is;
-    expect(['a', 'b'].map((name) => budget.reserve(name, unknown(name)).is)).toEqual(['reserved', 'later']);
-    budget.settle('a', 8);
+  test('a step that no longer waits for a price, because the approval does not cover it, keeps nobody waiting', () => {
+    const unknown = (name: string) => ({ class: name, credits: null, likely: 3 });
+    const orders = ['a', 'b'].map((address) => ({ address, action: 'create', price: unknown(address) }) as StepOrder);
+    const caps = capsOf({ budget: 10 });
+    const account = new Account({ caps, spentBefore: 0, approved: { totals: { ceiling: 8 }, orders } });
+    const song = () => account.reserve('song', { class: 'song', credits: 5 }, { isSent: true }).is;
+    expect(['a', 'b'].map((name) => account.reserve(name, unknown(name)).is)).toEqual(['reserved', 'later']);
+    expect(account.settle('a', 8)).toContain('the rest would cost 3, and nothing is left of the approved total (a)');
     expect(song()).toBe('later');
-    budget.waitNoLonger('b');
+    expect(account.reserve('b', unknown('b')).is).toBe('over-plan');
     expect(song()).toBe('over-budget');
-    budget.reserve('c', { class: 'c', credits: 2 });
-    budget.doubt('c');
-    budget.waitNoLonger('c');
-    expect(budget.held).toBe(2);
   });
 
   test('reserving twice holds once', () => {
