@@ -1,7 +1,7 @@
 /**
- * The library: what the command does, without a terminal. `load` reads a campaign, `plan` says what a run would do and what
- * it costs, `apply` carries that plan out and keeps the lock. Decisions of people (`pin`, `resolve`, …) are functions, too,
- * and so is what looks back: `compare`, `cost`.
+ * The library: the commands as functions, without a terminal. `load` reads a campaign, `plan` returns the steps and the
+ * cost of a run, and `apply` runs the plan and updates the lock. There are also functions for decisions (`pin`, `resolve`,
+ * …) and for reports (`compare`, `cost`).
  */
 import { consentRequiredBy } from './campaign/environment.ts';
 import type { OpenOptions } from './campaign/open-campaign.ts';
@@ -41,14 +41,13 @@ export type { Action, Plan, PlanRow, PlanTotals, PostTarget, Price, StepOrder } 
 export type { Charge, CostDimension, CostRow, CostSums, Whereabouts } from './plan/prices/charges.ts';
 
 /**
- * Reads a manifest with all that it names: included files, data, uploads. Mistakes are in `diagnostics`; a file that
- * cannot be read throws. Sends nothing, and writes nothing. Where this process requires a user to consent in person, no
- * `environment` of a call takes that away.
+ * Reads a manifest and the files that it refers to. Mistakes are in `diagnostics`. Throws if a file cannot be read. Sends
+ * and writes nothing. If this process requires a user's interactive approval, `environment` cannot switch that off.
  */
 export async function load(file: string, options: OpenOptions = {}): Promise<Campaign> {
   const consent = consentRequiredBy(process.env);
   if (consent === undefined) return loadCampaign(file, options);
-  // Copied without being read: the key may come from a program.
+  // Copied without reading the key, because reading may run a key command.
   const known = Object.getOwnPropertyDescriptors(options.environment ?? {});
   const environment = Object.defineProperties({}, { ...known, consent: { value: consent, enumerable: true } });
   return loadCampaign(file, { ...options, environment });

@@ -22,7 +22,7 @@ interface CheckOptions extends FactsOptions {
 export interface CheckedManifest extends LoadedManifest {
   facts: ServiceFacts;
   byDocument: boolean;
-  /** Checks the manifest again with the service's current document. Omitted if the check already used it. */
+  /** Checks the manifest again with the service's current document. Omitted if already done. */
   renew?(): Promise<CheckedManifest>;
 }
 
@@ -62,7 +62,7 @@ export async function requireCheckedGraph(campaign: OpenCampaign, options: Check
   return graphOf(await loadChecked(campaign, options), campaign);
 }
 
-/** Returns the graph, or throws the manifest's errors. Does not report warnings again that `reported` contains. */
+/** Returns the graph, or throws the manifest's errors. Skips warnings that `reported` contains. */
 export function graphOf(
   checked: CheckedManifest,
   { file, tell }: OpenCampaign,

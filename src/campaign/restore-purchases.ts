@@ -35,7 +35,7 @@ export interface RestoredLock extends LoadedLock {
   isEmpty: boolean;
 }
 
-/** One journal per service, account and campaign name. Undefined in the sandbox or without an API key. */
+/** Returns a name per service, account and campaign name. Undefined in the sandbox or without an API key. */
 export function nameOfPurchases(
   { sandbox, service, accountOf }: Pick<OpenCampaign, 'sandbox' | 'service' | 'accountOf'>,
   campaign: string,

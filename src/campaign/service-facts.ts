@@ -55,7 +55,7 @@ export interface FactsOptions {
   isRun?: boolean | undefined;
 }
 
-/** Returns what is known about the service. `ask` requests the current document. Omitted if it was already used. */
+/** Returns facts about the service. `ask`: requests the current document. Omitted if the facts are up to date. */
 export async function findFacts(
   campaign: OpenCampaign,
   { refresh, isRun }: FactsOptions,
@@ -76,7 +76,7 @@ async function readKeptFacts({ paths, service }: OfService): Promise<ServiceFact
   return kept === undefined ? noServiceFacts : factsOf(kept, 'kept');
 }
 
-/** Uses the stored document of the simulated service, or else the sandbox's own. The latter only causes warnings. */
+/** Uses the stored document of the simulated service. Without one, the sandbox's document only causes warnings. */
 async function readSandboxFacts({ paths, rehearsed }: OpenCampaign): Promise<ServiceFacts> {
   const kept = await readKeptFacts({ paths, service: rehearsed });
   if (kept.document !== undefined) return { ...kept, createRoutes: {} };

@@ -32,7 +32,7 @@ import { type Terminal, tell } from './terminal.ts';
 
 interface ApplyContext {
   campaign: OpenCampaign;
-  /** Digest of the plan's inputs except files. Undefined if the command must run even if everything is up to date. */
+  /** Digest of the plan's inputs except files. Undefined if this call must not end early as up to date. */
   given: string | undefined;
   engine: EngineChoice | undefined;
   terminal: Terminal;

@@ -63,7 +63,7 @@ function keepCompiledCode(): void {
   }
 }
 
-/** Returns undefined without an absolute path, because a relative one would be inside the campaign's folder. */
+/** Returns undefined if no variable is an absolute path. A relative path would be inside the campaign's folder. */
 function ownCacheFolder(): string | undefined {
   const { isAbsolute, join } = process.getBuiltinModule('node:path');
   const { homedir } = process.getBuiltinModule('node:os');

@@ -40,7 +40,7 @@ export async function servePage(
   return running;
 }
 
-/** Time in ms in which a browser command fails if it cannot open the URL. It may run longer if it succeeds. */
+/** A browser command that cannot open the URL fails within this time, in ms. */
 const failsWithinMs = 1500;
 
 /** Returns false if no browser command works. Uses no shell. */

@@ -41,7 +41,7 @@ export const notCalled: Pick<Terminal, 'called' | 'paste'> = {
 
 const showCursor = '\u001b[?25h';
 
-/** Shows the cursor again when the process exits for any reason. Returns a function that shows it now. */
+/** Shows the cursor again when the process exits for any reason. Returns a function that cancels this. */
 export function giveCursorBackAtExit(): () => void {
   const giveBack = () => {
     process.stderr.write(showCursor);

@@ -94,7 +94,7 @@ export interface ImportedJob {
   offline?: boolean | undefined;
 }
 
-/** Records a job that was paid elsewhere at a step that has no job. */
+/** Records an already paid job for a step that has no job. */
 export async function importStep(
   campaign: OpenCampaign,
   imported: ImportedJob,
@@ -183,7 +183,7 @@ function fieldsOf(kind: string): readonly string[] {
 
 interface FoundOut {
   address: string;
-  /** Finding of the user at the service. If undefined, the error lists the possible commands. */
+  /** Result of the user's check at the service. If undefined, the error lists the possible commands. */
   finding: Finding | undefined;
   /** ID of the create request. Needed if the step has more than one unresolved create. */
   send?: string | undefined;

@@ -64,7 +64,7 @@ export async function unpick(campaign: OpenCampaign, chosen: Chosen, options: De
   return judge(campaign, chosen, { ...options, as: 'undecided' });
 }
 
-/** Records the review decisions in a file such as `picks.json`. */
+/** Reads review decisions from a file such as `picks.json`, and records them in the lock. */
 export async function pickFrom(campaign: OpenCampaign, file: string, options: DecideOptions = {}): Promise<Decided> {
   return decide(campaign, options, async ({ situation }) => {
     const { graph, byAddress } = situation;

@@ -95,7 +95,7 @@ export class MirroredLock {
     this.#isElses = false;
   }
 
-  /** Throws if another program changed the file, lines are missing in it, and `ending` is omitted. */
+  /** Adds missing lines if another program changed the file. Throws in this case if `ending` is omitted. */
   async close(ending?: Ending): Promise<void> {
     const { file, purchases } = this.#opened;
     try {

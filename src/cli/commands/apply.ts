@@ -22,7 +22,7 @@ import { safeText } from '../../report/safe-text.ts';
 import { type ApplyOptions, open } from '../open.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** Loads the large modules only if the campaign may not be up to date. */
+/** If the campaign is up to date, returns without loading the large modules. */
 export async function apply(file: string, typed: ApplyOptions, terminal: Terminal): Promise<number> {
   const saved = file.endsWith('.json') ? await readSaved(file, typed, terminal) : undefined;
   const options: ApplyOptions = { ...saved?.options, ...typed };
@@ -92,7 +92,7 @@ function tellSaved({ path, manifest, options }: SavedPlan, { err, style }: Termi
   );
 }
 
-/** Digest of program and options. Undefined if the command must run even if everything is up to date. */
+/** Digest of program and options. Undefined if this call must not end early as up to date. */
 function digestOfGiven(options: ApplyOptions, campaign: OpenCampaign): string | undefined {
   if (options.json || options.events !== undefined || options.redo !== undefined) return undefined;
   // These options change how a run starts, but not its steps.

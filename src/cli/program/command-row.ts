@@ -31,7 +31,7 @@ export interface CommandRow {
   arguments?: readonly (readonly [name: string, about: string, standard?: string])[];
   options?: readonly CommandOption[];
   notes?: string;
-  /** At least two. A test runs them in the folder of the example quickstart or draft-to-final. */
+  /** At least two. A test runs them in one of the examples quickstart and draft-to-final. */
   examples: readonly Example[];
   /** True if the first help screen lists the command. */
   isEveryday?: true;

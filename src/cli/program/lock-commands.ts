@@ -3,7 +3,7 @@ import type { Verb } from '../commands/decisions.ts';
 import { type CommandOption, type CommandRow, state } from './command-row.ts';
 import { manifestArgument } from './name-manifest.ts';
 
-/** Records a user's decision in the lock. Costs no credits. */
+/** A command that records a user's decision in the lock. Costs no credits. */
 interface Decision extends CommandRow {
   name: Exclude<Verb, `un${string}`>;
 }

@@ -52,7 +52,7 @@ function operandsOf(command: Command, words: readonly string[]): string[] {
   return found;
 }
 
-/** Returns true for `--lock FILE` and `-ys SEL`, and false for `--lock=FILE` and `-sSEL`. */
+/** Returns true if the next word is the option's value: `--lock FILE` and `-ys SEL`, but not `--lock=FILE`. */
 function takesNext({ options }: Command, word: string): boolean {
   if (word.startsWith('--')) return options.some(({ long, required }) => required && long === word);
   for (const [at, letter] of [...word.slice(1)].entries()) {

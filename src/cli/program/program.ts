@@ -120,7 +120,7 @@ function firstScreen(program: Command): string {
 }
 
 /**
- * Escapes control sequences, because the message repeats typed text. Keeps only guesses with the typed first letter.
+ * Escapes control sequences of typed text. Removes suggestions that do not start with the typed letter.
  */
 function sayUsage(text: string, { style }: Terminal): string {
   const first = /^error: unknown option '(--.)/.exec(text)?.[1] ?? '';

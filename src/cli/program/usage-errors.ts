@@ -7,7 +7,7 @@ import { nearestName } from '../../manifest/suggest.ts';
 import { rowOf } from './command-row.ts';
 import { defaultManifest } from './name-manifest.ts';
 
-/** Returns the command most similar to an unknown word. Returns a destructive command only for its exact name. */
+/** Returns the command with the most similar name. Returns a destructive command only for an exact `alsoCalled`. */
 export function nearestCommand(program: Command, word: string): string | undefined {
   const rows = program.commands.flatMap((command) => rowOf(command) ?? []);
   const wanted = word.toLowerCase();

@@ -152,7 +152,7 @@ function ownFetchWorker(store: Store, { downloads, files }: { downloads: Downloa
 
 /** In ms. Interval between checks for dead workers while runs are open. */
 const stepMs = 1500;
-/** Number of intervals between two checks while no run is open, and between two deletions. */
+/** Workers delete old data at every 80th interval. While no run is open, they look for dead workers only then. */
 const seldom = 80;
 
 interface HouseOptions {
