@@ -19,7 +19,7 @@ export interface EventSink {
   end(): Promise<void>;
 }
 
-/** Thrown if events cannot be written to the target. The message follows a file name in a sentence for users. */
+/** Thrown if events cannot be written to the target. The caller puts the file name before the message. */
 export class EventsTargetError extends Error {
   readonly hint: string;
   readonly isInput: boolean;

@@ -10,7 +10,7 @@ import { explainUnusable, sniffLength } from './outputs/sniff.ts';
 
 export { listFiles } from './fs/list-files.ts';
 
-/** Reason why a file cannot be used. `detail` follows the file name in a sentence for users. */
+/** Reason why a file cannot be used. Messages have `detail` after the file name. */
 export interface ReadProblem {
   problem: 'missing' | 'outside' | 'not-a-file' | 'too-large' | 'unreadable';
   detail?: string;

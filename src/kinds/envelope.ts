@@ -101,7 +101,7 @@ export const envelope = {
   },
 } as const;
 
-/** Final states of a job that some answers use and the documentation does not have. */
+/** Undocumented final states of a job, which some answers contain. */
 export const otherStates: { readonly succeeded: readonly string[]; readonly canceled: readonly string[] } = {
   succeeded: ['SUCCEEDED', 'SUCCESS'],
   canceled: ['CANCELED', 'CANCELLED'],

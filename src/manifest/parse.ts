@@ -241,7 +241,7 @@ function collectTasks(
         code: 'MB1004',
         severity: 'error',
         message: `the task \`${shorten(id)}\` is in two files, first in ${first.file.file} on line ${place.start.line}`,
-        hint: 'rename one of the two: the tasks of all included files have one list of names',
+        hint: 'rename one of the two: task names must be unique across all included files',
         place: file.places.key(taskPath(id)),
         related: [{ message: 'the first one', place }],
       });

@@ -122,8 +122,8 @@ interface Asked {
 }
 
 /**
- * Classifies the answer to a create request. Nothing was charged only if the answer is an error of the service that
- * names neither a job nor the request's idempotency key.
+ * Classifies the answer to a create request. Only an error of the service proves that nothing was charged, and only if
+ * the error names neither a job nor the request's idempotency key.
  */
 export function classifyCreate(answer: HttpAnswer, redact: Redact, asked: Asked = {}): CreateAnswer {
   if (answer.is === 'broken') return { is: answer.sent ? 'ambiguous' : 'not-sent', message: answer.message };

@@ -72,7 +72,10 @@ function noRepository(folder: string): CampaignError {
   return new CampaignError({
     code: 'MB3601',
     message: `${relative('', folder) || 'this folder'} is not in a git repository`,
-    hint: way('name a campaign that is under git, or put it there, and commit it', shell('git', 'init')),
+    hint: way(
+      'name a campaign in a git repository, or create a repository and commit the campaign',
+      shell('git', 'init'),
+    ),
   });
 }
 

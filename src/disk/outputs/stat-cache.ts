@@ -24,7 +24,7 @@ const clockDifferenceMs = 500;
  */
 export class StatCache {
   readonly now: () => number;
-  /** Result that an earlier process computed from exactly these files, in a format of the caller. */
+  /** Result that an earlier process computed from the same files. The caller defines the format. */
   readonly finding: Json | undefined;
   readonly #state: string;
   readonly #name: string;

@@ -46,7 +46,7 @@ export async function loadSharp(load: () => Promise<{ default: typeof SharpOf }>
   }
 }
 
-/** Decodes and shrinks a picture. `problem` follows the words `the picture` in a message. */
+/** Decodes and shrinks a picture. Messages have `problem` after the words "the picture". */
 export async function shrinkPicture(
   order: PictureOrder,
   side = smallSide,

@@ -11,7 +11,7 @@ interface Part {
 
 /**
  * Reads the requested sheets of a workbook, or the only sheet. Refuses a file that would exhaust the memory, such as
- * one with a cell in the billionth row. `problem` follows the file name in a message.
+ * one with a cell in the billionth row. Messages have `problem` after the file name.
  */
 export async function readWorkbook(
   bytes: Uint8Array,

@@ -18,7 +18,7 @@ const types = 'application/vnd.openxmlformats-officedocument';
 const head = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
 
 /**
- * Makes a workbook with one sheet. Texts have the type text, so that no program reads them as numbers, dates or
+ * Makes a workbook with one sheet. Texts are marked as texts, so that no program reads them as numbers, dates or
  * formulas. Returns `undefined` if the rows do not fit in a sheet.
  */
 export function writeWorkbook(rows: readonly (readonly (string | number)[])[], sheet: string): Uint8Array | undefined {

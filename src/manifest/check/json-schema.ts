@@ -238,7 +238,7 @@ export function readPointer(pointer: string, root: Json): (string | number)[] {
 const mostParts = 10_000;
 const mostCharacters = 1_000_000;
 
-/** Reason why a schema is refused. The message follows the word "it". */
+/** Reason why a schema is refused, for example "has a part that refers to itself". */
 class SchemaRefusal extends Error {}
 
 /**

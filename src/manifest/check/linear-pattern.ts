@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js';
 import { messageOf, shorten } from '../../ground/values.ts';
 
-/** Reason why a pattern is refused. The message follows the word "it". */
+/** Reason why a pattern is refused, for example "repeats too much". */
 export class PatternProblem extends Error {}
 
 const mostSize = 200_000;

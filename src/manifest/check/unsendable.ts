@@ -1,7 +1,7 @@
 import type { Json } from '../../ground/json.ts';
 import { shorten, unknownValue } from '../../ground/values.ts';
 
-/** Reason why a value cannot be sent. It follows the name of the value, or `written`. */
+/** Reason why a value cannot be sent. Messages have it after the name of the value, or after `written`. */
 export interface Unsendable {
   written?: string;
   problem: string;

@@ -77,8 +77,8 @@ export interface YamlCodes {
   wrong: DiagnosticCode;
   tooLarge: DiagnosticCode;
   /**
-   * Code for a number that is parsed differently than written. Like `unsendable`, omitted for files that are never
-   * sent.
+   * Code for a number whose parsed value differs from the written number. Omitted, like `unsendable`, for files that
+   * are never sent.
    */
   number?: DiagnosticCode;
   unsendable?: DiagnosticCode;
