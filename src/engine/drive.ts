@@ -13,7 +13,7 @@ import { Condition } from '../ground/condition.ts';
 import { defined, messageOf } from '../ground/values.ts';
 import { waitsFor } from '../plan/actions.ts';
 import { type Need, orderId, type Plan, type PlanRow, type StepOrder } from '../plan/plan.ts';
-import { endBroken, runStep, type Slot } from '../run/step.ts';
+import { endBroken, runStep, saveJob } from '../run/step.ts';
 import type { StepEnd } from '../run/step-end.ts';
 import type { Account } from './account.ts';
 import { SharedSlots } from './account-gate.ts';
@@ -231,32 +231,40 @@ export class Drive {
   }
 
   async #carryOut(order: StepOrder, giveBack: () => void): Promise<void> {
-    const slot = this.#slotOf(order, giveBack);
+    const free = this.#slotOf(giveBack);
     try {
-      const end = await runStep(order, this.#ports, slot).catch((error: unknown) => this.#break(order, error));
+      const end = await this.#runStep(order, free).catch((error: unknown) => this.#break(order, error));
       this.#follow(this.#end(order, end));
     } catch (error) {
       this.#errors.push(error);
     }
     this.#underWay -= 1;
-    slot.free();
+    free();
     this.#fillSlots();
     if (this.#underWay === 0) this.#finished.notify();
   }
 
-  #slotOf(order: StepOrder, giveBack: () => void): Slot {
+  async #runStep(order: StepOrder, freeSlot: () => void): Promise<StepEnd> {
+    if (!order.asksOnly) this.#reportStart(order);
     const dependents = this.#dependents.get(orderId(order))?.length ?? 0;
+    const urgency = () => urgencyOf({ dependents, waiting: this.#ready.size, running: this.#slotsTaken });
+    const made = await runStep(order, this.#ports, urgency);
+    if ('outcome' in made) return made;
+    freeSlot();
+    this.#ports.emit({ event: 'job-completed', address: order.address, jobId: made.jobId });
+    return saveJob(made, this.#ports);
+  }
+
+  /** Returns the function that frees the slot of an order. Only its first call counts. */
+  #slotOf(giveBack: () => void): () => void {
     let isTaken = true;
-    return {
-      urgency: () => urgencyOf({ dependents, waiting: this.#ready.size, running: this.#slotsTaken }),
-      free: () => {
-        if (!isTaken) return;
-        isTaken = false;
-        this.#slotsTaken -= 1;
-        giveBack();
-        // Deferred, so that the caller first emits why the slot is free: the job is over, or spending has stopped.
-        queueMicrotask(() => this.#fillSlots());
-      },
+    return () => {
+      if (!isTaken) return;
+      isTaken = false;
+      this.#slotsTaken -= 1;
+      giveBack();
+      // Deferred, so that the caller first emits that the job is over.
+      queueMicrotask(() => this.#fillSlots());
     };
   }
 
@@ -324,9 +332,12 @@ export class Drive {
   }
 
   #endUnbegun(order: StepOrder, outcome: StepOutcome, why: { error: string; need?: Need }): Link[] {
-    const { address, task, kind, action } = order;
-    this.#ports.emit({ event: 'step-started', address, task, kind, action });
+    this.#reportStart(order);
     return this.#end(order, { outcome, credits: 0, ...why });
+  }
+
+  #reportStart({ address, task, kind, action }: StepOrder): void {
+    this.#ports.emit({ event: 'step-started', address, task, kind, action });
   }
 }
 

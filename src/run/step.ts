@@ -1,11 +1,13 @@
 /*
  * One step, from its create request to its saved file.
  * Takes: an order of the plan, and ports.
- * Returns: how the step ended. Before each paid act its record is durable (I2, I3).
- * May not know: other steps, budgets, concurrency. When a request may be sent again: `outcome.ts` after an answer,
+ * Returns: how the step ended, or a finished job whose files `saveJob` saves. Before each paid act its record is durable
+ * (I2, I3).
+ * May not know: other steps, slots, budgets, concurrency. When a request may be sent again: `outcome.ts` after an answer,
  * `plan/purchases/next.ts` from the record.
  */
 
+import type { JobResult } from '../contract/answer.ts';
 import { isDefect } from '../contract/failure.ts';
 import type { Ports, UploadOrder } from '../contract/ports.ts';
 import type { Json } from '../ground/json.ts';
@@ -21,21 +23,42 @@ import { moveOutputs, recordOutputs, saveOutputs } from './save.ts';
 import { buyJob } from './send-create.ts';
 import { type StepEnd, stopFor } from './step-end.ts';
 
-export interface Slot {
-  free(): void;
-  /** Urgency of polling this step: 1 for the step itself, more when steps or other jobs wait for it. */
-  urgency(): number;
+/** A finished job whose files are to be saved. `spent`: credits charged in this run; `null`: unknown. */
+interface UnsavedJob {
+  order: StepOrder;
+  jobId: string;
+  result: JobResult;
+  spent: number | null;
 }
 
 /**
- * Executes one step. May be repeated after any interruption: the ledger has every fact that the step needs, and every
- * new fact is durable before an act that relies on it.
+ * Executes one step until its files can be saved. May be repeated after any interruption: the ledger has every fact that
+ * the step needs, and every new fact is durable before an act that relies on it.
+ *
+ * @param urgency returns how urgent it is to poll the job: 1 for the step itself, more if steps or other jobs wait
  */
-export async function runStep(order: StepOrder, ports: Ports, slot: Slot): Promise<StepEnd> {
-  const { address, task, kind, action } = order;
+export async function runStep(order: StepOrder, ports: Ports, urgency: () => number): Promise<StepEnd | UnsavedJob> {
   if (order.asksOnly) return askAboutSend(order, ports);
-  ports.emit({ event: 'step-started', address, task, kind, action });
-  return carryOut(order, ports, slot);
+  const moved = await moveOutputs(order, ports);
+  if (moved !== undefined) return moved;
+  const need =
+    order.jobId === undefined ? await findNeed(order, ports) : { is: 'needed' as const, absent: new Set<string>() };
+  if (need.is === 'unneeded') return { outcome: 'unneeded', credits: 0, error: need.because };
+  const { act } = requireKind(order.kind);
+  switch (act) {
+    case 'job':
+      return makeMedia(order, ports, { urgency, absent: need.absent });
+    case 'upload':
+      return uploadFile(order, ports);
+    case 'post':
+      return sendPost(order, ports, need.absent);
+    default:
+      return act satisfies never;
+  }
+}
+
+export async function saveJob({ order, jobId, result, spent }: UnsavedJob, ports: Ports): Promise<StepEnd> {
+  return withCredits(await saveOutputs(order, ports, { jobId, result }), spent);
 }
 
 async function askAboutSend(order: StepOrder, ports: Ports): Promise<StepEnd> {
@@ -52,32 +75,13 @@ function settleSend({ address, key }: StepOrder, { emit }: Pick<Ports, 'emit'>, 
   emit({ event: 'send-settled', address, key, outcome, credits, ...defined({ jobId, error }) });
 }
 
-async function carryOut(order: StepOrder, ports: Ports, slot: Slot): Promise<StepEnd> {
-  const moved = await moveOutputs(order, ports);
-  if (moved !== undefined) return moved;
-  const need =
-    order.jobId === undefined ? await findNeed(order, ports) : { is: 'needed' as const, absent: new Set<string>() };
-  if (need.is === 'unneeded') return { outcome: 'unneeded', credits: 0, error: need.because };
-  const { act } = requireKind(order.kind);
-  switch (act) {
-    case 'job':
-      return makeMedia(order, ports, { slot, absent: need.absent });
-    case 'upload':
-      return uploadFile(order, ports);
-    case 'post':
-      return sendPost(order, ports, need.absent);
-    default:
-      return act satisfies never;
-  }
-}
-
-/** Buys a job, polls it, and downloads its files. If the job fails and `retry:` allows it, buys another one. */
+/** Buys a job and polls it. If the job fails and `retry:` allows it, buys another one. */
 async function makeMedia(
   first: StepOrder,
   ports: Ports,
-  context: { slot: Slot; absent: ReadonlySet<string> },
-): Promise<StepEnd> {
-  const { slot, absent } = context;
+  context: { urgency: () => number; absent: ReadonlySet<string> },
+): Promise<StepEnd | UnsavedJob> {
+  const { urgency, absent } = context;
   let spent: number | null = 0;
   let charged: number | null = null;
   for (let order = first; ; ) {
@@ -90,21 +94,16 @@ async function makeMedia(
     order = bought.order;
     charged = bought.credits === 0 ? (first.credits ?? null) : bought.credits;
     spent = addCredits(spent, bought.credits);
-    const end = await watchStep(order, ports, { jobId, fresh, slot });
+    const end = await watchStep(order, ports, { jobId, fresh, urgency });
     switch (end.is) {
       case 'completed':
-        slot.free();
-        ports.emit({ event: 'job-completed', address: order.address, jobId });
-        return withCredits(await saveOutputs(order, ports, { jobId, result: end.result }), spent);
+        return { order, jobId, result: end.result, spent };
       case 'lost':
       case 'failed': {
         await ports.ledger.finish(order, { state: end.is, jobId, error: end.error });
         const mayFollow = end.is === 'failed' && !ports.signal.aborted && ports.mayRetry?.(order, end.error) !== false;
         const next = mayFollow ? nextOrder(order, { error: end.error, charged }) : undefined;
-        if (next === undefined) {
-          slot.free();
-          return { outcome: end.is, credits: spent, error: end.error };
-        }
+        if (next === undefined) return { outcome: end.is, credits: spent, error: end.error };
         ports.emit({
           event: 'job-retried',
           address: order.address,
@@ -116,7 +115,6 @@ async function makeMedia(
         break;
       }
       case 'unwatched':
-        slot.free();
         stopFor(end, ports);
         return { outcome: 'running', credits: spent, error: end.error };
       default:
@@ -125,16 +123,16 @@ async function makeMedia(
   }
 }
 
-function watchStep(order: StepOrder, ports: Ports, job: { jobId: string; fresh: boolean; slot: Slot }) {
+function watchStep(order: StepOrder, ports: Ports, job: { jobId: string; fresh: boolean; urgency: () => number }) {
   const { address, kind, timeoutMs } = order;
-  const { jobId, fresh, slot } = job;
+  const { jobId, fresh, urgency } = job;
   const { model } = order.paidRequest;
   return ports.service.watch(
     { kind, jobId, ...(typeof model === 'string' && { model }) },
     {
       signal: ports.signal,
       fresh,
-      urgency: () => slot.urgency(),
+      urgency,
       patienceMs: timeoutMs,
       onStatus: (status) => ports.emit({ event: 'job-progressed', address, jobId, status }),
       notice: (message) => ports.emit({ event: 'noticed', address, message }),

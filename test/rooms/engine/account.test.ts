@@ -398,12 +398,13 @@ describe('the account', () => {
 
   test('a step that no longer waits for a price, because the approval does not cover it, keeps nobody waiting', () => {
     const unknown = (name: string) => ({ class: name, credits: null, likely: 3 });
-    const orders = ['a', 'b'].map((address) => ({ address, action: 'create', price: unknown(address) }) as StepOrder);
+    const prices = [unknown('a'), unknown('b'), { class: 'song', credits: 5 }];
+    const orders = prices.map((price) => ({ address: price.class, action: 'create', price }) as StepOrder);
     const caps = capsOf({ budget: 10 });
     const account = new Account({ caps, spentBefore: 0, approved: { totals: { ceiling: 8 }, orders } });
     const song = () => account.reserve('song', { class: 'song', credits: 5 }, { isSent: true }).is;
     expect(['a', 'b'].map((name) => account.reserve(name, unknown(name)).is)).toEqual(['reserved', 'later']);
-    expect(account.settle('a', 8)).toContain('the rest would cost 3, and nothing is left of the approved total (a)');
+    expect(account.settle('a', 8)).toContain('the rest would cost 8, and nothing is left of the approved total (a)');
     expect(song()).toBe('later');
     expect(account.reserve('b', unknown('b')).is).toBe('over-plan');
     expect(song()).toBe('over-budget');
