@@ -4,7 +4,7 @@ import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder, removeFolder } from './folders.ts';
 import { savePath, writeCampaign } from './inputs.ts';
-import { bin, measureOnce } from './measure.ts';
+import { bin, measureOnce, peakMiBOf } from './measure.ts';
 import { compilePeers, startStub } from './service.ts';
 import { independent } from './steps.ts';
 
@@ -44,7 +44,7 @@ async function upAndBack(): Promise<void> {
     writeFileSync(manifest, 'version: 1\nname: big\ntasks:\n  long: { kind: upload, with: { file: long.mp4 } }\n');
     const up = await measureOnce({ args: [bin, 'apply', manifest, '--yes'], env });
     report('upload of 1 GiB, the runner', up.maxRssMiB);
-    report('upload of 1 GiB, the sandbox', memoryOf(sandbox.pid));
+    report('upload of 1 GiB, the sandbox', peakMiBOf(sandbox.pid));
     const record = readFileSync(join(folder, 'up.lock.jsonl'), 'utf8').trim().split('\n').at(-1) ?? '{}';
     const { url } = JSON.parse(record) as { url: string };
     const hash = createHash('sha256');
@@ -52,7 +52,7 @@ async function upAndBack(): Promise<void> {
     for await (const chunk of answer.body ?? []) hash.update(chunk as Uint8Array);
     const same = record.includes(hash.digest('hex'));
     if (!same) throw new Error('what comes out of the sandbox is not what went in');
-    report('download of 1 GiB, the sandbox', memoryOf(sandbox.pid));
+    report('download of 1 GiB, the sandbox', peakMiBOf(sandbox.pid));
   } finally {
     sandbox.kill();
   }
@@ -83,10 +83,4 @@ async function readExports(stream: NodeJS.ReadableStream): Promise<Record<string
     if (found.length === 2) return Object.fromEntries(found);
   }
   throw new Error(`the sandbox ended: ${text}`);
-}
-
-/** The most that a process has ever had in memory; only Linux tells. */
-function memoryOf(pid: number | undefined): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1] ?? Number.NaN) / 1024;
 }

@@ -1,13 +1,14 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { openStore } from '../../src/cluster/store/store.ts';
-import { Processes, type Running } from '../cluster/rig/processes.ts';
+import { Processes, type Running, until } from '../cluster/rig/processes.ts';
 import { Server } from '../cluster/rig/server.ts';
 import { logNormal, seeded } from '../rig/random.ts';
 import { makeFolder, removeFolder } from './folders.ts';
 import type { Goal } from './goals.ts';
 import { writeCampaign } from './inputs.ts';
-import { bin, median } from './measure.ts';
+import { bin, median, peakMiBOf } from './measure.ts';
 import { table } from './print.ts';
 import { startStub } from './service.ts';
 import { type BenchStep, independent } from './steps.ts';
@@ -19,8 +20,6 @@ interface Measured {
   wallMs: number;
   /** Of all Node processes, from the start of the command to its end. */
   nodeMs: number;
-  /** Of that the part of `apply`, which mirrors lines and brings files into the campaign's folder. */
-  applyMs: number;
   postgresMs: number;
   leaderMiB: number;
   readsPerStep: number;
@@ -30,26 +29,16 @@ interface Shape {
   name: string;
   steps: BenchStep[];
   concurrency: number;
-  /** At most so much, where the jobs take no time: ratios to the run here, ms of Postgres for a step, memory. */
-  most: { leaderCpu: number; workersCpu: number; postgresMs: number; wall: number; leaderMiB: number };
 }
 
-const most = { leaderCpu: 1.5, workersCpu: 1.8, postgresMs: 1.5, wall: 1.8, leaderMiB: 200 };
 const shapes: Shape[] = [
-  { name: '2,000 steps of 0 s', steps: independent(2000, () => 0), concurrency: 200, most },
+  { name: '2,000 steps of 0 s', steps: independent(2000, () => 0), concurrency: 200 },
   {
     name: '500 jobs log-normal around 3 s',
     steps: independent(500, logNormal(3000, 0.5, seeded(7))),
     concurrency: 100,
-    most,
   },
 ];
-const longShape: Shape = {
-  name: '10,000 steps of 0 s',
-  steps: independent(10_000, () => 0),
-  concurrency: 200,
-  most: { ...most, postgresMs: 0.6, wall: 1.4 },
-};
 const hows: How[] = ['local', 'leader fetches', 'workers fetch'];
 const fetchWorkers = 3;
 /** Of one second, Linux counts so many. */
@@ -58,13 +47,11 @@ const ticks = 100;
 /** Measures in turn, so that what is compared ran side by side; prints a table, and gives the goals. */
 export async function benchCluster(options: {
   repetitions: number;
-  /** 10,000 and 100,000 steps as well. */
-  long: boolean;
   tell(message: string): void;
   print(text: string): void;
 }): Promise<Goal[]> {
   const goals: Goal[] = [];
-  for (const shape of options.long ? [...shapes, longShape] : shapes) {
+  for (const shape of shapes) {
     const runs = new Map<How, Measured[]>(hows.map((how) => [how, []]));
     for (let repetition = 0; repetition < options.repetitions; repetition += 1) {
       for (const how of hows) {
@@ -76,9 +63,7 @@ export async function benchCluster(options: {
     options.print(tableOf(shape, runs));
     goals.push(...goalsOf(shape, runs));
   }
-  goals.push(...(await measureIdle()));
-  if (options.long) goals.push(...(await measureLarge()));
-  return goals;
+  return [...goals, ...(await measureIdle())];
 }
 
 interface Place {
@@ -124,7 +109,7 @@ function runOnce({ steps, concurrency }: Shape, how: How): Promise<Measured> {
     const words = [process.execPath, bin, 'worker', '--store', store, '--files', files];
     const count = how === 'local' ? 0 : how === 'workers fetch' ? fetchWorkers : 1;
     const started = Array.from({ length: count }, () => processes.start('worker', words, { cwd: folder, env }));
-    for (const one of started) await seen(one, /works on/);
+    for (const one of started) await works(one);
     const postgresBefore = server === undefined ? 0 : postgresMsOf(processes);
     const before = started.map(({ pid }) => cpuMsOf([pid]));
     const startedAt = performance.now();
@@ -145,7 +130,7 @@ function runOnce({ steps, concurrency }: Shape, how: How): Promise<Measured> {
     const asked = await stats();
     return {
       wallMs,
-      ...{ applyMs, nodeMs: applyMs + workersMs },
+      nodeMs: applyMs + workersMs,
       postgresMs: server === undefined ? 0 : postgresMsOf(processes) - postgresBefore,
       leaderMiB: Math.max(0, ...started.map(({ pid }) => peakMiBOf(pid))),
       readsPerStep: (asked.polls + asked.listReads) / steps.length,
@@ -157,11 +142,11 @@ function runOnce({ steps, concurrency }: Shape, how: How): Promise<Measured> {
 function measureIdle(): Promise<Goal[]> {
   return withPlace({ engine: true, steps: [] }, async ({ folder, processes, env }) => {
     const worker = processes.start('worker', [process.execPath, bin, 'worker'], { cwd: folder, env });
-    await seen(worker, /works on/);
-    await pause(5000);
+    await works(worker);
+    await wait(5000);
     const of = () => [cpuMsOf([worker.pid]), postgresMsOf(processes)] as const;
     const [worker0, postgres0] = of();
-    await pause(30_000);
+    await wait(30_000);
     const [worker1, postgres1] = of();
     const share = (ms: number) => ms / 300;
     return [
@@ -171,47 +156,8 @@ function measureIdle(): Promise<Goal[]> {
   });
 }
 
-/** One submit of 100,000 steps, and the leader that carries them out. */
-function measureLarge(): Promise<Goal[]> {
-  const steps = independent(100_000, () => 0);
-  return withPlace({ engine: true, steps }, async ({ folder, processes, server, env }) => {
-    if (server === undefined) throw new Error('no server');
-    const [home, store] = [join(folder, 'home'), join(folder, 'store')];
-    mkdirSync(store);
-    await openStore(store, { makes: true });
-    writeCampaign(home, steps, { kind: 'image', concurrency: 500 });
-    const startedAt = performance.now();
-    const apply = [process.execPath, bin, 'apply', 'campaign.yaml', '--yes', '--store', store];
-    const submitter = processes.start('apply', apply, { cwd: home, env });
-    const count = async (text: string) => Number((await server.ask<{ n: string }>(text).catch(() => []))[0]?.n ?? 0);
-    while (submitter.isRunning() && (await count('SELECT count(*) AS n FROM mediabatch.run')) === 0) await pause(100);
-    const submitMs = performance.now() - startedAt;
-    const submitMiB = peakMiBOf(submitter.pid);
-    submitter.signal('SIGINT');
-    await submitter.ended;
-    const mebibytes = async () => (await count('SELECT pg_database_size(current_database()) AS n')) / 1024 ** 2;
-    const submittedMiB = await mebibytes();
-    const words = [process.execPath, bin, 'worker', '--store', store, '--files', '64', '--exit-when-idle'];
-    const leader = processes.start('worker', words, { cwd: folder, env });
-    let leaderMiB = 0;
-    const timer = setInterval(() => {
-      leaderMiB = Math.max(leaderMiB, peakMiBOf(leader.pid));
-    }, 500);
-    const { code } = await leader.ended;
-    clearInterval(timer);
-    if (code !== 0) throw new Error(`the worker ended with ${code}: ${leader.err().slice(-1000)}`);
-    const trial = 'cluster, 100,000 steps of 0 s';
-    return [
-      { trial, text: 'submit, s', most: 30, value: submitMs / 1000 },
-      { trial, text: 'submit, MiB', most: 600, value: submitMiB },
-      { trial, text: 'database when submitted, MiB', most: 250, value: submittedMiB },
-      { trial, text: 'database at the end, MiB', most: 250, value: await mebibytes() },
-      { trial, text: 'leader, MiB', most: 500, value: leaderMiB },
-    ];
-  });
-}
-
-function goalsOf({ name, steps, most }: Shape, runs: ReadonlyMap<How, Measured[]>): Goal[] {
+/** Where the jobs take no time: ratios to the local run, ms of Postgres for a step, and memory. */
+function goalsOf({ name, steps }: Shape, runs: ReadonlyMap<How, Measured[]>): Goal[] {
   const ratio = (how: How, pick: (one: Measured) => number) =>
     median((runs.get(how) ?? []).map((one, index) => pick(one) / pick(runs.get('local')?.[index] ?? one)));
   const trial = `cluster, ${name}`;
@@ -228,13 +174,13 @@ function goalsOf({ name, steps, most }: Shape, runs: ReadonlyMap<How, Measured[]
   }
   const middle = (pick: (one: Measured) => number) => median((runs.get('workers fetch') ?? []).map(pick));
   const rows: [text: string, most: number, value: number][] = [
-    ['leader fetches: CPU of Node × local', most.leaderCpu, ratio('leader fetches', ({ nodeMs }) => nodeMs)],
-    ['workers fetch: CPU of Node × local', most.workersCpu, ratio('workers fetch', ({ nodeMs }) => nodeMs)],
-    ['workers fetch: ms of Postgres per step', most.postgresMs, middle(({ postgresMs }) => postgresMs / steps.length)],
-    ['workers fetch: wall × local', most.wall, ratio('workers fetch', ({ wallMs }) => wallMs)],
-    ['workers fetch: leader, MiB', most.leaderMiB, middle(({ leaderMiB }) => leaderMiB)],
+    ['leader fetches: CPU of Node × local', 1.5, ratio('leader fetches', ({ nodeMs }) => nodeMs)],
+    ['workers fetch: CPU of Node × local', 1.8, ratio('workers fetch', ({ nodeMs }) => nodeMs)],
+    ['workers fetch: ms of Postgres per step', 1.5, middle(({ postgresMs }) => postgresMs / steps.length)],
+    ['workers fetch: wall × local', 1.8, ratio('workers fetch', ({ wallMs }) => wallMs)],
+    ['workers fetch: leader, MiB', 200, middle(({ leaderMiB }) => leaderMiB)],
   ];
-  return rows.map(([text, bound, value]) => ({ trial, text, most: bound, value }));
+  return rows.map(([text, most, value]) => ({ trial, text, most, value }));
 }
 
 function tableOf({ name, steps }: Shape, runs: ReadonlyMap<How, Measured[]>): string {
@@ -244,21 +190,12 @@ function tableOf({ name, steps }: Shape, runs: ReadonlyMap<How, Measured[]>): st
       how,
       of(({ wallMs }) => wallMs / 1000, 2),
       of(({ nodeMs }) => nodeMs / steps.length, 2),
-      of(({ applyMs }) => applyMs / steps.length, 2),
       of(({ postgresMs }) => postgresMs / steps.length, 2),
       of(({ leaderMiB }) => leaderMiB, 0),
       of(({ readsPerStep }) => readsPerStep, 2),
     ];
   });
-  const head = [
-    'where',
-    'wall s',
-    'CPU of Node, ms a step',
-    'of that apply',
-    'of Postgres',
-    'largest worker MiB',
-    'reads a step',
-  ];
+  const head = ['where', 'wall s', 'CPU of Node, ms a step', 'of Postgres', 'largest worker MiB', 'reads a step'];
   return `cluster: ${name}\n\n${table([head, ...rows])}`;
 }
 
@@ -288,18 +225,4 @@ function postgresMsOf(processes: Processes): number {
   return cpuMsOf([postmaster.pid, ...all]);
 }
 
-function peakMiBOf(pid: number): number {
-  const status = readdirSync('/proc').includes(String(pid)) ? readFileSync(`/proc/${pid}/status`, 'utf8') : '';
-  return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
-}
-
-async function seen(process: Running, words: RegExp): Promise<void> {
-  while (!words.test(process.err())) {
-    if (!process.isRunning()) throw new Error(`a worker ended: ${process.err()}`);
-    await pause(50);
-  }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
+const works = (worker: Running) => until('a worker works', () => /works on/.test(worker.err()));

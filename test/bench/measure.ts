@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -52,6 +52,13 @@ export async function measureOnce({ args, cwd, env, timeoutMs }: Job): Promise<S
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** The peak memory of a process so far (Linux). NaN of one that has ended. */
+export function peakMiBOf(pid: number | undefined): number {
+  const path = `/proc/${pid}/status`;
+  const status = existsSync(path) ? readFileSync(path, 'utf8') : '';
+  return Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1] ?? Number.NaN) / 1024;
 }
 
 /** The middle one; of an even number the mean of the two in the middle. NaN of none. */

@@ -4,9 +4,8 @@ import type { Start } from './start.ts';
 import type { Summary } from './summary.ts';
 import type { Trial } from './trial.ts';
 
-export function tellMachine(extra: string[]): string {
-  const with_ = extra.length === 0 ? '' : ` mediabatch was given \`${extra.join(' ')}\`.`;
-  return `Measured on ${new Date().toISOString().slice(0, 10)}, ${cpus().length} shared cores, Node ${process.version}, loopback.${with_}`;
+export function tellMachine(): string {
+  return `Measured on ${new Date().toISOString().slice(0, 10)}, ${cpus().length} shared cores, Node ${process.version}, loopback.`;
 }
 
 export function tableOfTrial(trial: Trial, summaries: Summary[]): string {

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { type Goal, isMet, judge } from './goals.ts';
-import { pageOfNumbers } from './page.ts';
+import { type Goal, judge } from './goals.ts';
+import { writeNumbers } from './page.ts';
 import { tableOfGoals, tableOfStart, tableOfTrial } from './print.ts';
 import { compilePeers } from './service.ts';
 import { judgeStart, measureStart, type Start } from './start.ts';
@@ -11,22 +11,17 @@ import { listWorkloads } from './workloads.ts';
 /** `npm run bench`: measures, and prints tables; the README beside this file says what and how. */
 const { values, positionals } = readArguments();
 const repetitions = values.reps === undefined ? undefined : Number(values.reps);
-const timeoutMs = Number(values.timeout) * 1000;
 const known = [...listWorkloads({ long: true }).keys(), 'W5', 'cluster'].sort();
 const unknown = positionals.filter((id) => !known.includes(id));
 if (unknown.length > 0) stopUsage(`no workload ${unknown.join(', ')}; there are ${known.join(', ')}`);
 if (repetitions !== undefined && !(Number.isInteger(repetitions) && repetitions > 0)) {
   stopUsage('--reps takes a whole number from 1');
 }
-if (!(timeoutMs > 0)) stopUsage('--timeout takes seconds');
 
 // The engine takes as long as all the others together, and needs PostgreSQL.
 const wanted = positionals.length > 0 ? positionals : known.filter((id) => id !== 'cluster' || values.long);
-const extra = values.with.split(' ').filter((word) => word !== '');
 const tell = (message: string) => void process.stderr.write(`${message}\n`);
-const print = (text: string) => {
-  if (!values.markdown) process.stdout.write(`${text}\n\n`);
-};
+const print = (text: string) => void process.stdout.write(`${text}\n\n`);
 
 compilePeers();
 const results: Results = new Map();
@@ -39,21 +34,17 @@ const workloads = listWorkloads({ long: values.long, ...(repetitions !== undefin
 for (const [id, trials] of workloads) {
   if (!wanted.includes(id)) continue;
   for (const trial of trials) {
-    const summaries = summarize(trial, await runTrial(trial, { extra, timeoutMs, tell }));
+    const summaries = summarize(trial, await runTrial(trial, tell));
     results.set(trial.name, summaries);
     print(tableOfTrial(trial, summaries));
   }
 }
 const onEngine = wanted.includes('cluster')
-  ? await (await import('./cluster.ts')).benchCluster({ repetitions: repetitions ?? 3, long: values.long, tell, print })
+  ? await (await import('./cluster.ts')).benchCluster({ repetitions: repetitions ?? 3, tell, print })
   : [];
 const goals: Goal[] = [...judgeStart(starts), ...judge(results), ...onEngine];
 if (goals.length > 0) print(tableOfGoals(goals));
-if (values.markdown) {
-  const trials = [...workloads.values()].flat();
-  process.stdout.write(`${pageOfNumbers({ trials, results, starts, goals }, extra)}\n`);
-}
-if (values.check && goals.some((goal) => !isMet(goal))) process.exitCode = 1;
+if (values.write) writeNumbers({ trials: [...workloads.values()].flat(), results, starts, goals });
 
 function readArguments() {
   try {
@@ -62,10 +53,7 @@ function readArguments() {
       options: {
         reps: { type: 'string' },
         long: { type: 'boolean', default: false },
-        check: { type: 'boolean', default: false },
-        markdown: { type: 'boolean', default: false },
-        with: { type: 'string', default: '' },
-        timeout: { type: 'string', default: '900' },
+        write: { type: 'boolean', default: false },
       },
     });
   } catch (error) {

@@ -36,17 +36,12 @@ export type Run = { sample: Sample; stats: StubStats } | { invalid: string };
 /** By tool, one for each repetition: those with the same index were made one after the other. */
 export type Runs = Map<Tool, Run[]>;
 
-export interface RunOptions {
-  /** More arguments for `mediabatch apply`. */
-  extra: string[];
-  timeoutMs: number;
-  tell(message: string): void;
-}
-
+/** A run that takes longer, in ms, is ended and does not count. */
+const timeoutMs = 900_000;
 const keptDurations = '.mediabatch/durations.json';
 
 /** All tools in turn, the order moved on by one each time, each run with a fresh service and a fresh folder. */
-export async function runTrial(trial: Trial, options: RunOptions): Promise<Runs> {
+export async function runTrial(trial: Trial, tell: (message: string) => void): Promise<Runs> {
   const runs: Runs = new Map(trial.tools.map((tool) => [tool, []]));
   const finished = new Map<Tool, Finished>();
   const kept: { durations?: string } = {};
@@ -55,10 +50,10 @@ export async function runTrial(trial: Trial, options: RunOptions): Promise<Runs>
       // What is learned from must have been: in the first round everything is in its place.
       const shift = repetition % trial.tools.length;
       for (const tool of [...trial.tools.slice(shift), ...trial.tools.slice(0, shift)]) {
-        const run = await runOnce(tool, trial, { ...options, finished, kept });
+        const run = await runOnce(tool, trial, { finished, kept });
         runs.get(tool)?.push(run);
         const said = 'invalid' in run ? `INVALID: ${run.invalid}` : `${(run.sample.wallMs / 1000).toFixed(2)} s`;
-        options.tell(`${trial.name} ${tool} ${repetition + 1}/${trial.repetitions}: ${said}`);
+        tell(`${trial.name} ${tool} ${repetition + 1}/${trial.repetitions}: ${said}`);
       }
     }
   } finally {
@@ -77,7 +72,7 @@ interface Finished {
   stub: Stub;
 }
 
-interface OnceOptions extends RunOptions {
+interface OnceOptions {
   /** Where everything is done, by tool. */
   finished: Map<Tool, Finished>;
   kept: { durations?: string };
@@ -91,7 +86,7 @@ async function runOnce(tool: Tool, trial: Trial, options: OnceOptions): Promise<
   const durationsMs = trial.steps.map(({ durationMs }) => durationMs);
   const stub = known?.stub ?? (await startStub({ ...trial.stub, durationsMs }, trial.oneWayMs));
   try {
-    const args = known?.args ?? prepare(tool, trial, folder, options);
+    const args = known?.args ?? prepare(tool, trial, folder);
     // Each run has a purchase journal of its own: one that grows from run to run would be measured, too.
     const job = { args, cwd: folder, env: { ...stub.env, XDG_STATE_HOME: join(folder, 'state') } };
     if (tool === 'learned' && kept.durations !== undefined) {
@@ -103,13 +98,13 @@ async function runOnce(tool: Tool, trial: Trial, options: OnceOptions): Promise<
       // Not what is measured: looked at often, so that it is soon over.
       const soon = [...args, '--poll-interval', '10'];
       if (tool === 'mediabatch') {
-        await measureOnce({ ...job, args: soon, timeoutMs: options.timeoutMs });
+        await measureOnce({ ...job, args: soon, timeoutMs });
         // The first run after it plans in full.
-        await measureOnce({ ...job, timeoutMs: options.timeoutMs });
+        await measureOnce({ ...job, timeoutMs });
       } else finishByHand(folder, trial.steps);
     }
     const before = await stub.stats();
-    const sample = await measureOnce({ ...job, timeoutMs: options.timeoutMs });
+    const sample = await measureOnce({ ...job, timeoutMs });
     const stats = await stub.stats();
     const fault = findFault(folder, trial, { before, stats });
     if (tool === 'mediabatch' && existsSync(join(folder, keptDurations))) {
@@ -127,7 +122,7 @@ async function runOnce(tool: Tool, trial: Trial, options: OnceOptions): Promise<
 }
 
 /** Writes the inputs where there are none; the command line. */
-function prepare(tool: Tool, trial: Trial, folder: string, options: RunOptions): string[] {
+function prepare(tool: Tool, trial: Trial, folder: string): string[] {
   const { steps, concurrency, width, kind = 'image' } = trial;
   switch (tool) {
     case 'limit':
@@ -137,7 +132,7 @@ function prepare(tool: Tool, trial: Trial, folder: string, options: RunOptions):
     case 'mediabatch':
     case 'learned': {
       const shape = { kind, concurrency, ...(width !== undefined && { width }) };
-      return [bin, 'apply', writeCampaign(folder, steps, shape), '--yes', ...options.extra];
+      return [bin, 'apply', writeCampaign(folder, steps, shape), '--yes'];
     }
     default:
       return tool satisfies never;
