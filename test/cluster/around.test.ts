@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { test } from 'vitest';
 import { readEngineNote } from '../../src/disk/lock/engine-note.ts';
 import { buyFirstFilm, manifestOf } from './rig/campaign.ts';
-import { applied, ClusterPlace } from './rig/place.ts';
+import { ClusterPlace } from './rig/place.ts';
 import { until } from './rig/processes.ts';
 
 const shape = { rows: 15, concurrency: 3, budget: 400 };
@@ -89,7 +89,7 @@ test.concurrent('an older copy of the database is put back: nothing is bought be
   const asideText = "SELECT id FROM mediabatch.run WHERE error LIKE '%restored from an older copy%'";
   await until('the run is deferred', async () => (await place.server.ask(asideText)).length > 0);
   it(place.judge.ledger.length).toBe(known);
-  const attached = await applied(place.submit(['--store', place.store]));
+  const attached = await place.submit(['--store', place.store]).ended;
   it(place.judge.wrong, attached.err).toEqual([]);
   // Whose create was under way when its worker was killed waits for a person: with what it was sent was lost with the database.
   const unresolved = attached.err.match(/^\S+ {2}unresolved {2}/gm)?.length ?? 0;
@@ -110,12 +110,12 @@ test.concurrent('two keys of one account submit one campaign: the second is refu
   for (const own of [{}, env]) place.worker([], { env: own });
   const first = place.submit(['--store', place.store]);
   await until('something was bought', () => place.judge.ledger.length > 0);
-  const second = await applied(place.submit(['--store', place.store], { cwd: clone, env }));
+  const second = await place.submit(['--store', place.store], { cwd: clone, env }).ended;
   it(second.code, second.err).toBe(75);
   it(second.err).toContain('is being bought on this engine already');
   // Nothing of it stays in the way of the next one.
   it(readEngineNote(join(clone, 'campaign.lock.jsonl'))).toBeUndefined();
-  it((await applied(first)).code).toBe(0);
+  it((await first.ended).code).toBe(0);
   it(place.judge.wrong).toEqual([]);
   it(place.judge.spent).toBe(cost);
 });

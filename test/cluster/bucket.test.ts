@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { BucketStandIn, bucketEnv } from '../rig/bucket-stand-in.ts';
 import { readLockFile } from '../rig/oracle.ts';
 import { manifestOf, missingFiles } from './rig/campaign.ts';
-import { applied, ClusterPlace } from './rig/place.ts';
+import { ClusterPlace } from './rig/place.ts';
 
 const store = 's3://media/team 1';
 
@@ -30,7 +30,7 @@ test('files go into a bucket by whoever reaches it, and come from there into the
     workers.push(place.start(['worker', '--store', store, '--files', '2'], { env, cwd: place.folder }));
     return 'break';
   };
-  const ran = await applied(submitter);
+  const ran = await submitter.ended;
   expect(ran.code, `${ran.err}\n${workers.map((one) => one.err()).join('\n')}`).toBe(0);
   expect(dead).toBe(true);
   expect(missingFiles(place)).toEqual([]);

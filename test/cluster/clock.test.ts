@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { damagedOutputs, readLockFile } from '../rig/oracle.ts';
 import { manifestOf } from './rig/campaign.ts';
-import { applied, ClusterPlace, openRuns } from './rig/place.ts';
+import { ClusterPlace, openRuns } from './rig/place.ts';
 import { until } from './rig/processes.ts';
 
 const library = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1';
@@ -42,7 +42,7 @@ test.runIf(existsSync(library)).for([
     );
     it((row?.behind ?? 0) / behindMs).toBeGreaterThan(1);
     const next = place.worker();
-    const ran = await applied(submitter);
+    const ran = await submitter.ended;
     it(ran.code, ran.err + next.err()).toBe(0);
     it(place.judge.wrong).toEqual([]);
     it(place.judge.ledger).toHaveLength(steps);
@@ -65,7 +65,7 @@ describe('files', () => {
     first.signal('SIGKILL');
     await first.ended;
     expect(await openRuns(place)).toBe(1);
-    const ran = await applied(place.submit());
+    const ran = await place.submit().ended;
     expect(ran.code, `${ran.err}\n${worker.err()}`).toBe(0);
     expect(place.judge.wrong).toEqual([]);
     expect(place.judge.ledger).toHaveLength(steps);

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, type TestContext, test } from 'vitest';
 import { buyFirstFilm } from './rig/campaign.ts';
 import { epochOf } from './rig/chaos.ts';
-import { applied, ClusterPlace, loading } from './rig/place.ts';
+import { ClusterPlace, loading } from './rig/place.ts';
 import { type Running, until } from './rig/processes.ts';
 
 const manifests = {
@@ -74,7 +74,7 @@ describe.each(Object.keys(manifests) as Sort[])('a head that freezes over a crea
       else await submitter.ended;
       head.signal('SIGCONT');
       const told = `frozen when ${passed().at(-1)}\n${head.err()}\n${next.err()}\n${submitter.err()}`;
-      const ran = await applied(submitter);
+      const ran = await submitter.ended;
       // What it had in its hands when it froze gets its chance.
       await wait(2000);
       it(ran.code, told).toBe(0);

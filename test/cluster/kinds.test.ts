@@ -5,8 +5,9 @@ import { expect, type TestContext, test } from 'vitest';
 import type { RunEvent } from '../../src/contract/event.ts';
 import type { Fault } from '../../src/sandbox/index.ts';
 import { readLines } from '../rig/command.ts';
+import type { Ended } from '../rig/program.ts';
 import { firstAccount, serviceHere } from '../rig/service-here.ts';
-import { type Applied, applied, applyWords, ClusterPlace } from './rig/place.ts';
+import { applyWords, ClusterPlace } from './rig/place.ts';
 
 /** Every kind, with takes, a canary, a retry and parts of a video whose number nobody knows before. */
 const manifest = `version: 1
@@ -51,7 +52,7 @@ const faults: Fault[] = [
   { on: 'create', match: 'A rug', do: { type: 'reset', booked: true } },
 ];
 
-interface End extends Applied {
+interface End extends Ended {
   /** Of its lock, but for what the service makes up. */
   lock: unknown[];
   outcomes: Record<string, string>;
@@ -63,7 +64,7 @@ interface End extends Applied {
 /** One whole run in a folder of its own, against a service of its own. */
 async function launch(
   onTestFinished: TestContext['onTestFinished'],
-  run: (place: ClusterPlace, about: { env: NodeJS.ProcessEnv; args: string[] }) => Promise<Applied>,
+  run: (place: ClusterPlace, about: { env: NodeJS.ProcessEnv; args: string[] }) => Promise<Ended>,
 ): Promise<End> {
   const place = await ClusterPlace.make(onTestFinished);
   const service = await serviceHere({
@@ -110,7 +111,7 @@ test('a campaign of every kind comes to the same on three workers as in one proc
   expect(local.code, local.err).toBe(0);
   const engine = await launch(onTestFinished, async (place, { env, args }) => {
     const workers = [1, 2, 3].map(() => place.worker([], { env }));
-    const ran = await applied(place.submit([...args, '--store', place.store], { env }));
+    const ran = await place.submit([...args, '--store', place.store], { env }).ended;
     for (const worker of workers) worker.signal('SIGTERM');
     const ends = await Promise.all(workers.map(({ ended }) => ended));
     expect(ends.map(({ code }) => code)).toEqual([0, 0, 0]);

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { test } from 'vitest';
 import { seeded } from '../rig/random.ts';
 import { manifestOf } from './rig/campaign.ts';
-import { applied, ClusterPlace, loading } from './rig/place.ts';
+import { ClusterPlace, loading } from './rig/place.ts';
 import { until } from './rig/processes.ts';
 
 const rows = Array.from({ length: 20 }, (_, index) => `r${index + 1}`);
@@ -38,7 +38,7 @@ test.concurrent('two campaigns at once never pass the limit of their account, wh
     workers[index]?.signal('SIGKILL');
     workers[index] = start(index);
   }
-  const ran = await Promise.all(submitters.map(applied));
+  const ran = await Promise.all(submitters.map(({ ended }) => ended));
   const told = ran.map(({ err }) => err).join('\n');
   it(
     ran.map(({ code }) => code),
@@ -50,7 +50,7 @@ test.concurrent('two campaigns at once never pass the limit of their account, wh
   const looked = await place.run(['workers']);
   it(looked.out).toMatch(/^limit of account \w{8}: 80 a day by all workers, \d+ left$/m);
   const plan = await place.submit(['--store', place.store], { cwd: other });
-  it((await applied(plan)).code).toBe(4);
+  it((await plan.ended).code).toBe(4);
   it(place.judge.spent, told).toBeLessThanOrEqual(most);
 });
 
@@ -69,7 +69,7 @@ test.concurrent.for([
   await until(`it halted; ${head.err()}`, () => existsSync(log) || !submitter.isRunning());
   it((await head.ended).signal, head.err()).toBe('SIGKILL');
   place.worker(words);
-  const ran = await applied(submitter);
+  const ran = await submitter.ended;
   it(ran.code, ran.err).toBe(0);
   it(place.judge.wrong).toEqual([]);
   it(place.judge.spent, ran.err).toBe(cost);

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, type TestContext, test } from 'vitest';
 import { endOf, manifestOf, missingFiles } from './rig/campaign.ts';
-import { applied, ClusterPlace, loading, openRuns } from './rig/place.ts';
+import { ClusterPlace, loading, openRuns } from './rig/place.ts';
 import { type Running, until } from './rig/processes.ts';
 
 const shape = { rows: 3, concurrency: 4, budget: 28 };
@@ -53,7 +53,7 @@ describe('a head that is killed', () => {
     const { place, head, submitter } = await haltAt(context.onTestFinished, moment);
     it((await head.ended).signal, head.err() + submitter.err()).toBe('SIGKILL');
     const next = place.worker();
-    const ran = await applied(submitter);
+    const ran = await submitter.ended;
     await until('the next worker has begun', () => next.err() !== '');
     const told = `${next.err()}\n${ran.err}`;
     it(ran.code, told).toBe(0);
@@ -118,7 +118,7 @@ describe('submits', () => {
         'campaign.yaml',
         `version: 1\nname: rounds\nprices: { image: 3 }\ntasks:\n  hero: { kind: image, foreach: ${rows}, with: { prompt: "hero {{row}}" } }\n`,
       );
-      const ran = await applied(place.submit(['--store', place.store]));
+      const ran = await place.submit(['--store', place.store]).ended;
       it(ran.code, ran.err).toBe(0);
     }
     it(place.judge.ledger).toHaveLength(6);
@@ -138,7 +138,7 @@ test.concurrent('two workers after a restart of the server: one head', async ({ 
   // Longer than it takes to call a head dead.
   await wait(16_000);
   await place.server.start();
-  const ran = await applied(submitter);
+  const ran = await submitter.ended;
   const told = workers.map((one) => one.err()).join('\n') + ran.err;
   it(ran.code, told).toBe(0);
   it(place.judge.wrong, told).toEqual([]);
@@ -152,7 +152,7 @@ test('what the moments are named by is written by a run that nobody disturbs', a
   const submitter = place.submit(['--store', place.store, '--events', 'events.jsonl']);
   await until('it is submitted', async () => (await openRuns(place)) === 1);
   const head = place.worker(['--exit-when-idle']);
-  const ran = await applied(submitter);
+  const ran = await submitter.ended;
   expect(ran.code, ran.err + head.err()).toBe(0);
   expect(endOf(place, ran).spent).toBe(cost);
   expect((await head.ended).code, head.err()).toBe(0);

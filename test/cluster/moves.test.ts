@@ -4,7 +4,7 @@ import { test } from 'vitest';
 import type { RunStory } from '../../src/report/history/run-story.ts';
 import { serviceHere } from '../rig/service-here.ts';
 import { differences, endOf, manifestOf, missingFiles, runLocally } from './rig/campaign.ts';
-import { applied, ClusterPlace, openRuns } from './rig/place.ts';
+import { ClusterPlace, openRuns } from './rig/place.ts';
 import { until } from './rig/processes.ts';
 
 const shape = { rows: 15, concurrency: 3, budget: 200 };
@@ -40,7 +40,7 @@ test.concurrent('half here, half on the engine, and back: nothing is bought twic
   it(refused.err).toContain('--engine');
   const cancelled = await place.run(['cancel', 'campaign.yaml']);
   it(cancelled.code, cancelled.err).toBe(0);
-  const attached = await applied(place.submit(['--store', place.store]));
+  const attached = await place.submit(['--store', place.store]).ended;
   const bought = place.judge.ledger.length;
   it(attached.code, attached.err).toBe(130);
   worker.signal('SIGTERM');
@@ -98,10 +98,10 @@ test.concurrent('the end of a run that nobody saw is found by the next clone', a
   const clone = join(place.folder, 'clone');
   mkdirSync(clone);
   writeFileSync(join(clone, 'campaign.yaml'), manifestOf(shape));
-  const first = await applied(place.submit(['--store', place.store], { cwd: clone }));
+  const first = await place.submit(['--store', place.store], { cwd: clone }).ended;
   it(first.code, first.err).toBe(0);
   it(first.err).toContain('it has ended meanwhile');
-  const second = await applied(place.submit(['--store', place.store], { cwd: clone }));
+  const second = await place.submit(['--store', place.store], { cwd: clone }).ended;
   it(second.err).toMatch(/nothing to do/i);
   it(place.judge.wrong).toEqual([]);
   it(place.judge.spent).toBe(cost);

@@ -1,9 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { has } from '../rooms/disk/tools.ts';
+import { has } from '../rig/program.ts';
 import { endOf, manifestOf, missingFiles } from './rig/campaign.ts';
-import { applied, ClusterPlace } from './rig/place.ts';
+import { ClusterPlace } from './rig/place.ts';
 import { until } from './rig/processes.ts';
 
 const awaySeconds = Number(process.env.MEDIABATCH_CLUSTER_OUTAGE ?? 60);
@@ -33,7 +33,7 @@ describe('the server', () => {
     it(place.judge.ledger.length, told()).toBe(after);
     it([submitter, ...workers].map((one) => one.isRunning())).toEqual([true, true, true, true]);
     await place.server.start();
-    const ran = await applied(submitter);
+    const ran = await submitter.ended;
     it(ran.code, told()).toBe(0);
     it(await watch.end(), told()).toEqual([]);
     it(endOf(place, ran).spent).toBe(cost);
@@ -76,7 +76,7 @@ describe('the server', () => {
         ))
       )
         await place.server.start();
-      const ran = await applied(submitter);
+      const ran = await submitter.ended;
       it(ran.code, told()).toBe(0);
       it(await watch.end(), told()).toEqual([]);
       it(endOf(place, ran).spent).toBe(cost);

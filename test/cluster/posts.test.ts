@@ -5,7 +5,7 @@ import { describe, type TestContext, test } from 'vitest';
 import { exitCodes } from '../../src/contract/exit.ts';
 import { readLockFile } from '../rig/oracle.ts';
 import { firstAccount, serviceHere } from '../rig/service-here.ts';
-import { applied, ClusterPlace, loading } from './rig/place.ts';
+import { ClusterPlace, loading } from './rig/place.ts';
 import { until } from './rig/processes.ts';
 
 const manifest = `version: 1
@@ -55,9 +55,9 @@ describe('a head that dies', () => {
     await until(`it halted; ${head.err()} ${submitter.err()}`, () => existsSync(log) || !submitter.isRunning());
     it((await head.ended).signal, head.err() + submitter.err()).toBe('SIGKILL');
     const next = place.worker([], { env: service.env });
-    const ran = await applied(submitter);
+    const ran = await submitter.ended;
     const told = `${next.err()}\n${ran.err}`;
-    const again = await applied(place.submit(args, { env: service.env }));
+    const again = await place.submit(args, { env: service.env }).ended;
     const kinds = service.ledger().map(({ kind }) => kind);
     it(
       kinds.filter((kind) => kind === 'image'),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { manifestOf } from './rig/campaign.ts';
-import { applied, ClusterPlace } from './rig/place.ts';
+import { ClusterPlace } from './rig/place.ts';
 
 const secret = '7Q2mX9vLk4Rz8tYw';
 const key = `booking_live_${secret}_one`;
@@ -38,7 +38,7 @@ test('neither the key, nor a part of it, nor any link is ever in the database, i
     dumps.push(await place.server.dump().catch(() => ''));
     await wait(200);
   }
-  const ran = await applied(submitter);
+  const ran = await submitter.ended;
   expect(ran.code, ran.err).toBe(0);
   dumps.push(await place.server.dump());
   for (const worker of workers) worker.signal('SIGTERM');

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { test } from 'vitest';
 import { manifestOf } from './rig/campaign.ts';
 import type { Asked } from './rig/judge.ts';
-import { applied, ClusterPlace } from './rig/place.ts';
+import { ClusterPlace } from './rig/place.ts';
 
 test.concurrent('two campaigns of an account: one poller, one cap of its own each, both budgets', async (context) => {
   const { expect: it } = context;
@@ -25,7 +25,7 @@ test.concurrent('two campaigns of an account: one poller, one cap of its own eac
   });
   const workers = [place.worker(), place.worker(), place.worker()];
   const submitters = folders.map((cwd) => place.submit(['--store', place.store], { cwd }));
-  const ends = await Promise.all(submitters.map(applied));
+  const ends = await Promise.all(submitters.map(({ ended }) => ended));
   const told = [...ends.map(({ err }) => err), ...workers.map((one) => one.err())].join('\n');
   it(
     ends.map(({ code }) => code),

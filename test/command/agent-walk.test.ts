@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { bin, temporaryFolder } from '../rig/command.ts';
 import type { Booking } from '../rig/oracle.ts';
+import { startProgram } from '../rig/program.ts';
 import { pageOf } from '../rig/review/page-of-run.ts';
 import { serviceHere } from '../rig/service-here.ts';
 import { hasTerminals, runOnTerminal } from '../rig/terminal.ts';
@@ -69,27 +69,16 @@ async function atTheDesk() {
     XDG_STATE_HOME: join(home.path, 'state'),
     NO_COLOR: '1',
   };
-  const start = (text: string, env: Record<string, string>) => {
-    const [program = '', ...words] = shell(text);
-    const child = spawn(program, words, { cwd: folder(), env, stdio: ['ignore', 'pipe', 'pipe'] });
-    const said = { out: '', err: '' };
-    for (const name of ['out', 'err'] as const)
-      child[`std${name}`].setEncoding('utf8').on('data', (piece: string) => {
-        said[name] += piece;
-      });
-    const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
-    return { child, said, ended };
-  };
+  const start = (text: string, env: Record<string, string>) => startProgram(shell(text), { cwd: folder(), env });
   return {
     path: (name: string) => join(shop, name),
     write: (name: string, text: string) => writeFileSync(join(folder(), name), text),
     bought: () => (service.ledger() as Booking[]).map(({ kind }) => kind).sort(),
     /** The program, without a terminal; it asks for documents where there are any. */
     async program(text: string): Promise<Answer> {
-      const { said, ended } = start(text, { ...ofPerson, AI_AGENT: 'x' });
-      const code = await ended;
-      const document = (said.out.startsWith('{') ? JSON.parse(said.out) : {}) as Partial<Answer>;
-      return { next: [], totals: undefined, ...document, code, said: `${said.out}\n${said.err}` };
+      const { code, out, err } = await start(text, { ...ofPerson, AI_AGENT: 'x' }).ended;
+      const document = (out.startsWith('{') ? JSON.parse(out) : {}) as Partial<Answer>;
+      return { next: [], totals: undefined, ...document, code, said: `${out}\n${err}` };
     },
     /** The person, on a terminal of their own, who says yes. */
     async agrees(text: string): Promise<void> {
@@ -99,11 +88,11 @@ async function atTheDesk() {
     },
     /** The person, on the page, who picks the first take of each draft. */
     async picks(text: string): Promise<void> {
-      const { child, said, ended } = start(`${text} --no-open`, ofPerson);
-      const page = await pageOf({ err: () => said.err, ended: ended.then((code) => ({ code, signal: null })) });
+      const { child, err, ended } = start(`${text} --no-open`, ofPerson);
+      const page = await pageOf({ err, ended });
       const drafts = (await page.data()).assets.filter(({ address }) => /^draft@\w+\/1$/.test(address));
       const verdicts = Object.fromEntries(drafts.map(({ address }) => [address, 'picked' as const]));
-      expect(await page.judge(verdicts), said.err).toMatchObject({ is: 'recorded' });
+      expect(await page.judge(verdicts), err()).toMatchObject({ is: 'recorded' });
       child.kill('SIGINT');
       await ended;
     },

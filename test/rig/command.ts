@@ -1,10 +1,11 @@
 import { equal } from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { commandHere, isBusyHere, shortWaits, testEnvironment } from './command-here.ts';
+import { type Ended, startProgram } from './program.ts';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 export const bin = join(root, 'dist', 'cli', 'bin.js');
@@ -23,12 +24,7 @@ export interface CommandOptions {
   onErr?(seen: string, child: ChildProcess): void;
 }
 
-export interface CommandResult {
-  code: number | null;
-  signal: NodeJS.Signals | null;
-  out: string;
-  err: string;
-}
+export type CommandResult = Omit<Ended, 'said'>;
 
 /**
  * Runs the built command as users do, with an environment of its own. One at a time runs in this process, because a start
@@ -63,28 +59,19 @@ function usual(): Record<string, string> {
 
 function commandApart(args: string[], options: CommandOptions): Promise<CommandResult> {
   const { cwd, env = {}, preload, onErr } = options;
-  const child = spawn(process.execPath, [...(preload === undefined ? [] : ['--import', preload]), bin, ...args], {
-    cwd,
-    env: {
-      ...usual(),
-      ...(testEnvironment().MEDIABATCH_TEST_SHORT_WAITS === '1' && { NODE_OPTIONS: `--import ${shortWaits}` }),
-      ...env,
+  const { child, err, ended } = startProgram(
+    [process.execPath, ...(preload === undefined ? [] : ['--import', preload]), bin, ...args],
+    {
+      cwd,
+      env: {
+        ...usual(),
+        ...(testEnvironment().MEDIABATCH_TEST_SHORT_WAITS === '1' && { NODE_OPTIONS: `--import ${shortWaits}` }),
+        ...env,
+      },
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let out = '';
-  let err = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    out += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    err += text;
-    onErr?.(err, child);
-  });
-  return new Promise((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', (code, signal) => resolve({ code, signal, out, err }));
-  });
+  );
+  child.stderr?.on('data', () => onErr?.(err(), child));
+  return ended;
 }
 
 export function readLines<T>(path: string): T[] {

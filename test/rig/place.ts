@@ -1,9 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { onTestFinished, type TestContext } from 'vitest';
 import { bin, type CommandOptions, type CommandResult, command, temporaryFolder } from './command.ts';
+import { type Program, startProgram } from './program.ts';
 import { type ServiceHere, type ServiceOptions, serviceHere } from './service-here.ts';
 
 export interface Place {
@@ -16,15 +16,9 @@ export interface Place {
   env: Record<string, string>;
   apply(args?: string[], options?: Partial<CommandOptions>): Promise<CommandResult>;
   /** Started, not awaited. */
-  start(args: string[], env?: Record<string, string>): RunningCommand;
+  start(args: string[], env?: Record<string, string>): Program;
   /** Before the test has ended, where it makes many. */
   remove(): Promise<void>;
-}
-
-export interface RunningCommand {
-  child: ChildProcess;
-  err(): string;
-  ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
 
 export const applied: readonly string[] = ['apply', 'campaign.yaml', '--yes', '--poll-interval', '10'];
@@ -59,24 +53,9 @@ export async function makePlace(
     apply: (args = [], given = {}) =>
       command([...applied, ...args], { cwd: folder, ...given, env: { ...service.env, ...given.env } }),
     start(args, more = {}) {
-      const child = spawn(process.execPath, [bin, ...args], {
-        cwd: folder,
-        env: { ...env, ...more },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      });
-      onTestFinished(() => {
-        child.kill('SIGKILL');
-      });
-      let err = '';
-      child.stdout.resume();
-      child.stderr.setEncoding('utf8').on('data', (text: string) => {
-        err += text;
-      });
-      return {
-        child,
-        err: () => err,
-        ended: new Promise((resolve) => child.on('close', (code, signal) => resolve({ code, signal }))),
-      };
+      const program = startProgram([process.execPath, bin, ...args], { cwd: folder, env: { ...env, ...more } });
+      onTestFinished(() => void program.child.kill('SIGKILL'));
+      return program;
     },
   };
 }

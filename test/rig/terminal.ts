@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { stripVTControlCharacters } from 'node:util';
 import { onTestFinished } from 'vitest';
 import { bin } from './command.ts';
+import { startProgram } from './program.ts';
 
 /** False where there is no python3 to make a terminal with. */
 export const hasTerminals =
@@ -113,14 +114,8 @@ export interface Terminal {
 export function typeInto(folder: string, lines: string, given: NodeJS.Dict<string>): Terminal {
   const script = `set -e\nmediabatch() { '${process.execPath}' '${bin}' "$@"; }\n${lines}\n`;
   const env = { PATH: process.env.PATH ?? '', HOME: folder, NO_COLOR: '1', ...given };
-  const child = spawn('bash', ['-c', script], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (piece: string) => {
-      said += piece;
-    });
-  }
-  const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+  const { child, said, ended: closed } = startProgram(['bash', '-c', script], { cwd: folder, env, detached: true });
+  const ended = closed.then(({ code }) => code);
   const interrupt = async (name: NodeJS.Signals = 'SIGINT') => {
     signal(child, name);
     await ended;
@@ -129,7 +124,7 @@ export function typeInto(folder: string, lines: string, given: NodeJS.Dict<strin
     signal(child, 'SIGKILL');
     await ended;
   });
-  return { said: () => said, interrupt, ended };
+  return { said, interrupt, ended };
 }
 
 function signal({ pid, exitCode, signalCode }: ChildProcess, name: NodeJS.Signals): void {

@@ -7,7 +7,8 @@ import { upToDate } from '../../../src/plan/reason.ts';
 import type { Fate, IncomingCreate } from '../../rig/booking-service.ts';
 import { readLines } from '../../rig/command.ts';
 import { readLockFile } from '../../rig/oracle.ts';
-import type { Applied, ClusterPlace } from './place.ts';
+import type { Ended } from '../../rig/program.ts';
+import type { ClusterPlace } from './place.ts';
 
 export interface Shape {
   /** Rows of pictures; a third as many films, and as many pictures of pictures. */
@@ -91,7 +92,7 @@ export interface End {
   spent: number;
 }
 
-export function endOf(place: ClusterPlace, { code }: Pick<Applied, 'code'>, home = place.home): End {
+export function endOf(place: ClusterPlace, { code }: Pick<Ended, 'code'>, home = place.home): End {
   const lock = readFileSync(join(home, 'campaign.lock.jsonl'), 'utf8').split('\n').slice(1).join('\n');
   const events = readLines<RunEvent>(join(home, 'events.jsonl'));
   const ends = new Map<string, string>();

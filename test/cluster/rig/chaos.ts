@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { exitCodes } from '../../../src/contract/exit.ts';
-import { type Applied, applied, type ClusterPlace } from './place.ts';
+import type { Ended } from '../../rig/program.ts';
+import type { ClusterPlace } from './place.ts';
 import { type Running, until } from './processes.ts';
 
 /** How often what was done. */
@@ -76,10 +77,10 @@ export class Chaos {
   }
 
   /** Until a submitter has seen the end of the run. */
-  async finish(): Promise<Applied> {
+  async finish(): Promise<Ended> {
     for (;;) {
       await this.keep();
-      const ran = await applied(this.submitter);
+      const ran = await this.submitter.ended;
       if (await this.#isOver()) return ran;
     }
   }

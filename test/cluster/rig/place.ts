@@ -4,8 +4,9 @@ import { pathToFileURL } from 'node:url';
 import type { TestContext } from 'vitest';
 import { openStore } from '../../../src/cluster/store/store.ts';
 import { bin, root, temporaryFolder } from '../../rig/command.ts';
+import type { Ended } from '../../rig/program.ts';
 import { Judge } from './judge.ts';
-import { type Ended, Processes, type Running } from './processes.ts';
+import { Processes, type Running } from './processes.ts';
 import { Server } from './server.ts';
 import { Watch } from './watch.ts';
 
@@ -20,12 +21,6 @@ const preloads = [preload('cluster/rig/short-waits.mjs'), preload('cluster/rig/f
 
 /** Answers of a create are awaited so long, in s; a new head waits for as long, too. */
 const createSeconds = 5;
-
-/** An exit code, and what was said. */
-export interface Applied extends Ended {
-  out: string;
-  err: string;
-}
 
 /** A folder that all tests of this process share: what is made once. */
 const shared = temporaryFolder();
@@ -101,8 +96,8 @@ export class ClusterPlace {
     });
   }
 
-  async run(args: readonly string[], options: { env?: NodeJS.ProcessEnv; cwd?: string } = {}): Promise<Applied> {
-    return applied(this.start(args, options));
+  async run(args: readonly string[], options: { env?: NodeJS.ProcessEnv; cwd?: string } = {}): Promise<Ended> {
+    return this.start(args, options).ended;
   }
 
   worker(args: readonly string[] = [], options: { env?: NodeJS.ProcessEnv; under?: string[] } = {}): Running {
@@ -115,7 +110,7 @@ export class ClusterPlace {
   }
 
   /** The same campaign by one process, in a copy of the folder, without the engine. */
-  applyLocally(cwd = this.home, args: readonly string[] = []): Promise<Applied> {
+  applyLocally(cwd = this.home, args: readonly string[] = []): Promise<Ended> {
     return this.run([...applyWords, ...args], { cwd, env: { MEDIABATCH_ENGINE: '' } });
   }
 
@@ -126,11 +121,6 @@ export class ClusterPlace {
 }
 
 export const applyWords = ['apply', 'campaign.yaml', '--yes', '--request-timeout', String(createSeconds)] as const;
-
-export async function applied(running: Running): Promise<Applied> {
-  const ended = await running.ended;
-  return { ...ended, out: running.out(), err: running.err() };
-}
 
 /** Number of runs that the engine has, and that have not ended; 0 as long as it has no tables. */
 export async function openRuns({ server }: ClusterPlace): Promise<number> {

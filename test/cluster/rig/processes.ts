@@ -1,21 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-
-export interface Ended {
-  code: number | null;
-  signal: NodeJS.Signals | null;
-}
+import { type Program, startProgram } from '../../rig/program.ts';
 
 /** A process of a test, ours by its pid and by a word in its environment. */
-export interface Running {
+export interface Running extends Program {
   name: string;
-  pid: number;
-  child: ChildProcess;
-  out(): string;
-  err(): string;
   isRunning(): boolean;
-  ended: Promise<Ended>;
   /** A signal to a process that is gone is none. */
   signal(name: NodeJS.Signals): void;
 }
@@ -33,35 +23,16 @@ export class Processes {
   }
 
   start(name: string, args: readonly string[], options: { cwd: string; env: NodeJS.ProcessEnv }): Running {
-    const [program = '', ...rest] = args;
-    const child = spawn(program, rest, {
-      cwd: options.cwd,
-      env: { ...options.env, [marker]: this.#place },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    let out = '';
-    let err = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      out += text;
-    });
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      err += text;
-    });
+    const program = startProgram(args, { ...options, env: { ...options.env, [marker]: this.#place } });
+    const { child } = program;
     const running: Running = {
+      ...program,
       name,
-      pid: child.pid ?? 0,
-      child,
-      out: () => out,
-      err: () => err,
       isRunning: () => child.exitCode === null && child.signalCode === null,
-      ended: new Promise((resolve) => child.on('close', (code, signal) => resolve({ code, signal }))),
       signal(signal) {
         if (running.isRunning()) child.kill(signal);
       },
     };
-    child.on('error', (error) => {
-      err += String(error);
-    });
     this.all.push(running);
     return running;
   }

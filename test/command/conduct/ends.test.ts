@@ -8,7 +8,8 @@ import { makeFolder } from '../../rig/folder.ts';
 import { findLosses, remainsOf } from '../../rig/killed-run.ts';
 import { listenHere, serveHere } from '../../rig/listen.ts';
 import { paidTwice, readLockFile, unrecorded } from '../../rig/oracle.ts';
-import { createsSeen, makePlace, type Place, pictures, type RunningCommand, until } from '../../rig/place.ts';
+import { createsSeen, makePlace, type Place, pictures, until } from '../../rig/place.ts';
+import type { Program } from '../../rig/program.ts';
 
 const refused = {
   type: 'status',
@@ -124,7 +125,7 @@ const rows = ['a', 'b', 'c', 'd'];
 const hasFaketime = spawnSync('faketime', ['-f', '+1h', 'true']).status === 0;
 
 /** A run that has bought something and is far from its end. */
-async function startedRun(env: Record<string, string> = {}): Promise<{ place: Place; run: RunningCommand }> {
+async function startedRun(env: Record<string, string> = {}): Promise<{ place: Place; run: Program }> {
   const place = await makePlace(pictures(...rows), { speed: 4 });
   const run = place.start(args, env);
   await until(() => createsSeen(place.service) > 0);
@@ -135,7 +136,7 @@ function second(place: Place, cwd = place.folder): Promise<CommandResult> {
   return command([...args, '--lock-timeout', '0'], { cwd, env: place.env });
 }
 
-function expectRefused({ code, err }: Pick<CommandResult, 'code' | 'err'>, run: RunningCommand): void {
+function expectRefused({ code, err }: Pick<CommandResult, 'code' | 'err'>, run: Program): void {
   expect(code, err).toBe(75);
   expect(err).toContain(`another run holds campaign.lock.jsonl: process ${run.child.pid}`);
   // It lives, so nothing is to be unlocked.
@@ -143,8 +144,8 @@ function expectRefused({ code, err }: Pick<CommandResult, 'code' | 'err'>, run: 
   expect(err).not.toContain('mediabatch unlock');
 }
 
-async function expectWholeAndPaidOnce(place: Place, run: RunningCommand): Promise<void> {
-  expect(await run.ended, run.err()).toEqual({ code: 0, signal: null });
+async function expectWholeAndPaidOnce(place: Place, run: Program): Promise<void> {
+  expect(await run.ended, run.err()).toMatchObject({ code: 0, signal: null });
   const ledger = place.service.ledger();
   expect(ledger).toHaveLength(rows.length);
   expect(findLosses(remainsOf(place))).toEqual([]);

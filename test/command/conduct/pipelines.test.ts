@@ -127,7 +127,7 @@ tasks:
     const run = place.start(args, { NODE_OPTIONS: `--require ${place.path('library.cjs')}` });
     await until(() => createsSeen(place.service) === 1);
     run.child.kill('SIGUSR2');
-    expect(await run.ended).toEqual({ code: 1, signal: null });
+    expect(await run.ended).toMatchObject({ code: 1, signal: null });
     expect(run.err()).toMatch(
       /internal error this is a bug in mediabatch: assert\(!this\.paused\)\n {2}→ everything paid so far is on record in campaign\.lock\.jsonl; run again to go on\n {2}please report it with these lines:\n {2}mediabatch \d+\.\d+\.\d+, Node v\d.*\n {2}command: apply --yes --poll-interval --concurrency\n {2}Error: assert/,
     );
@@ -148,7 +148,7 @@ tasks:
       `const { exit } = process; process.exit = (code) => { process.exit = exit; setImmediate(() => { throw new Error('boom'); }); };\n`,
     );
     const run = place.start(['plan', 'campaign.yaml'], { NODE_OPTIONS: `--require ${place.path('library.cjs')}` });
-    expect(await run.ended).toEqual({ code: 1, signal: null });
+    expect(await run.ended).toMatchObject({ code: 1, signal: null });
     expect(run.err()).toContain(
       'internal error this is a bug in mediabatch: boom\n  please report it with these lines:',
     );

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { readLines } from '../../rig/command.ts';
 import { dyingAt, findLosses, remainsOf } from '../../rig/killed-run.ts';
 import { readLockFile } from '../../rig/oracle.ts';
-import { applied, makePlace, type Place, type RunningCommand, until } from '../../rig/place.ts';
+import { applied, makePlace, type Place, until } from '../../rig/place.ts';
+import type { Program } from '../../rig/program.ts';
 import { pageOf } from '../../rig/review/page-of-run.ts';
 
 const manifest = `version: 1
@@ -17,7 +18,7 @@ tasks:
 
 const live = [...applied, '--review'];
 
-const waits = (run: RunningCommand, times: number) => until(() => run.err().split('\nwaiting for ').length > times);
+const waits = (run: Program, times: number) => until(() => run.err().split('\nwaiting for ').length > times);
 const verdictsOf = ({ lock }: Place) =>
   Object.fromEntries(
     [...readLockFile(lock).steps.values()].flatMap(({ address, decisions }) => {
@@ -38,7 +39,7 @@ describe('apply --review', () => {
     expect(await page.judge({ 'hero@cold': 'picked' })).toMatchObject({ is: 'recorded', refused: [] });
     await waits(run, 2);
     expect(await page.judge({ poster: 'picked', card: 'picked' })).toMatchObject({ refused: [{ address: 'card' }] });
-    expect(await run.ended).toEqual({ code: 0, signal: null });
+    expect(await run.ended).toMatchObject({ code: 0, signal: null });
     expect(place.service.ledger().map(({ credits }) => credits)).toHaveLength(4);
     expect(run.err()).toContain('live: all 4 steps done');
     expect(verdictsOf(place)).toEqual({ 'hero@cold': 'picked', poster: 'picked' });
@@ -63,7 +64,7 @@ describe('apply --review', () => {
     await page.judge({ 'hero@warm': 'picked' });
     await waits(run, 2);
     run.child.kill('SIGINT');
-    expect(await run.ended).toEqual({ code: 5, signal: null });
+    expect(await run.ended).toMatchObject({ code: 5, signal: null });
     expect(run.err()).toContain('poster: to be approved');
     expect(run.err()).toContain('to review them, and pick by keyboard: mediabatch apply campaign.yaml --review\n');
     expect(verdictsOf(place)).toEqual({ 'hero@warm': 'picked' });

@@ -16,9 +16,8 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { bin, command, expectExit } from '../../rig/command.ts';
 import { makeFolder } from '../../rig/folder.ts';
-import { type Ended, runProgram } from '../../rig/run-program.ts';
+import { type Ended, has, runProgram } from '../../rig/program.ts';
 import { makeTrial, type Trial } from '../../rig/trial.ts';
-import { has, start } from '../../rooms/disk/tools.ts';
 import { guardElsewhere } from '../scripted.ts';
 
 describe('named files', () => {
@@ -65,7 +64,7 @@ tasks:
 
     test('is what is open already, as a shell hands it over, also when its reader takes nothing', async () => {
       const trial = await makeCampaign();
-      const env = { HOME: process.env.HOME ?? '', ...trial.sandbox.env };
+      const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...trial.sandbox.env };
       const shell = async (line: string) => (await runProgram(['bash', '-c', line], { cwd: trial.folder, env })).said;
       const run = `"${process.execPath}" "${bin}" ${redo.join(' ')} --events`;
       expect(await shell(`${run} /dev/fd/3 3>>kept; head -n 1 kept`)).toContain('run-started');
@@ -231,7 +230,7 @@ describe('odd disk', () => {
     async (code) => {
       const folder = place();
       const inject = ['-e', 'trace=link,linkat', '-e', `inject=link,linkat:error=${code}`];
-      const ended = await start(['strace', '-f', '-qq', '-o', '/dev/null', ...inject, ...apply(folder)]).ended;
+      const ended = await runProgram(['strace', '-f', '-qq', '-o', '/dev/null', ...inject, ...apply(folder)]);
       expect([ended.code, ended.err]).toEqual([0, expect.not.stringContaining('internal error')]);
     },
   );
@@ -239,7 +238,7 @@ describe('odd disk', () => {
   test.runIf(has.strace)('a disk without support for any guard: a message, and exit code 73', async () => {
     const folder = place();
     const inject = ['-e', 'trace=link,linkat', '-e', 'inject=link,linkat:error=EIO'];
-    const ended = await start(['strace', '-f', '-qq', '-o', '/dev/null', ...inject, ...apply(folder)]).ended;
+    const ended = await runProgram(['strace', '-f', '-qq', '-o', '/dev/null', ...inject, ...apply(folder)]);
     expect([ended.code, ended.err]).toEqual([73, expect.stringContaining('MB3301')]);
     expect(ended.err).not.toContain('internal error');
   });
@@ -249,7 +248,7 @@ describe('odd disk', () => {
     async (...words) => {
       const folder = place();
       const script = `cd ${folder} && exec "$@" > /dev/full`;
-      const { code, err } = await start(['bash', '-c', script, 'bash', process.execPath, bin, ...words]).ended;
+      const { code, err } = await runProgram(['bash', '-c', script, 'bash', process.execPath, bin, ...words]);
       expect([code, err]).toEqual([73, expect.stringMatching(/stdout cannot be written: ENOSPC/)]);
       expect(err).not.toMatch(/^ +at /m);
     },
@@ -261,7 +260,7 @@ describe('odd disk', () => {
     const run = (...words: string[]) => {
       mkdirSync(gone);
       const script = `cd ${gone} && rmdir ${gone} && exec "$@"`;
-      return start(['bash', '-c', script, 'bash', process.execPath, bin, ...words]).ended;
+      return runProgram(['bash', '-c', script, 'bash', process.execPath, bin, ...words]);
     };
     for (const words of [
       ['plan', 'campaign.yaml'],
@@ -327,7 +326,7 @@ tasks:
   }
 
   function run(words: string[], cwd: string): Promise<Ended> {
-    return runProgram(words, { cwd, env: { HOME: '/nonexistent' } });
+    return runProgram(words, { cwd, env: { PATH: process.env.PATH, HOME: '/nonexistent' } });
   }
 
   const nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', process.execPath, bin];

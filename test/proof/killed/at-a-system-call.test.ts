@@ -1,11 +1,10 @@
-import { spawn } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { bin } from '../../rig/command.ts';
 import { decideByTheBooks, findLosses, remainsOf } from '../../rig/killed-run.ts';
 import { finalFiles, partialFiles, readLockFile } from '../../rig/oracle.ts';
 import { applied, makePlace, type Place } from '../../rig/place.ts';
-import { has } from '../../rooms/disk/tools.ts';
+import { has, runProgram } from '../../rig/program.ts';
 
 const canTrace = has.linux && has.root && has.strace;
 if (!canTrace)
@@ -216,20 +215,10 @@ export interface Call {
 }
 
 /** Runs the command under strace. One thread does all file work, so that its calls stand in one row. */
-function applyTraced(place: Place, options: string[]): Promise<{ code: number | null; err: string }> {
-  const child = spawn('strace', ['-f', '-qq', ...options, process.execPath, bin, ...applied], {
-    cwd: place.folder,
-    env: { ...place.env, ...oneThread },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  let err = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    err += text;
-  });
-  return new Promise((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', (code, signal) => resolve({ code: signal === 'SIGKILL' ? 137 : code, err }));
-  });
+async function applyTraced(place: Place, options: string[]): Promise<{ code: number | null; err: string }> {
+  const words = ['strace', '-f', '-qq', ...options, process.execPath, bin, ...applied];
+  const { code, signal, err } = await runProgram(words, { cwd: place.folder, env: { ...place.env, ...oneThread } });
+  return { code: signal === 'SIGKILL' ? 137 : code, err };
 }
 
 const calls = ['write', 'writev', 'fdatasync', 'fsync', 'rename', 'link', 'unlink', 'ftruncate', 'connect'];

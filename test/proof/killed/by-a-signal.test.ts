@@ -21,7 +21,7 @@ describe('the first signal', () => {
       const run = place.start([...args, '--concurrency', '1']);
       await until(() => createsSeen(place.service) === 1);
       run.child.kill(signal);
-      expect(await run.ended).toEqual({ code: 130, signal: null });
+      expect(await run.ended).toMatchObject({ code: 130, signal: null });
       expect(place.service.ledger()).toHaveLength(1);
       expect(createsSeen(place.service)).toBe(1);
       expect(run.err()).toContain('1 job still running, paid');
@@ -44,7 +44,7 @@ describe('the second signal', () => {
     await until(() => run.err().includes('Ctrl-C again quits now'));
     // Right after the first one it counts as the same wish.
     const repeated = setInterval(() => run.child.kill('SIGINT'), 400);
-    expect(await run.ended.finally(() => clearInterval(repeated))).toEqual({ code: 130, signal: null });
+    expect(await run.ended.finally(() => clearInterval(repeated))).toMatchObject({ code: 130, signal: null });
     expect(run.err()).toContain('1 create sent, outcome unknown');
     expectNothingLost(place);
     await place.apply([], { ends: 0 });
@@ -59,7 +59,7 @@ describe('readers that go away', () => {
     const run = place.start([...args, '--events', '-']);
     await until(() => place.service.ledger().length > 0);
     run.child.stdout?.destroy();
-    expect(await run.ended, run.err()).toEqual({ code: 0, signal: null });
+    expect(await run.ended, run.err()).toMatchObject({ code: 0, signal: null });
     expect(run.err()).toContain('all 3 steps done');
   });
 
@@ -69,7 +69,7 @@ describe('readers that go away', () => {
     await until(() => place.service.ledger().length > 0);
     run.child.stderr?.destroy();
     run.child.stdout?.destroy();
-    expect(await run.ended).toEqual({ code: 0, signal: null });
+    expect(await run.ended).toMatchObject({ code: 0, signal: null });
     expect(place.service.ledger()).toHaveLength(3);
     expectNothingLost(place);
   });

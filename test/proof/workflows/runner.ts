@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { delimiter, join } from 'node:path';
 import { parse } from 'yaml';
 import { bin, root } from '../../rig/command.ts';
+import { startProgram } from '../../rig/program.ts';
 
 /** A step of a workflow or of a composite action, as far as these examples go. */
 interface Step {
@@ -155,7 +155,7 @@ class Machine {
     writeFileSync(files.script, step.run ?? '');
     const added = readIfThere(files.path).split('\n').filter(Boolean).reverse();
     const words = step.shell === 'bash' ? ['--noprofile', '--norc', '-eo', 'pipefail'] : ['-e'];
-    const child = spawn('bash', [...words, files.script], {
+    const { child, ended } = startProgram(['bash', ...words, files.script], {
       cwd,
       env: {
         HOME: temporary,
@@ -167,30 +167,20 @@ class Machine {
         ...env,
         PATH: [...added, standIns(temporary), process.env.PATH].join(delimiter),
       },
-      stdio: ['ignore', 'pipe', 'pipe'],
     });
-    let said = '';
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8').on('data', (text: string) => {
-        said += text;
-      });
-    }
     if (child.pid !== undefined && onStart !== undefined) {
       // What a test does at the start of a step is done before the step does anything.
       child.kill('SIGSTOP');
       onStart(step.name ?? '', child.pid);
       child.kill('SIGCONT');
     }
-    const code = await new Promise<number>((resolve, reject) => {
-      child.on('error', reject);
-      child.on('close', (status) => resolve(status ?? 255));
-    });
+    const { code, said } = await ended;
     const lines = readIfThere(files.output).split('\n').filter(Boolean);
     const outputs = lines.map((line): [string, string] => {
       const at = line.indexOf('=');
       return [line.slice(0, at), line.slice(at + 1)];
     });
-    return { code, said, outputs };
+    return { code: code ?? 255, said, outputs };
   }
 }
 

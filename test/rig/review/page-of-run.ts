@@ -1,5 +1,6 @@
 import type { JudgeAnswer, ReviewData, WantedVerdict } from '../../../src/contract/review.ts';
-import { type RunningCommand, until } from '../place.ts';
+import { until } from '../place.ts';
+import type { Program } from '../program.ts';
 
 /** A review page, as its script talks to the server. */
 export class ReviewPage {
@@ -28,7 +29,7 @@ export class ReviewPage {
 }
 
 /** The page of a command that has said where it is, or is gone. */
-export async function pageOf(run: Pick<RunningCommand, 'err' | 'ended'>): Promise<ReviewPage> {
+export async function pageOf(run: Pick<Program, 'err' | 'ended'>): Promise<ReviewPage> {
   const url = () => /http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{32}\//.exec(run.err())?.[0];
   let isOver = false;
   void run.ended.then(() => {

@@ -15,8 +15,8 @@ import { describe, expect, it, test } from 'vitest';
 import { UnsafeFileError } from '../../../src/contract/errors.ts';
 import { type GuardAnswer, readGuardHolder, removeGuard, takeGuard } from '../../../src/disk/lock/guard.ts';
 import { makeFolder } from '../../rig/folder.ts';
+import { has, runProgram, startProgram } from '../../rig/program.ts';
 import { fixture } from './fixtures.ts';
-import { has, run, start } from './tools.ts';
 
 /** A clock that goes on only while someone waits, from any time of day. */
 function makeClock(startMs = 0): { now(): number; sleep(ms: number): Promise<void>; slept: number } {
@@ -42,9 +42,9 @@ let dead: Promise<{ pid: number; text: string }> | undefined;
 
 async function killHolder(): Promise<{ pid: number; text: string }> {
   const { lock, guard } = pathsIn(makeFolder());
-  const holder = start(fixture('hold', lock));
+  const holder = startProgram(fixture('hold', lock), { stdin: 'pipe' });
   await holder.saw('taken');
-  holder.kill('SIGKILL');
+  holder.child.kill('SIGKILL');
   await holder.ended;
   return { pid: holder.pid, text: readFileSync(guard, 'utf8') };
 }
@@ -187,10 +187,10 @@ describe.runIf(has.linux)('a holder that is gone (Linux)', () => {
   it('is taken over by one of many', async () => {
     const { lock } = pathsIn(makeFolder());
     await leaveDeadGuard(lock);
-    const contenders = Array.from({ length: 4 }, () => start(fixture('hold', lock)));
+    const contenders = Array.from({ length: 4 }, () => startProgram(fixture('hold', lock), { stdin: 'pipe' }));
     const first = await Promise.all(contenders.map((one) => Promise.race([one.saw('taken'), one.saw('held')])));
     expect(first.filter((text) => text.startsWith('taken'))).toHaveLength(1);
-    contenders[first.findIndex((text) => text.startsWith('taken'))]?.say('go\n');
+    contenders[first.findIndex((text) => text.startsWith('taken'))]?.child.stdin?.write('go\n');
     const ends = await Promise.all(contenders.map(({ ended }) => ended));
     expect(ends.filter(({ out }) => out.includes('ours'))).toHaveLength(1);
     expect(ends.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
@@ -227,36 +227,36 @@ describe.runIf(has.linux)('a holder that is gone (Linux)', () => {
 describe.runIf(has.linux)('a holder that lives (Linux)', () => {
   it('keeps its guard while it is stopped', async () => {
     const { lock } = pathsIn(makeFolder());
-    const holder = start(fixture('hold', lock));
+    const holder = startProgram(fixture('hold', lock), { stdin: 'pipe' });
     await holder.saw('taken');
-    holder.kill('SIGSTOP');
+    holder.child.kill('SIGSTOP');
     expect(await take(lock, 60_000)).toMatchObject({ is: 'held', by: { pid: holder.pid } });
-    holder.kill('SIGCONT');
-    holder.say('go\n');
+    holder.child.kill('SIGCONT');
+    holder.child.stdin?.write('go\n');
     expect((await holder.ended).out).toContain('ours');
     expect(await take(lock)).toMatchObject({ is: 'taken' });
   });
 
   it.runIf(has.root && has.unshare)('is not judged from another pid namespace (root)', async () => {
     const { lock } = pathsIn(makeFolder());
-    const holder = start(fixture('hold', lock));
+    const holder = startProgram(fixture('hold', lock), { stdin: 'pipe' });
     await holder.saw('taken');
-    const inside = await run(['unshare', '--pid', '--fork', ...fixture('hold', lock)]);
+    const inside = await runProgram(['unshare', '--pid', '--fork', ...fixture('hold', lock)]);
     expect(inside.out).toBe(`held ${holder.pid}\n`);
-    holder.kill('SIGKILL');
+    holder.child.kill('SIGKILL');
     await holder.ended;
-    const later = await run(['unshare', '--pid', '--fork', ...fixture('hold', lock)]);
+    const later = await runProgram(['unshare', '--pid', '--fork', ...fixture('hold', lock)]);
     expect(later.out).toBe(`held ${holder.pid}\n`);
   });
 
   it.runIf(has.root && has.unshare)('is not judged when /proc shows another namespace (root)', async () => {
     const { lock, guard } = pathsIn(makeFolder());
-    const inside = start(['unshare', '--pid', '--fork', ...fixture('hold', lock)]);
+    const inside = startProgram(['unshare', '--pid', '--fork', ...fixture('hold', lock)], { stdin: 'pipe' });
     const out = await inside.saw('taken');
     expect(JSON.parse(readFileSync(guard, 'utf8'))).not.toHaveProperty('started');
     expect(out).toContain('fresh');
     expect(await take(lock)).toMatchObject({ is: 'held' });
-    inside.say('go\n');
+    inside.child.stdin?.write('go\n');
     await inside.ended;
   });
 });

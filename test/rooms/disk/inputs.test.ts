@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { asText, digestFile, listFiles, readDataFile, readManifestText } from '../../../src/disk/inputs.ts';
 import { makeFolder } from '../../rig/folder.ts';
-import { has } from './tools.ts';
+import { has } from '../../rig/program.ts';
 
 describe('a manifest', () => {
   it('is read without its byte order mark, also through a link', async () => {

@@ -15,9 +15,9 @@ import { LockChangedError, UnsafeFileError } from '../../../src/contract/errors.
 import { openLockFile, readLockBytes } from '../../../src/disk/lock/lock-file.ts';
 import { digestOf } from '../../../src/disk/outputs/hash-file.ts';
 import { makeFolder } from '../../rig/folder.ts';
+import { has, runProgram } from '../../rig/program.ts';
 import { forAll } from '../../rig/runs.ts';
 import { fixture } from './fixtures.ts';
-import { has, run } from './tools.ts';
 
 const header = '{"header":1}\n';
 
@@ -224,7 +224,10 @@ describe.runIf(has.strace)('with faults of the disk (strace)', () => {
       ...calls,
       ...inject,
     ];
-    return run([...whole, ...command], oneThread).then(({ out }) => ({ out, trace: () => readFileSync(log, 'utf8') }));
+    return runProgram([...whole, ...command], { env: { ...process.env, ...oneThread } }).then(({ out }) => ({
+      out,
+      trace: () => readFileSync(log, 'utf8'),
+    }));
   }
 
   it('has every line synced before it says so, and groups those that wait', async () => {
@@ -285,7 +288,7 @@ describe.runIf(has.root && has.mounts)('on a disk that is nearly full (tmpfs, ro
         .join(' '),
       `echo; cat "${folder}/campaign.lock.jsonl"; ls -A "${folder}"`,
     ];
-    const { out } = await run(['unshare', '--mount', 'sh', '-ec', script.join('\n')]);
+    const { out } = await runProgram(['unshare', '--mount', 'sh', '-ec', script.join('\n')]);
     const [said = '', found = ''] = out.split('\n\n');
     const durable = [...said.matchAll(/durable (\d+)/g)].map(([, number]) => `{"line":${number}}`);
     expect(durable.length).toBeGreaterThan(100);

@@ -13,10 +13,10 @@ import { describe, expect, it } from 'vitest';
 import { createOutputs } from '../../../src/disk/outputs/outputs.ts';
 import { SavedFiles } from '../../../src/disk/outputs/saved-files.ts';
 import { makeFolder } from '../../rig/folder.ts';
+import { has, runProgram, startProgram } from '../../rig/program.ts';
 import { fixture } from './fixtures.ts';
 import { media, png } from './media.ts';
 import { chunks, failure, filesIn, sha256, target } from './targets.ts';
-import { has, run, start } from './tools.ts';
 
 describe('saving', () => {
   it.each(media)('$name gets its extension from its bytes', async ({ bytes, type, extension, media: kind }) => {
@@ -221,10 +221,10 @@ describe('saving', () => {
 
   it('has no final name when it is killed in the middle', async () => {
     const root = makeFolder();
-    const program = start(fixture('save', root));
+    const program = startProgram(fixture('save', root), { stdin: 'pipe' });
     await program.saw('halfway');
     expect(existsSync(join(root, 'images', 'hero.png'))).toBe(false);
-    program.kill('SIGKILL');
+    program.child.kill('SIGKILL');
     await program.ended;
     expect(filesIn(root)).toEqual([expect.stringMatching(/^images\/\.mediabatch-[0-9a-f]{16}\.part$/)]);
   });
@@ -243,7 +243,7 @@ describe('when this machine cannot write', () => {
       .map((word) => `'${word}'`)
       .join(' ');
     const isolated = (script: string) =>
-      run(['unshare', '--mount', 'sh', '-ec', `${script}; echo | ${words}; ls -A '${root}/images'`]);
+      runProgram(['unshare', '--mount', 'sh', '-ec', `${script}; echo | ${words}; ls -A '${root}/images'`]);
     const readOnly = await isolated(
       `mkdir '${root}/images'; mount --bind '${root}' '${root}'; mount -o remount,ro,bind '${root}'`,
     );
@@ -261,9 +261,9 @@ describe('when this machine cannot write', () => {
     const root = makeFolder();
     const log = join(makeFolder(), 'trace');
     const trace = ['strace', '-f', '-qq', '-y', '-o', log, '-e', 'trace=fsync,rename'];
-    const program = start([...trace, ...fixture('save', root)]);
+    const program = startProgram([...trace, ...fixture('save', root)], { stdin: 'pipe' });
     await program.saw('halfway');
-    program.say('go\n');
+    program.child.stdin?.write('go\n');
     await program.ended;
     const calls = readFileSync(log, 'utf8')
       .split('\n')
@@ -275,9 +275,11 @@ describe('when this machine cannot write', () => {
   it.runIf(has.strace)('leaves no file after fsync fails (strace)', async () => {
     const root = makeFolder();
     const inject = ['-e', 'trace=fsync', '-e', 'inject=fsync:error=EIO'];
-    const program = start(['strace', '-f', '-qq', '-o', '/dev/null', ...inject, ...fixture('save', root)]);
+    const program = startProgram(['strace', '-f', '-qq', '-o', '/dev/null', ...inject, ...fixture('save', root)], {
+      stdin: 'pipe',
+    });
     await program.saw('halfway');
-    program.say('go\n');
+    program.child.stdin?.write('go\n');
     const { out } = await program.ended;
     expect(out).toContain('failed disk');
     expect(out).toContain('the disk reports a read or write error');

@@ -18,9 +18,9 @@ import { SharedLines } from '../../../src/disk/state/shared-lines.ts';
 import { readSpent } from '../../../src/disk/state/spending-files.ts';
 import type { LockLine } from '../../../src/lock/record.ts';
 import { temporaryFolder } from '../../rig/command.ts';
+import { runProgram } from '../../rig/program.ts';
 import { runs } from '../../rig/runs.ts';
 import { fixture } from './fixtures.ts';
-import { run } from './tools.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -282,7 +282,9 @@ describe('I44 what a person spends in all campaigns', () => {
   });
 
   const spend = async (words: string[], env: Record<string, string>) => {
-    const { out, err } = await run(fixture('spend', ...words), { XDG_STATE_HOME: state, ...env });
+    const { out, err } = await runProgram(fixture('spend', ...words), {
+      env: { ...process.env, XDG_STATE_HOME: state, ...env },
+    });
     expect(err).toBe('');
     return out.split('\n').filter(Boolean).map(Number);
   };

@@ -19,10 +19,10 @@ import { createOutputs } from '../../../src/disk/outputs/outputs.ts';
 import { SavedFiles } from '../../../src/disk/outputs/saved-files.ts';
 import { makeFolder } from '../../rig/folder.ts';
 import { Held } from '../../rig/held.ts';
+import { has, runProgram } from '../../rig/program.ts';
 import { fixture } from './fixtures.ts';
 import { jpeg, png } from './media.ts';
 import { filesIn, recorded, target } from './targets.ts';
-import { has, run } from './tools.ts';
 
 /** An act begins at the end of a turn of the event loop. */
 async function settled(): Promise<void> {
@@ -109,7 +109,7 @@ describe.runIf(has.strace)('with faults (strace)', () => {
     const path = join(folder, 'campaign.lock.jsonl');
     writeFileSync(path, '{"header":1}\n');
     const command = ['strace', '-f', '-qq', '-o', '/dev/null', '-e', `inject=${fault}`];
-    const { out } = await run([...command, ...fixture('append', path, '0', '1', 'replace')]);
+    const { out } = await runProgram([...command, ...fixture('append', path, '0', '1', 'replace')]);
     expect(out).toContain('not replaced E');
     expect(readFileSync(path, 'utf8')).toBe('{"header":1}\n');
     expect(readdirSync(folder)).toEqual(['campaign.lock.jsonl']);
@@ -120,7 +120,9 @@ describe.runIf(has.strace)('with faults (strace)', () => {
     const path = join(folder, 'campaign.lock.jsonl');
     const log = join(makeFolder(), 'trace');
     const command = ['strace', '-f', '-qq', '-y', '-o', log, '-e', 'trace=fsync,rename'];
-    await run([...command, ...fixture('append', path, '0', '1', 'replace')], { UV_THREADPOOL_SIZE: '1' });
+    await runProgram([...command, ...fixture('append', path, '0', '1', 'replace')], {
+      env: { ...process.env, UV_THREADPOOL_SIZE: '1' },
+    });
     const calls = readFileSync(log, 'utf8')
       .split('\n')
       // What was written last is noted in `.mediabatch/`, for later: only the lock itself counts here.
