@@ -25,15 +25,16 @@ describe('errors for users', () => {
     }
   });
 
-  test('a service address in the manifest is refused; so is one that is neither https nor this machine', async () => {
+  test('a service address in the manifest is refused; so is one that is neither https nor this machine, also where its name looks like this machine', async () => {
     const trial = await makeTrial(two.replace('tasks:', 'service: { url: "https://evil.example/api/v1" }\ntasks:'));
     const inManifest = await trial.apply();
     expect(inManifest.code).toBe(65);
     expect(inManifest.err).toContain('MEDIABATCH_BASE_URL');
     trial.write('campaign.yaml', two);
-    const plain = await trial.apply([], { env: { MEDIABATCH_BASE_URL: 'http://example.com/api/v1' } });
-    expect(plain.code).toBe(64);
-    expect(plain.err).toContain('https');
+    for (const host of ['example.com', '127.evil.example', 'localhost.evil.example', '127.0.0.1.evil.example']) {
+      const plain = await trial.apply([], { env: { MEDIABATCH_BASE_URL: `http://${host}/api/v1` } });
+      expect(plain).toMatchObject({ code: 64, err: expect.stringContaining('https') });
+    }
   });
 
   test('a .env next to an exported key never sets the address of that key', async () => {
@@ -119,14 +120,6 @@ describe('errors for users', () => {
     }
     expect(readFileSync(trial.path('campaign.lock.jsonl'), 'utf8')).toBe(lock);
     expect((await trial.run(['apply', 'campaign.yaml', '--events', 'nowhere/x.jsonl'])).code).toBe(73);
-  });
-
-  test('a key never leaves over plain http to a name that only looks like this machine', async () => {
-    const trial = await makeTrial(two);
-    for (const host of ['127.evil.example', 'localhost.evil.example', '127.0.0.1.evil.example']) {
-      const { code } = await trial.apply([], { env: { MEDIABATCH_BASE_URL: `http://${host}/api/v1` } });
-      expect(code).toBe(64);
-    }
   });
 
   test('two signals at once count as one: open requests are awaited', async () => {

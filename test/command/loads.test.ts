@@ -4,9 +4,7 @@ import * as module from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { pasteAfter } from '../../src/cli/program/program.ts';
 import { writeEngineNote } from '../../src/disk/lock/engine-note.ts';
 import { images } from '../rig/campaign.ts';
 import { command, expectExit, root } from '../rig/command.ts';
@@ -127,22 +125,6 @@ test('the versions that are named are those of package.json', () => {
 });
 
 describe('commands that are printed while an engine has the run', () => {
-  const program = new Command();
-  for (const name of ['apply', 'status', 'plan']) {
-    const one = program.command(name).argument('[file]').option('--lock <file>');
-    if (name !== 'plan') one.option('--engine <address>');
-  }
-  const pasteWith = (engine: string) => pasteAfter(program, { file: 'campaign.yaml', options: { engine } });
-
-  test('contain the engine where they accept it, and nowhere else', () => {
-    const paste = pasteWith('postgres://me@db/x');
-    expect(paste({ call: 'apply', words: [] })).toBe('mediabatch apply campaign.yaml --engine postgres://me@db/x');
-    expect(paste({ call: 'status', words: [] })).toBe('mediabatch status campaign.yaml --engine postgres://me@db/x');
-    expect(paste({ call: 'plan', words: [] })).toBe('mediabatch plan campaign.yaml');
-    const other = paste({ call: 'apply', words: ['--engine', 'postgres://a/b'] });
-    expect(other).toBe('mediabatch apply campaign.yaml --engine postgres://a/b');
-  });
-
   test('status names the engine of the run, and so do its commands', async () => {
     const cwd = makeFolder();
     writeFileSync(join(cwd, 'campaign.yaml'), images(1));

@@ -119,7 +119,8 @@ describe('pasteable', () => {
   /** Words of each command, by the shell itself; undefined where it does not understand one. */
   function split(commands: readonly string[]): (string[] | undefined)[] {
     const script = `mediabatch() { printf '%s\\0' "$@"; }
-for text; do if bash -n -c "$text" 2>/dev/null; then eval "$text"; else printf '\\2'; fi; printf '\\1'; done`;
+for text; do if eval "parsed() { $text
+}" 2>/dev/null; then eval "$text"; else printf '\\2'; fi; printf '\\1'; done`;
     const { stdout } = spawnSync('bash', ['-c', script, 'bash', ...commands], { encoding: 'utf8' });
     return stdout
       .split('\u0001')

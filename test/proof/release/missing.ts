@@ -4,9 +4,6 @@ export interface ReleaseFacts {
     name: string;
     version: string;
     repository?: { url?: string };
-    bugs?: { url?: string };
-    homepage?: string;
-    publishConfig?: { access?: string; provenance?: boolean };
   };
   changelog: string;
   /** Of the commit that is checked out. */
@@ -17,7 +14,6 @@ export interface ReleaseFacts {
   sets: readonly string[];
   /** Files in which only the owner can name people and places, with their texts. */
   owners: { readonly [file: string]: string };
-  tarball: { bytes: number };
   /** The repository of the package of this name, as the registry has it: `null` where it has none, `undefined` where nobody asked. */
   registered?: string | null;
 }
@@ -28,11 +24,9 @@ export interface Missing {
   todo: string;
 }
 
-const mostBytes = 2.5 * 1024 * 1024;
-
 /** Everything that is missing, in the order in which it is done: first what only the owner of repository and name decides. */
 export function findMissing(facts: ReleaseFacts): Missing[] {
-  const { package: own, owners, registered, changelog, tags, changed, sets, tarball } = facts;
+  const { package: own, owners, registered, changelog, tags, changed, sets } = facts;
   const { version } = own;
   const url = own.repository?.url;
   const [, named, date = ''] = /^## \[([^\]]+)\] – (.+)$/m.exec(changelog) ?? [];
@@ -42,13 +36,6 @@ export function findMissing(facts: ReleaseFacts): Missing[] {
       url === undefined,
       'package.json has no repository',
       'add "repository": { "type": "git", "url": "git+https://github.com/OWNER/NAME.git" }: npm compares it with where the package is built, and takes no provenance without it',
-    ],
-    [own.bugs === undefined, 'package.json has no bugs', 'add where that is'],
-    [own.homepage === undefined, 'package.json has no homepage', 'add where that is'],
-    [
-      own.publishConfig?.access !== 'public' || own.publishConfig.provenance !== true,
-      'package.json publishes without provenance, or not for everybody',
-      'add "publishConfig": { "access": "public", "provenance": true }',
     ],
     [
       registered === null,
@@ -65,14 +52,9 @@ export function findMissing(facts: ReleaseFacts): Missing[] {
       return [open !== null, `${file} names no owner: ${open?.[0].trim()}`, 'put the name there'];
     }),
     [
-      named !== version,
-      `CHANGELOG.md begins with ${named ?? 'no version'}, and package.json with ${version}`,
-      'set both to the version that is released',
-    ],
-    [
-      named === version && !/^\d{4}-\d{2}-\d{2}$/.test(date),
-      `CHANGELOG.md says ${version} is ${date}`,
-      'put the day there, as in 2030-05-01',
+      named !== version || !/^\d{4}-\d{2}-\d{2}$/.test(date),
+      `CHANGELOG.md begins with ${named ?? 'no version'} – ${date}, and package.json has ${version}`,
+      'set both to the version that is released, and put its day there, as in 2030-05-01',
     ],
     [
       /^### (Changed|Removed)$/m.test(notes) && !/^### Upgrading$/m.test(notes),
@@ -85,15 +67,9 @@ export function findMissing(facts: ReleaseFacts): Missing[] {
       'npm run build && npx tsx test/released/make.ts, and commit what it makes',
     ],
     [
-      tarball.bytes > mostBytes,
-      `the tarball has ${tarball.bytes} bytes, more than ${mostBytes}`,
-      'npm ci, because it may hold files of earlier builds; else look at npm pack --dry-run',
-    ],
-    [changed.length > 0, `not committed: ${changed.slice(0, 3).join(', ')}`, 'commit it'],
-    [
-      !tags.includes(`v${version}`),
-      `this commit has no tag v${version}`,
-      `git tag v${version}, when all else is there`,
+      changed.length > 0 || !tags.includes(`v${version}`),
+      `what is checked out is not the commit v${version}`,
+      `commit everything, and then: git tag v${version}`,
     ],
   ];
   return checks.flatMap(([isMissing, what, todo]) => (isMissing ? [{ what, todo }] : []));

@@ -23,12 +23,6 @@ function askRegistry(): string | null | undefined {
   return undefined;
 }
 
-function packedBytes(): number {
-  const words = ['pack', '--dry-run', '--json', '--ignore-scripts'];
-  const [packed] = JSON.parse(execFileSync('npm', words, { cwd: root, encoding: 'utf8' })) as { size: number }[];
-  return packed?.size ?? Number.POSITIVE_INFINITY;
-}
-
 function check({ offline }: { offline: boolean }): void {
   const registered = offline ? undefined : askRegistry();
   const files = ['.github/CODEOWNERS', '.github/SECURITY.md'].filter((file) => existsSync(join(root, file)));
@@ -39,7 +33,6 @@ function check({ offline }: { offline: boolean }): void {
     changed: git('status', '--porcelain').map((line) => line.slice(3)),
     sets: releasedVersions,
     owners: Object.fromEntries(files.map((file) => [file, read(file)])),
-    tarball: { bytes: packedBytes() },
     ...(registered !== undefined && { registered }),
   });
   for (const { what, todo } of missing) process.stdout.write(`missing  ${what}\n         ${todo}\n`);

@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import type { Fault, FaultAction } from '../../../src/sandbox/index.ts';
 import { type CommandResult, command, temporaryFolder } from '../../rig/command.ts';
 import { decideByTheBooks, findLosses, type Remains } from '../../rig/killed-run.ts';
@@ -9,23 +8,16 @@ import { seeded } from '../../rig/random.ts';
 import { type ServiceHere, serviceHere } from '../../rig/service-here.ts';
 
 // A long campaign on a bad day: every sort of fault at once, and the run killed again and again, until it is done.
-//   npm run test:soak [-- --steps 2000 --share 0.05 --seed 1 --minutes 5]
+//   [MEDIABATCH_SOAK_SEED=1] npm run test:soak
 
 // Lost creates turn up in the lists of a service on this machine at once.
 process.env.MEDIABATCH_TEST_SHORT_WAITS = '1';
 
-const { values } = parseArgs({
-  options: {
-    steps: { type: 'string', default: '2000' },
-    share: { type: 'string', default: '0.05' },
-    seed: { type: 'string', default: '1' },
-    minutes: { type: 'string', default: '5' },
-  },
-});
-const steps = Number(values.steps);
-const share = Number(values.share);
-const random = seeded(Number(values.seed));
-const endsAt = Date.now() + Number(values.minutes) * 60_000;
+const steps = 1000;
+/** Of the requests of each sort that meet trouble. */
+const share = 0.05;
+const random = seeded(Number(process.env.MEDIABATCH_SOAK_SEED ?? 1));
+const minutes = 10;
 const kills = 8;
 
 const counts = { pic: Math.round(steps * 0.42), over: Math.round(steps * 0.08) };
@@ -96,18 +88,6 @@ function findWrong(remains: Remains): string[] {
   return wrong;
 }
 
-/** Of the words of a run those that say why steps are not done, a few of each. */
-function reasonsIn(err: string): string {
-  const at = err.search(/[^\n]* of \d+ steps done/);
-  return err
-    .slice(at === -1 ? -600 : at)
-    .trim()
-    .split('\n')
-    .slice(0, 12)
-    .map((line) => `    ${line}`)
-    .join('\n');
-}
-
 async function soak(folder: string): Promise<string[]> {
   const lockPath = join(folder, 'campaign.lock.jsonl');
   writeFileSync(join(folder, 'campaign.yaml'), manifest);
@@ -118,20 +98,20 @@ async function soak(folder: string): Promise<string[]> {
   ] as const) {
     writeFileSync(join(folder, `${name}.csv`), table(count));
   }
-  const faults = spreadFaults({ requests: Math.round(steps * 1.2), share, random });
+  const faults = spreadFaults(Math.round(steps * 1.2));
   const sandbox = await serviceHere({ speed: 400, credits: 1_000_000, faults });
+  const endsAt = Date.now() + minutes * 60_000;
   let killed = 0;
   let decided = 0;
   try {
     for (let run = 1; ; run += 1) {
-      if (Date.now() > endsAt) return [`it was not done in ${values.minutes} minutes, after ${run - 1} runs`];
+      if (Date.now() > endsAt) return [`it was not done in ${minutes} minutes, after ${run - 1} runs`];
       const killAfterMs = killed < kills ? 500 + random() * 6000 : undefined;
       const { code, signal, err } = await applyOnce(folder, sandbox.env, killAfterMs);
       if (signal === 'SIGKILL') killed += 1;
       process.stdout.write(`run ${run}: ${signal ?? code}, ${sandbox.ledger().length} creates booked\n`);
       if (signal === 'SIGKILL') continue;
       if (err.includes('internal error')) return [`run ${run} met a mistake of ours: ${err.slice(-2000)}`];
-      if (code !== 0) process.stdout.write(`${reasonsIn(err)}\n`);
       const left = await decideByTheBooks(remainsIn(folder, lockPath, sandbox), sandbox.env, subjectOfStep);
       decided += left;
       if (code === 0) break;
@@ -144,20 +124,6 @@ async function soak(folder: string): Promise<string[]> {
   } finally {
     await sandbox.close();
   }
-}
-
-const began = Date.now();
-const { path, remove } = temporaryFolder();
-try {
-  const wrong = await soak(path);
-  for (const complaint of wrong.slice(0, 50)) process.stdout.write(`${complaint}\n`);
-  const seconds = Math.round((Date.now() - began) / 1000);
-  process.stdout.write(
-    `${steps} steps in ${seconds} s: ${wrong.length === 0 ? 'each once, none lost' : `${wrong.length} wrong`}\n`,
-  );
-  process.exitCode = wrong.length === 0 ? 0 : 1;
-} finally {
-  remove();
 }
 
 const refusal = { success: false, error: 'come back later', code: 'busy', message: 'come back later' };
@@ -191,8 +157,7 @@ const troubles: { on: Fault['on']; do: FaultAction }[] = [
 const throttles = 6;
 
 /** `share` of the first `requests` requests of each sort, spread over all sorts of trouble. */
-function spreadFaults(options: { requests: number; share: number; random: () => number }): Fault[] {
-  const { requests, share, random } = options;
+function spreadFaults(requests: number): Fault[] {
   const faults: Fault[] = [];
   for (const on of ['create', 'status', 'file'] as const) {
     const own = troubles.filter((trouble) => trouble.on === on);
@@ -210,4 +175,14 @@ function spreadFaults(options: { requests: number; share: number; random: () => 
     });
   }
   return faults;
+}
+
+const { path, remove } = temporaryFolder();
+try {
+  const wrong = await soak(path);
+  for (const complaint of wrong.slice(0, 50)) process.stdout.write(`${complaint}\n`);
+  process.stdout.write(`${steps} steps: ${wrong.length === 0 ? 'each once, none lost' : `${wrong.length} wrong`}\n`);
+  process.exitCode = wrong.length === 0 ? 0 : 1;
+} finally {
+  remove();
 }
