@@ -22,7 +22,6 @@ interface CheckOptions extends FactsOptions {
 export interface CheckedManifest extends LoadedManifest {
   facts: ServiceFacts;
   byDocument: boolean;
-  /** Checks the manifest again with the service's current document. Omitted if already done. */
   renew?(): Promise<CheckedManifest>;
 }
 
@@ -62,7 +61,6 @@ export async function requireCheckedGraph(campaign: OpenCampaign, options: Check
   return graphOf(await loadChecked(campaign, options), campaign);
 }
 
-/** Returns the graph, or throws the manifest's errors. Skips warnings that `reported` contains. */
 export function graphOf(
   checked: CheckedManifest,
   { file, tell }: OpenCampaign,

@@ -25,7 +25,6 @@ export interface Access {
 export interface Environment {
   baseUrl?: string;
   token?: string;
-  /** Set by `MEDIABATCH_SANDBOX`. Only the sandbox may be called. */
   playMoney?: true;
   /** Read from the environment variable `MEDIABATCH_LIMIT` only, because a git branch can contain a `.env`. */
   limits?: SpendingLimits;
@@ -120,7 +119,6 @@ function plainDotEnv(bytes: Uint8Array): string {
     .replace(/^[ \t]*(?:set[ \t]+|export[ \t]+|\$env:)?(MEDIABATCH_[A-Z_]+)[ \t]*[=:]/gim, '$1=');
 }
 
-/** Returns true if a key or a key command is set. Does not run the command. */
 export function hasKey(environment: Environment): boolean {
   return 'token' in environment;
 }
@@ -210,7 +208,6 @@ function checkBaseUrl(text: string): string {
   return url.href.replace(/\/+$/, '');
 }
 
-/** Text before a key that was copied together with it, from a shell, a `.env`, CI settings or a header. */
 const beforeKey =
   /^(?:\\?["'`<$%{[(]|authorization\s*:|(?:bearer|basic|token)(?=[\s:=,+]|%20|$)|(?:export\s+)?[A-Z][A-Z0-9_]*_(?:KEY|TOKEN)\s*=)/i;
 const afterKey = /\\?["'`>})\]%,;]$/;
@@ -299,7 +296,6 @@ export const keyCommandName = 'MEDIABATCH_API_KEY_COMMAND';
 /** Long enough to unlock a keychain. */
 const timeoutMs = 60_000;
 
-/** Returns the key that the command prints. Throws MB3201. The message does not quote the output. */
 function keyFromCommand(command: string): string {
   const found = runCommand(command, timeoutMs);
   const hint = 'run it by hand, and see that it prints the key';

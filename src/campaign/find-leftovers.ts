@@ -235,7 +235,6 @@ export interface RemoteRecords {
   skipped: { address: string; why: string }[];
 }
 
-/** Returns jobs whose records can be deleted at the service, because no step needs their file or link. */
 export function findRemoteRecords(
   situation: Situation,
   present: PresentFiles,

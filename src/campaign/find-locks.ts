@@ -42,7 +42,6 @@ async function listLocks(folder: string): Promise<string[]> {
   return paths.sort();
 }
 
-/** Throws MB3407 if a lock cannot be read. `mayHave` and `done` are parts of the error message. */
 export async function requireOtherLocks(
   { folder, lock }: CampaignPaths,
   { sandbox, mayHave, done }: { sandbox: boolean; mayHave: string; done: string },

@@ -155,7 +155,6 @@ export class LiveRun {
     return true;
   }
 
-  /** True if gates are still open, or if a pick was changed after a step had used it. */
   get needsPeople(): boolean {
     return (this.#isEnough && this.#gates > 0) || this.#hasOutdated;
   }

@@ -45,7 +45,6 @@ export async function lookAtOutputs(
   };
 }
 
-/** Checks only outputs that have an `expect` rule. Other outputs count as intact. */
 export async function seeExpected({ matches }: Pick<Situation, 'matches'>, campaign: Files): Promise<SeenFiles> {
   const { paths, seen } = campaign;
   const expected = outputsToCheck(matches).filter(({ aspects }) => aspects.length > 0);

@@ -48,7 +48,6 @@ export async function lookAtPosts(
   return nameAccounts(plan, known.accounts ?? []);
 }
 
-/** Checks posts that are not yet in the lock. Sends no request. Ignores an unreadable lock. */
 export async function checkUnsent(
   campaign: OpenCampaign,
   { graph, manifest }: Pick<LoadedManifest, 'graph' | 'manifest'>,

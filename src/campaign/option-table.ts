@@ -31,11 +31,9 @@ export interface OptionRow {
    * run works. `here`: this process only. A saved plan stores options of `campaign` and `plan`.
    */
   readonly settles: 'campaign' | 'plan' | 'run' | 'here';
-  /** Type of the value, or the list of allowed values. */
   readonly takes?: keyof Written | readonly string[];
   readonly range?: Range;
   readonly standard?: number | string;
-  /** Default value in `--help`. Omitted if the option's text already has it. */
   readonly shown?: string;
   /** Which printed commands repeat the option. Derived from `settles` by default. */
   readonly printed?: 'always' | 'apply' | 'never';
@@ -222,7 +220,6 @@ export function wrongOptions(message: string, hint: string, ...options: string[]
   return new CampaignError({ code: 'MB3000', message, hint, options });
 }
 
-/** Throws for a job ID or charge that a lock cannot contain. */
 export function checkJob(jobId: string, charged: number | undefined): void {
   if (!isJobId(jobId)) {
     throw new CampaignError({
@@ -269,7 +266,6 @@ export interface RunSettings extends Values<Settling<'run'>> {
   createTimeoutMs?: number | undefined;
 }
 
-/** Options of the embedded service. */
 export interface RehearsalOptions {
   /** Initial balance. Defaults to enough for the plan. */
   credits?: number | undefined;

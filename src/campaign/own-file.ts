@@ -46,7 +46,6 @@ function unsaved(path: string, { name }: OwnFile, why: string, hint = 'choose an
 
 const mostPlanBytes = 1 << 29;
 
-/** Returns undefined if the file is not a plan. */
 export async function readPlanFile(path: string): Promise<{ [key: string]: Json } | undefined> {
   const json = await orForgotten(() => readJsonFile(path, mostPlanBytes));
   return isMap(json) && json.mediabatch === 'plan' ? json : undefined;

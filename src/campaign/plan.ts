@@ -37,7 +37,6 @@ export async function plan(campaign: Campaign, given: PlanningOptions = {}): Pro
 }
 
 interface ShowOptions extends MakePlanOptions {
-  /** True to query the service for the accounts of posts. */
   asks?: boolean;
   serviceMoved?: boolean | undefined;
   /** A saved plan to show with current prices and files. Throws MB3102 if the plan is stale. */

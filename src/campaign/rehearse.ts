@@ -17,7 +17,6 @@ const mostForOne = 100;
 const leastBalance = 1000;
 const defaultSpeed = 5;
 
-/** Starts the embedded service, by default with enough credits for the plan. `waits`: decisions can add steps. */
 export async function rehearse(
   plan: Plan,
   { paths, rehearsed }: OpenCampaign,

@@ -60,7 +60,6 @@ async function workbookOf(view: OutputsList): Promise<Uint8Array> {
   throw wrongOptions(message, 'write a .csv file, or select fewer steps', '--out');
 }
 
-/** Returns the path from `from` to `folder`. Empty, or ends in `/`. */
 export function folderFrom(from: string, folder: string): string {
   const path = relative(from, folder).replaceAll('\\', '/');
   return path === '' ? '' : join(path, '/').replaceAll('\\', '/');
@@ -92,7 +91,6 @@ export async function keepIndex(campaign: OpenCampaign, index: string | undefine
 }
 
 export interface OutputsOptions extends Pick<PlanningOptions, 'select' | 'exclude'> {
-  /** Includes only picked outputs and outputs without a gate. */
   picked?: boolean | undefined;
 }
 

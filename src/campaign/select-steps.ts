@@ -162,7 +162,6 @@ export function chooseSteps(
   return known.map(({ address }) => address).filter((address) => chosen.has(address));
 }
 
-/** Returns matching addresses from the lock, including steps that the manifest no longer contains. */
 export function chooseRecorded(
   names: readonly string[],
   { graph, lock, orphans }: { graph: Graph; lock: Lock; orphans: readonly string[] | undefined },

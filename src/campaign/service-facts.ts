@@ -83,7 +83,6 @@ async function readSandboxFacts({ paths, rehearsed }: OpenCampaign): Promise<Ser
   return factsOf(await sandboxDocument(), 'sandbox');
 }
 
-/** Requests and stores the service's document. If that fails, returns the stored answers. */
 async function fetchFacts(
   campaign: OpenCampaign,
   { access, withCatalog }: { access: Access; withCatalog: boolean },

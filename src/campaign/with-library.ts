@@ -67,7 +67,6 @@ export async function listJobs(
   return listed;
 }
 
-/** Returns undefined if the service has no list of uploads. */
 export async function listUploads(library: Library, access: Access): Promise<UploadRow[] | undefined> {
   const { operations } = readServiceDocument(await library.document(), kinds);
   if (!operations.includes('GET /uploads')) return undefined;

@@ -75,7 +75,6 @@ interface Round extends ApplyContext {
 type RoundContext = Pick<Round, keyof ApplyContext | 'consent' | 'isAskedAgain'>;
 
 interface Applied {
-  /** The plan before unapproved rows were removed. */
   planned: Plan;
   carriedOut: Plan;
   result: RunResult;

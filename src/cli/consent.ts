@@ -13,7 +13,6 @@ import type { Terminal } from './terminal.ts';
 /** Whether `--yes` and `--publish` are valid approvals. `because`: why a user must approve interactively. */
 export type Consent = { flags: 'count' } | { flags: 'ignored'; because: string };
 
-/** In the sandbox, the flags are always valid. */
 export function consentIn(env: NodeJS.ProcessEnv, { sandbox }: { sandbox: boolean }): Consent {
   const because = consentRequiredBy(env);
   return sandbox || because === undefined ? { flags: 'count' } : { flags: 'ignored', because };

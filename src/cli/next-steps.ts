@@ -72,7 +72,6 @@ function report({ terminal }: Context, label: string, text: string, below: Docum
   tell(terminal, facts([{ label: warning(label), text, below }]));
 }
 
-/** Reports what a user must do after a run, with the commands. */
 export function tellWaiting(run: EndedRun, view: Pick<RunView, 'stopped'>): void {
   if (view.stopped === undefined) tellLimited(run);
   tellHeld(run);

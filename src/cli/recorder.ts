@@ -46,14 +46,12 @@ interface Recording {
   page: (() => string | undefined) | undefined;
   latest(): Pick<Plan, 'rows' | 'concurrency' | 'gates'>;
   detail: Detail | undefined;
-  /** True if an engine runs the plan. */
   elsewhere: boolean;
   /** Command that continues the run. Defaults to `apply` of the manifest. */
   goingOn: Call | undefined;
   filesStay: boolean | undefined;
 }
 
-/** Returns the consumers of run events: progress display, `--events` file and summary. */
 export async function makeRecorder(
   plan: Plan,
   recording: Recording,

@@ -73,7 +73,6 @@ function isShell(pid: number): boolean {
   return /^(ba|da|k|z|a)?sh$/.test(readProc(pid, 'comm')?.trim() ?? '');
 }
 
-/** Returns undefined without `/proc`. */
 function parentOf(pid: number): number | undefined {
   // The name in brackets may contain spaces and brackets. State and parent follow the last bracket.
   const fields = readProc(pid, 'stat')
@@ -116,7 +115,6 @@ interface StrayErrors {
   stop(): void;
 }
 
-/** Handles unhandled errors of commands that are not a run. */
 export function endAtStrayErrors(end: (error: unknown) => void): void {
   process.on('uncaughtException', (error) => {
     if (process.listenerCount('uncaughtException') === 1) end(error);

@@ -12,7 +12,6 @@ import { terminalText } from '../report/render/terminal-text.ts';
 import { inertText, safeJson, safeText } from '../report/safe-text.ts';
 import { makeStyle, type Style, wantsColor, wantsScreen } from '../report/style.ts';
 
-/** Output of a command. Data goes to `out`, messages to `err`. */
 export interface Terminal {
   out(text: string): void;
   err(text: string): void;
@@ -192,7 +191,6 @@ export function tellOn(terminal: Pick<Terminal, 'err' | 'style' | 'github' | 'pa
   };
 }
 
-/** Returns the path relative to the root of the checkout, as GitHub Actions expects. */
 export function toCheckoutPath(file: string): string {
   const root = process.env.GITHUB_WORKSPACE;
   if (root === undefined || root === '') return file;

@@ -14,7 +14,6 @@ import { readSpendingLeft } from './head/account-spending.ts';
 const silentMs = 20_000;
 const mostEnded = 10;
 
-/** SQL for the age of a time in ms. Positive even after the server's clock was set back. */
 const age = (column: string) => `abs(extract(epoch FROM now() - ${column}) * 1000)::float8`;
 
 const isLeading = `${age('account.beat')} < ${leaseMs}`;

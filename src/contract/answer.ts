@@ -101,5 +101,4 @@ export interface ListWalk<Job extends ListedRecord> {
 export type LookUpVerdict<Job extends ListedRecord> =
   | { do: 'adopt'; job: Job }
   | { do: 'resend' }
-  /** A user must decide. `candidates`: jobs that the request may have created. */
   | { do: 'hold'; error: string; candidates: Job[] };

@@ -33,7 +33,7 @@ export function elapsedOf(clock: Clock): number {
   return clock.elapsed?.() ?? clock.now();
 }
 
-/** Returns a clock that ignores when the system clock is set back. */
+/** Returns a clock that never goes back, even if the system clock is set back. */
 export function steadyClock(clock: Clock): Clock {
   let last = Number.NEGATIVE_INFINITY;
   let aheadMs = 0;

@@ -84,7 +84,6 @@ export type WorkerEvent =
   | { event: 'store-full'; campaign: string; run: string; error: string }
   | { event: 'failed'; error: string; againAfterMs: number }
   | { event: 'leaving'; because: string; creates: number }
-  /** The worker ends when the account has no open runs. */
   | { event: 'draining'; because: string }
   | { event: 'ending'; because: string };
 

@@ -223,7 +223,6 @@ export async function orFailure<T>(work: Promise<T>): Promise<T> {
 
 const otherSpeaker = 'a proxy or the sign-in page of a network may answer at this address';
 
-/** Reported if the service answers 404 because the user of the API key does not exist. */
 export const noUser = {
   text: 'the service does not know the user of this key',
   hint: 'the account of this key may have been deleted, or may not be set up yet: sign in to the dashboard of the service, and create a new key',

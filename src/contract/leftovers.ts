@@ -1,4 +1,3 @@
-/** A downloaded file that no step refers to. */
 export interface Leftover {
   /** For `kept`: relative to the folder of retained files. Otherwise relative to the output folder. Uses `/`. */
   path: string;
@@ -24,7 +23,6 @@ export interface RemoteRecord {
   isOrphan: boolean;
 }
 
-/** `gone`: the record no longer existed. `left`: it was not removed. */
 export type Removal = { record: RemoteRecord } & (
   | { result: 'removed' | 'gone' | 'left' }
   | { result: 'failed'; error: string }

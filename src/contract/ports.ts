@@ -88,13 +88,12 @@ export interface Ledger {
    */
   created(order: StepOrder, job: CreatedJob, answered: AnsweredSend): Promise<{ credits: number | null } | 'taken'>;
   finish(order: StepOrder, result: StepResult): Promise<void>;
-  /** Releases the reservation of a step whose create request was not sent. */
   release(order: StepOrder): void;
   /** Keeps the reservation, because the step may have been charged. Steps that wait for its price continue. */
   doubt(order: StepOrder): void;
   /**
-   * Ends a step after an internal error and returns its purchase, an unresolved create first. Keeps the reservation
-   * only if the step may have been charged. Returns `broken` if the record cannot be written.
+   * Ends a step after an internal error. Keeps the reservation only if the step may have been charged. Returns the
+   * step's purchase, preferably an unresolved create, or `broken` if the record cannot be written.
    */
   abandon(order: StepOrder): Purchase | 'broken' | undefined;
   /** Returns the body that was first sent with the idempotency key, if it differs from the step's body. */
@@ -103,7 +102,7 @@ export interface Ledger {
   keyOfJob(kind: string, jobId: string): Promise<string | undefined>;
 }
 
-/** The create request that received an answer. With `replays`, the answer is valid for all requests with its key. */
+/** The create request that received an answer. With `replays`, the answer is valid for all requests with this key. */
 export type AnsweredSend = Pick<IntendedRequest, 'replays' | 'at'> & { id: string };
 
 export interface IntendedRequest {
@@ -138,7 +137,7 @@ export interface CreateGate {
   stop(because: StopReason, detail: string, until?: string): void;
 }
 
-/** Finds jobs whose create answer was lost, in the service's list of jobs. For kinds without idempotent replay. */
+/** Searches the service's list for jobs whose create answer was lost. For kinds without idempotent replay. */
 export interface LostCreates {
   /**
    * Returns the newest job in the kind's list, or `undefined` if the kind has no readable list. Throws `ServiceError`
@@ -192,7 +191,6 @@ export interface Service {
    * `unreachable`: the service does not answer, so no create request may be sent.
    */
   clockAheadMs(options?: { fresh?: boolean }): Promise<number | { unreachable: string }>;
-  /** Sends one POST without retries. `body`: canonical JSON. */
   create(call: { kind: string; body: string; key: string }): Promise<CreateAnswer>;
   watch(job: { kind: string; jobId: string; model?: string }, options: WatchOptions): Promise<JobEnd>;
   /** Returns the ID of the newest job in a kind's list, or '' for an empty list. Throws `ServiceError`. */
@@ -207,7 +205,6 @@ export interface Downloads {
 }
 
 export interface Outputs extends Omit<OutputFiles, 'save'> {
-  /** Downloads and saves a file in one attempt. Throws `OutputError` if the file cannot be saved. */
   fetch(target: OutputTarget, file: JobFile, options: { signal: AbortSignal }): Promise<FetchAnswer>;
 }
 
@@ -227,7 +224,7 @@ export interface OutputFiles {
  * the user state directory or in an engine's database. Enforces spending limits across campaigns.
  */
 export interface PurchaseJournal {
-  /** Reserves an idempotency key. While another run has reserved the key, waits until `isStopped` returns true. */
+  /** Reserves an idempotency key. While another run has reserved the key, waits, unless `isStopped` returns true. */
   reserve(key: string, options: ReserveOptions): Promise<Reservation>;
   /**
    * Reserves credits before a create request is sent. Reserved plus charged credits of all campaigns exceed a limit
@@ -236,7 +233,9 @@ export interface PurchaseJournal {
   hold(purchase: Hold): Promise<HoldAnswer>;
   /** Ends the reservation of a key. Credits of an unresolved create stay reserved. */
   release(key: string): void;
-  /** Resolves when other processes can read the line. With `text`, the line in the lock, the write is durable. */
+  /**
+   * Resolves when other processes can read the line. If `text` (the line of the lock) is given, the write is durable.
+   */
   add(line: LockLine, text?: string): Promise<void>;
 }
 

@@ -20,7 +20,6 @@ export interface ReviewData {
   report?: ReportParts;
 }
 
-/** Commands with the options of the command that serves the page: lock, variables, account. */
 export interface ReviewCommands {
   pick: string;
   /** Regenerates the takes of a gate whose takes were all rejected. */
@@ -44,7 +43,6 @@ export interface ReviewRun {
   text: string;
 }
 
-/** Outputs that belong to one gate, or to one row of a task. */
 export interface ReviewGroup {
   /** Gate name such as `hero@lamp`, or the common part of the addresses. */
   name: string;
@@ -92,7 +90,6 @@ export interface ReviewAsset {
   /** Charge in credits, `null` if unknown. Omitted if the step has no job, and in a gallery for a client. */
   credits?: number | null;
   verdict?: { is: 'picked' | 'rejected'; note?: string; reason?: string; by?: string };
-  /** True if a user can pick or reject the asset. */
   isJudged: boolean;
   earlier: ReviewEarlier[];
   madeFrom: string[];
@@ -137,7 +134,6 @@ export interface ReviewFile {
   problem?: 'missing' | 'damaged';
   /** True if the file contains content credentials (C2PA). Set in galleries only. */
   hasCredentials?: true;
-  /** True if a newer output replaced the file, and the file was retained. */
   isKept?: true;
 }
 
@@ -171,12 +167,10 @@ export type JudgeAnswer =
     }
   | { is: 'held'; text: string };
 
-/** Process that serves the review page: a review command or a run. */
 export interface ReviewHost {
   look(): Promise<ReviewData>;
   /** Rejects with a `CampaignError` if no decision can be recorded. */
   judge(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer>;
   watch(listener: () => void): () => void;
-  /** Returns the absolute path of the file if its digest matches. */
   find(file: ReviewFile): string | undefined | Promise<string | undefined>;
 }

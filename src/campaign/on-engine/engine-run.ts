@@ -104,12 +104,7 @@ export async function workOnEngine(options: Omit<StartWorkerOptions, 'accountOf'
   await startWorker({ ...options, accountOf, clock: systemClock });
 }
 
-type GivenUp =
-  | { is: 'over' }
-  | { is: 'unknown' }
-  | { is: 'open' }
-  /** The engine is unreachable. The run may continue. */
-  | { is: 'not asked'; why: unknown };
+type GivenUp = { is: 'over' } | { is: 'unknown' } | { is: 'open' } | { is: 'not asked'; why: unknown };
 
 interface Request {
   force: boolean;

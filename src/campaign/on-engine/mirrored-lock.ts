@@ -75,7 +75,6 @@ export class MirroredLock {
     return fresh.length;
   }
 
-  /** Returns the lock built from lines in memory, because another program may have changed the file. */
   get lock(): Lock {
     return agreeOnSends({ ...this.#opened.lock, steps: new Map(this.steps) });
   }

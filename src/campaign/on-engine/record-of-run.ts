@@ -29,7 +29,6 @@ export function isOfGraph({ outline }: RunHeader, { steps }: Pick<Graph, 'steps'
 
 const mostNamesakes = 10;
 
-/** Returns the latest ended run of this campaign whose jobs this lock does not contain. */
 export async function findUnseenRun(
   { database, account }: Pick<Engine, 'database' | 'account'>,
   campaign: OpenCampaign,

@@ -108,7 +108,6 @@ async function showApprovals(options: ApproveOptions, terminal: Terminal): Promi
   return exitCodes.done;
 }
 
-/** Describes what an approval covers, such as `12 credits, and 1 post to …`. Undefined if it covers nothing. */
 function subjectOf(plan: Plan, now: number): string | undefined {
   const { totals, rows } = plan;
   const { knownPrices, unknownPrices, estimate, mayRetry = 0, afterPicks } = totals;

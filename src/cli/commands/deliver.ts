@@ -8,7 +8,6 @@ import type { Terminal } from '../terminal.ts';
 
 const mostNamed = 10;
 
-/** Copies files and a list of them to a folder or bucket. Overwrites only the list and earlier copies. */
 export async function deliverOutputs(
   file: string,
   options: StateOptions & DeliverOptions,

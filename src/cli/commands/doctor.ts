@@ -124,7 +124,7 @@ async function checkUser({ limits }: Environment): Promise<Finding[]> {
 }
 
 const service = findingsAbout('service');
-/** In ms. The service replays answers for 24 hours, and runs rely on 23 hours. */
+/** A larger clock difference causes a warning. The service replays answers for 24 hours; runs rely on 23 hours. */
 const worryingSkewMs = 60_000;
 
 async function checkService(options: ServiceOptions): Promise<Finding[]> {

@@ -67,7 +67,6 @@ export async function workers(options: WorkersOptions, terminal: Terminal): Prom
   return check && (!isServed || troublesOf(state).length > 0) ? exitCodes.unreachable : exitCodes.done;
 }
 
-/** `idle`: text if the state was already as requested. */
 const wordsOf: Readonly<
   Record<RunAct, Record<'done' | 'idle', string> & { follows?: string; next?: readonly [string, 'apply' | 'resume'] }>
 > = {

@@ -63,7 +63,6 @@ function contents(): Document {
   ];
 }
 
-/** Returns a page of the manual as Markdown. Replaces `{reference: NAME}` by generated text. */
 export async function readTopic(name: string, program: Command, document?: ServiceDocument): Promise<string> {
   let page = await readFile(new URL(`${name}.md`, pages), 'utf8');
   for (const [place, reference = ''] of page.matchAll(/^\{reference: (\w+)\}$/gm)) {

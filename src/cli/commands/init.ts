@@ -301,7 +301,6 @@ const descriptionName =
   /desc|beschreib|\b(?:about|ideas?|idee|idées?|motiv|textes?|textos?|texts?|prompts?)\b|^script$/i;
 const speechName = /sprech|speech|spoken|voice|narrat|locu|\bvoix|\bvoz/i;
 
-/** Recognizes names of description columns in English, German, French and Spanish. */
 function isDescription(column: string): boolean {
   return promptName.test(column) || (descriptionName.test(column) && !speechName.test(column));
 }

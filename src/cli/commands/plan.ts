@@ -87,7 +87,6 @@ function detailedExit({ rows, totals }: Plan): number {
   return rows.some(isWork) ? exitCodes.changesPending : exitCodes.done;
 }
 
-/** Shows the changes of the working tree relative to a commit. */
 async function comparePlan(file: string, options: ApplyOptions, terminal: Terminal): Promise<number> {
   refuseOthers(options);
   const campaign = await open(file, options, terminal);

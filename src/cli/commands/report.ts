@@ -18,7 +18,6 @@ type ReportOptions = StateOptions &
 /** From this number of thumbnails, the command prints a message, because making them takes time. */
 const many = 50;
 
-/** Writes the gallery of a campaign. Sends no request and takes no lock. */
 export async function report(file: string, options: ReportOptions, terminal: Terminal): Promise<number> {
   const { err, style, paste } = terminal;
   const campaign = await open(file, options, terminal);

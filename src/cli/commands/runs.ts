@@ -41,7 +41,6 @@ export async function showRun(
   }
 }
 
-/** Returns earlier runs, newest first. `running`: ID of the run that holds the lock. */
 async function readRuns(file: string, options: RunsOptions) {
   const paths = campaignPaths(file, options);
   const history = new RunHistory(paths.state, paths.runs);

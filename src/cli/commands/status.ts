@@ -102,7 +102,6 @@ async function withEngine(
   return joinLocks(lock, found.lock);
 }
 
-/** Reports that a run of this clone continues on an engine. Later printed commands contain `--engine`. */
 function tellElsewhere({ paths }: OpenCampaign, terminal: Terminal): void {
   const note = readEngineNote(paths.lock);
   if (note === undefined) return;

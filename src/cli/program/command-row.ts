@@ -24,7 +24,6 @@ type Example = readonly [line: string, about: string, how?: 'not run' | 'until C
 
 /** All facts about a command, for the parser, the help, the manual and the tests. */
 export interface CommandRow {
-  /** Full name such as `list jobs`. */
   name: string;
   summary: string;
   description: string;
@@ -33,7 +32,6 @@ export interface CommandRow {
   notes?: string;
   /** At least two. A test runs them in one of the examples quickstart and draft-to-final. */
   examples: readonly Example[];
-  /** True if the first help screen lists the command. */
   isEveryday?: true;
   /** True if the command can lose data. It is then never suggested for a typing error. */
   isDestructive?: true;

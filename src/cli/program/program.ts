@@ -158,7 +158,6 @@ export function pasteAfter(program: Command, called: Terminal['called']): Termin
   };
 }
 
-/** Removes the password of an engine URL. */
 function shownValue(name: string, { options }: Terminal['called']): unknown {
   const value = options[name];
   if (name !== 'engine') return value;

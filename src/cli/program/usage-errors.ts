@@ -25,7 +25,6 @@ export function unknownCommand(program: Command, word: string): CampaignError {
   });
 }
 
-/** `what`: start of the message, such as `no example`. */
 export function unknownName(what: string, name: string, names: readonly string[]): CampaignError {
   const near = nearestName(name, names);
   const guess = near === undefined ? '' : `did you mean ${near}? `;

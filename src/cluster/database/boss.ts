@@ -60,7 +60,6 @@ export const headQueueOptions = {
 
 export const filesQueueOptions = { ...queueOptions, policy: 'standard', deleteAfterSeconds: 60 } as const;
 
-/** Opens the job queue. Ignores errors of background work, because calls report their own errors. */
 export async function openBoss(database: Pick<Database, 'persist' | 'ask'>): Promise<Boss> {
   const { PgBoss: Queue } = await loadPackage('pg-boss', () => import('pg-boss'));
   const ask = async (text: string, values?: unknown[]) => (await database.ask(text, values)) as { rows: unknown[] };

@@ -2,7 +2,7 @@ import { CampaignError } from '../../contract/failure.ts';
 import { call, way } from '../../ground/advice.ts';
 import type { Database, Sql } from './database.ts';
 
-/** Their number is the schema version. Never change a released migration. */
+/** The number of migrations is the schema version. Never change a released migration. */
 const migrations = [
   `
   CREATE TABLE mediabatch.account (
@@ -139,7 +139,6 @@ export async function hasTables(sql: Sql): Promise<boolean> {
   return true;
 }
 
-/** Grants a role the rights to submit, run, inspect and dump runs. `pg_dump` reads sequences. */
 export async function grant(database: Database, role: string): Promise<void> {
   const [row] = await database.query<{ role: string }>('SELECT quote_ident($1) AS role', [role]);
   const schemas = 'SCHEMA mediabatch, mediabatch_queue';

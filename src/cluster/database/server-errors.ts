@@ -57,7 +57,6 @@ export function isGone(error: unknown): boolean {
   return gone.has(codeOf((error as Error | undefined)?.cause ?? error) ?? '');
 }
 
-/** Returns true if the server lacks a function or denies it to the role. */
 export function isNotOffered(error: unknown): boolean {
   return ['42501', '42883', '0A000', '55000'].includes(codeOf((error as Error | undefined)?.cause ?? error) ?? '');
 }

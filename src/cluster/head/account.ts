@@ -92,15 +92,11 @@ export class Seat {
     this.#createTimeoutMs = createTimeoutMs;
   }
 
-  /**
-   * Returns how long the leader must not resolve or resend create requests of earlier leaders, in ms. Their requests
-   * have ended by then.
-   */
+  /** Returns the time in ms before the leader may resolve or resend create requests of earlier leaders. */
   waitMs(): number {
     return Math.max(0, this.#waitUntil - performance.now());
   }
 
-  /** Stores the create timeout in ms if it is longer than before. The next leader waits for this time. */
   async allowCreates(timeoutMs: number): Promise<void> {
     if (timeoutMs <= this.#createTimeoutMs) return;
     const { db, account } = this.#options;
@@ -185,8 +181,8 @@ interface Moment {
 }
 
 /**
- * Permission to send create requests. It is fresh for half a lease after a confirmed heartbeat. In the other half,
- * requests in flight reach the service before another worker leads.
+ * Permission to send create requests for half a lease after each confirmed heartbeat. During the other half, requests
+ * in flight reach the service before another worker can lead.
  */
 export class Lease {
   readonly #clocks: LeaseClocks;
@@ -213,7 +209,6 @@ export class Lease {
     return age < leaseMs / 2 && !hasJumped;
   }
 
-  /** Resolves with false if the lease is lost or `signal` is aborted first. */
   async whenFresh(signal: AbortSignal): Promise<boolean> {
     while (!this.isFresh()) {
       if (signal.aborted || this.#lost.signal.aborted) return false;

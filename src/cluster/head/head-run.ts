@@ -309,7 +309,6 @@ export class HeadRun {
     this.#log(found.end);
   }
 
-  /** Stops the run in this process. The next leader collects its running jobs. */
   #fail(error: unknown): void {
     if (this.#failure !== undefined) return;
     this.#failure = { error };

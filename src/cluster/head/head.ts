@@ -50,7 +50,6 @@ export class Head implements HeadOfRuns {
   readonly #runs = new Map<string, HeadRun>();
   readonly #deferred = new Map<string, Deferred>();
   readonly #resting = new Set<string>();
-  /** Longest timeouts of all runs so far, for the shared service client. */
   readonly #limits = { createTimeoutMs: 0, requestTimeoutMs: 0, patienceMs: 0 };
   readonly #dispatcher: FileDispatcher;
   #gate: AccountGate | undefined;

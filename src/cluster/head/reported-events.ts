@@ -24,7 +24,6 @@ export class ReportedEvents {
     return [...this.stops.keys()].find((because) => !partial.includes(because));
   }
 
-  /** Returns false if an equivalent event was already reported. */
   note(fact: RunFact): boolean {
     switch (fact.event) {
       case 'run-started': {

@@ -7,7 +7,7 @@ import { requireOneLine } from '../../lock/split-lines.ts';
 import { runChannel } from '../database/boss.ts';
 import type { Database, Sql } from '../database/database.ts';
 
-/** Leadership period. The database rejects its writes once the account has a higher epoch. */
+/** Leadership period of a worker. The database rejects writes of a period once the account has a higher epoch. */
 export interface Term {
   account: string;
   epoch: number;
@@ -180,7 +180,6 @@ export async function* readPages(
   }
 }
 
-/** `submitted`: only the lines that the client submitted. */
 export async function readAllLines(sql: Sql, run: string, which: 'all' | 'submitted' = 'all'): Promise<string[]> {
   const where = which === 'all' ? 'run = $1' : 'run = $1 AND epoch = 0';
   const pages: string[][] = [];
@@ -188,7 +187,6 @@ export async function readAllLines(sql: Sql, run: string, which: 'all' | 'submit
   return pages.flat();
 }
 
-/** Reads a run's events page by page. `last`: row number to continue after. */
 export async function* readEvents(
   sql: Sql,
   run: string,

@@ -131,7 +131,6 @@ export async function insertOrders(sql: Sql, { id, seal }: Run, orders: readonly
   }
 }
 
-/** Throws MB3704 if an order was changed since the submission. */
 export async function* readOrders(sql: Sql, { id, campaign, seal }: Run): AsyncGenerator<StepOrder> {
   for (let no = 0; ; no += 1) {
     const text = 'SELECT orders FROM mediabatch.part WHERE run = $1 AND no = $2';

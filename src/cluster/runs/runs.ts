@@ -117,7 +117,6 @@ const updateRun = `${held}, written AS (
   , fetched AS (UPDATE mediabatch.file SET task = NULL WHERE run = $3 AND task IS NOT NULL AND EXISTS (SELECT FROM held))
   SELECT count(*) AS held, pg_notify('${runChannel}', $3) FROM held`;
 
-/** Ends a run. Deletes its request bodies and the links of files that were not downloaded. */
 export async function endRun(
   sql: Sql,
   { run, ...term }: RunTerm,
@@ -156,7 +155,6 @@ export function giveBack(
   });
 }
 
-/** Ends an open run at once. The database rejects later writes of its leader. */
 export function giveUp(database: Database, id: string, because: string): Promise<void> {
   return database.transaction(async (sql) => {
     const open = await takeFromHead(sql, id);
@@ -170,7 +168,6 @@ const updateError = `${held}, written AS (
     UPDATE mediabatch.run SET error = $4::text WHERE id = $3 AND state = 'open' AND EXISTS (SELECT FROM held))
   SELECT count(*) AS held, pg_notify('${runChannel}', $3) FROM held`;
 
-/** Stores why the leader deferred the run. `null`: the leader continues it. */
 export async function noteRunError(database: Database, { run, ...term }: RunTerm, error: string | null): Promise<void> {
   await writeAsHead(database, term, updateError, [run, error]);
 }

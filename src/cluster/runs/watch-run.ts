@@ -23,7 +23,6 @@ interface RunWatcher {
   signal: AbortSignal;
 }
 
-/** Watches a run until it ends or is deferred. Resolves with undefined if the run does not exist. */
 export async function watchRun(
   database: Database,
   id: string,

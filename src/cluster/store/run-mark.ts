@@ -96,8 +96,8 @@ function readMark(text: string): RunMark {
 }
 
 /**
- * Identity of a database. Differs in a restored dump, on another server and after a promotion, but not in a volume
- * snapshot.
+ * Returns the identity of a database. A restored dump, another server and a promoted replica have another identity. A
+ * volume snapshot has the same identity.
  */
 export async function whichServer(sql: Sql): Promise<string> {
   // The control file contains a new timeline only after the next checkpoint.
@@ -119,7 +119,6 @@ async function askFor(sql: Sql, fact: string): Promise<string | undefined> {
   }
 }
 
-/** Compares the parts that both identities contain. Returns false for `null` (unknown). */
 export function isSameServer(one: string | null, other: string): boolean {
   const [known, now] = [parseJson(one ?? 'null'), parseJson(other)];
   if (!isMap(known) || !isMap(now)) return false;

@@ -57,7 +57,6 @@ export class Bucket {
     this.#given = given;
   }
 
-  /** `env`: endpoint and credentials in the standard AWS variables. */
   static async open(name: string, { env, clock }: { env: NodeJS.Dict<string>; clock: Clock }): Promise<Bucket> {
     const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '' } = env;
     const sessionToken = env.AWS_SESSION_TOKEN || undefined;

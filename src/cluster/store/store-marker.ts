@@ -30,7 +30,6 @@ export interface StorePlace {
   write(path: string, content: Buffer): Promise<void>;
   /** Does nothing if the file exists. */
   create(path: string, content: Buffer): Promise<void>;
-  /** Throws unless the store with this ID is mounted. */
   requireThere(id: string): void;
   filesOf(campaign: string, requireThere: () => void): StoreFiles;
 }
@@ -38,8 +37,8 @@ export interface StorePlace {
 export const marker = '.mediabatch/store.json';
 
 /**
- * Opens a store. Throws MB3705 if the marker file is missing, because the volume may not be mounted, unless `makes` is
- * set.
+ * Opens a store. If the marker file is missing, creates it (`makes`) or throws MB3705, because the volume may not be
+ * mounted.
  */
 export async function openPlace(place: StorePlace, { makes }: { makes: boolean }): Promise<Store> {
   let bytes = await place.read(marker);

@@ -109,7 +109,6 @@ function filesBelow(root: string, { name, requireThere }: { name: string; requir
   };
 }
 
-/** Faster than a stream for small files. */
 async function* readSmall(path: string): AsyncGenerator<Uint8Array> {
   yield readFileSync(path);
 }

@@ -39,7 +39,6 @@ interface ServeFilesOptions {
   slots: Places;
   outputsOf(campaign: string): Outputs;
   isQuiet?(): boolean;
-  /** When aborted, unfinished files return to the queue at once. */
   signal: AbortSignal;
 }
 
@@ -189,7 +188,6 @@ class FetchWorker {
     });
   }
 
-  /** Sends heartbeats. Aborts files that another fetch worker has taken over. */
   async #keep(signal: AbortSignal): Promise<void> {
     const { db, boss, clock } = this.#options;
     for (; !signal.aborted; await clock.sleep(touchMs, signal)) {

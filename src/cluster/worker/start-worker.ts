@@ -165,7 +165,6 @@ interface HouseOptions {
   signal: AbortSignal;
 }
 
-/** Releases jobs of dead workers and deletes old data. Idle workers check less often: there may be hundreds. */
 export async function keepHouse(options: HouseOptions): Promise<void> {
   const { db, boss, clock, isQuiet, signal } = options;
   for (let step = 0; !signal.aborted; step += 1) {

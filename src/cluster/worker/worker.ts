@@ -23,7 +23,6 @@ const offerEvery = 30;
 const failurePauses = [2000, 5000, 15_000, 60_000];
 
 export interface HeadOfRuns {
-  /** Resolves when no run is open, or after an abort when requests in flight are answered. */
   run(): Promise<void>;
   creates?(): number;
 }
@@ -42,7 +41,6 @@ export interface WorkerOptions extends Registered {
   parts: readonly Part[];
 }
 
-/** Leads the account whenever it has no leader, and runs `parts`, until `signal` is aborted. */
 export async function work(options: WorkerOptions): Promise<void> {
   const { db, signal, tell } = options;
   const ending = new AbortController();
@@ -144,7 +142,6 @@ interface Sitting {
   state: State;
 }
 
-/** Leads until no run is open, `signal` is aborted, or another worker leads. Resolves with the error, if any. */
 async function sit(seat: Seat, { options, runs, signal, state }: Sitting): Promise<string | undefined> {
   const { clock, tell } = options;
   const { lease, epoch } = seat;
@@ -220,7 +217,6 @@ const beatMs = 5000;
 /** In ms. Heartbeat interval while no run of the account is open. There may be hundreds of such workers. */
 const quietBeatMs = 10_000;
 
-/** Keeps the worker's row up to date until `signal` is aborted. Then deletes it if the server answers. */
 async function register(
   options: Registered,
   { signal, isQuiet }: { signal: AbortSignal; isQuiet(): boolean },
