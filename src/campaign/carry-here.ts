@@ -68,7 +68,7 @@ async function openAccess(
 ): Promise<Access> {
   const { sandbox, environment, tell } = campaign;
   if (sandbox) {
-    const embedded = await rehearse(held.made, campaign, { waits, ...options.rehearsal });
+    const embedded = await rehearse(held, campaign, { waits, ...options.rehearsal });
     scope.add(() => embedded.close());
     return { baseUrl: embedded.url, token: sandboxKey };
   }

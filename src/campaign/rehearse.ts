@@ -1,9 +1,11 @@
 import { join } from 'node:path';
 import { CampaignError } from '../contract/failure.ts';
+import { findReferences } from '../graph/render/fingerprint.ts';
 import { call, way } from '../ground/advice.ts';
 import type { JsonMap } from '../ground/values.ts';
 import { requireKind } from '../kinds/index.ts';
 import { listPrice } from '../kinds/list-price.ts';
+import type { Lock } from '../lock/record.ts';
 import { isSpending } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
 import { countOf } from '../report/numbers.ts';
@@ -11,6 +13,7 @@ import { embedSandbox, type RunningSandbox } from './embed-sandbox.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { RehearsalOptions } from './option-table.ts';
 import { shownPath } from './paths.ts';
+import type { Held } from './run.ts';
 import { readKeptListings } from './service-facts.ts';
 
 const mostForOne = 100;
@@ -18,7 +21,7 @@ const leastBalance = 1000;
 const defaultSpeed = 5;
 
 export async function rehearse(
-  plan: Plan,
+  { made: plan, loaded }: Pick<Held, 'made' | 'loaded'>,
   { paths, rehearsed }: OpenCampaign,
   { waits, credits: given, speed = defaultSpeed, failRate = 0 }: RehearsalOptions & { waits: boolean },
 ): Promise<RunningSandbox> {
@@ -27,7 +30,8 @@ export async function rehearse(
   const priceOf = (kind: string, body: JsonMap) => listPrice(requireKind(kind), body, listings)?.likely;
   const running = await embedSandbox({ files: { dataDir }, port: 0, speed, failRate, rehearsal: { priceOf } });
   try {
-    requireJobs(plan, running, { lock: paths.lock, dataDir });
+    const gone = neededJobs(plan, loaded.lock).filter(([, jobId]) => !running.knows(jobId));
+    if (gone.length > 0) throw sandboxGone(gone, { lock: paths.lock, dataDir });
     const credits = given ?? Math.max(running.balance(), creditsToCover(plan, waits));
     if (credits !== running.balance()) running.setBalance(credits);
     return running;
@@ -48,20 +52,31 @@ function creditsToCover({ rows, totals }: Plan, withPicks: boolean): number {
   return Math.max(leastBalance, totals.budgetLeft ?? 0, most);
 }
 
+type NeededJob = readonly [address: string, jobId: string];
+
+/** Returns the jobs that the rows of a plan query, and the jobs whose outputs its purchases use. */
+function neededJobs({ rows }: Plan, lock: Lock): NeededJob[] {
+  const needed = new Map<string, string>();
+  const spending = new Set(rows.filter(({ action }) => isSpending(action)).map(({ address }) => address));
+  for (const { address, action, order } of rows) {
+    if (order === undefined) continue;
+    // The files of a moved step are on this machine.
+    if (order.jobId !== undefined && action !== 'move') needed.set(address, order.jobId);
+    if (!isSpending(action)) continue;
+    for (const used of findReferences(order.request)) {
+      const purchases = lock.steps.get(used)?.purchases ?? [];
+      const jobId = purchases.find(({ state }) => state === 'done' || state === 'running')?.jobId;
+      if (jobId !== undefined && !spending.has(used)) needed.set(used, jobId);
+    }
+  }
+  return [...needed];
+}
+
 const mostNamed = 20;
 
-function requireJobs(
-  { rows }: Plan,
-  running: RunningSandbox,
-  { lock, dataDir }: { lock: string; dataDir: string },
-): void {
-  // The files of a moved step are on this machine.
-  const gone = rows.filter(
-    ({ action, order }) => action !== 'move' && order?.jobId !== undefined && !running.knows(order.jobId),
-  );
-  if (gone.length === 0) return;
-  const names = gone.length > mostNamed ? ['*'] : gone.map(({ address }) => address);
-  throw new CampaignError({
+function sandboxGone(gone: readonly NeededJob[], { lock, dataDir }: { lock: string; dataDir: string }): CampaignError {
+  const names = gone.length > mostNamed ? ['*'] : gone.map(([address]) => address);
+  return new CampaignError({
     code: 'MB3404',
     message: `${shownPath(lock)} belongs to a sandbox that no longer exists: ${shownPath(dataDir)} does not have ${countOf(gone.length, 'job')} that this run needs (it was deleted, or the lock is from another machine)`,
     hint: way('only sandbox credits are lost; create them again', call('forget', ...names, '--force')),

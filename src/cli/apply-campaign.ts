@@ -29,6 +29,7 @@ import { tellCredential, tellUnselected } from './plan-notices.ts';
 import { makeRecorder, openEvents } from './recorder.ts';
 import { listenForInterruption, listenForStrayErrors } from './signals.ts';
 import { type Terminal, tell } from './terminal.ts';
+import { endStage } from './timing.ts';
 
 interface ApplyContext {
   campaign: OpenCampaign;
@@ -45,6 +46,7 @@ interface ApplyContext {
  */
 export async function applyCampaign(typed: ApplyOptions, given: ApplyContext): Promise<number> {
   const { terminal } = given;
+  endStage('load');
   const consent = consentIn(process.env, { sandbox: typed.sandbox === true });
   const options = withConsent(typed, consent);
   let applied = await applyOnce(options, { ...given, consent });
@@ -87,6 +89,7 @@ async function applyOnce(
   const { campaign, terminal, isAskedAgain } = context;
   const round = await openRound(options, context);
   const applied = await carryOut(round).finally(() => round.session.close());
+  endStage('run');
   if (applied === 'no' || applied === 'interrupted') {
     terminal.err(`nothing ${isAskedAgain ? 'more ' : ''}was spent\n`);
     return { exit: applied === 'no' ? exitCodes.done : exitCodes.interrupted, isPassed: false, hasRun: false };
@@ -106,6 +109,7 @@ async function openRound(options: ApplyOptions, context: RoundContext): Promise<
   const { yes, serviceMoved, sandboxCredits: credits, sandboxSpeed: speed, sandboxFailRate: failRate } = options;
   const port = options.review === true ? (await import('./serve-page.ts')).reviewPortIn(process.env) : undefined;
   const checked = await requireCheckedGraph(campaign, { isRun: true });
+  endStage('graph');
   const asked = checked.asked.filter(({ ask }) => ask === 'data' || ask === 'bytes' || ask === 'digest');
   const files = asked.map(({ path }) => join(paths.folder, path));
   const inputs = [paths.manifest, paths.lock, ...varFiles, ...files].map((path) => resolve(path));
@@ -124,6 +128,7 @@ async function carryOut(round: Round): Promise<Applied | 'no' | 'interrupted'> {
   const { session } = round;
   const found = await session.plan();
   if ('watch' in found) return watch(found, found.plan, round);
+  endStage('plan');
   const agreed = await agree(found, round);
   if (agreed === 'no' || agreed === 'interrupted') return agreed;
   const { made } = found;

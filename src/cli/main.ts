@@ -11,6 +11,7 @@ import { failureJson } from '../report/diagnostics/diagnostics-text.ts';
 import { safeText } from '../report/safe-text.ts';
 import { makeProgram } from './program/program.ts';
 import { outJson, processTerminal, sayFailure, type Terminal } from './terminal.ts';
+import { endStage } from './timing.ts';
 
 export { endAtStrayErrors } from './signals.ts';
 export { allSaid } from './terminal.ts';
@@ -28,6 +29,7 @@ export async function main(typed: string[], given?: Terminal): Promise<number> {
   });
   try {
     await program.parseAsync(argv, { from: 'user' });
+    terminal.err(endStage('print'));
     return exitCode;
   } catch (error) {
     return explain(error, terminal, /(?:^| )--(?:json|format[ =]json)(?: |$)/.test(argv.join(' ')));

@@ -14,6 +14,7 @@ import type {
 import { campaignPaths } from '../campaign/paths.ts';
 import { fitHeap } from './fit-heap.ts';
 import { type Terminal, tellNotice, tellOn } from './terminal.ts';
+import { endStage } from './timing.ts';
 
 export type SelectionOptions = Values<typeof selectionOptions>;
 
@@ -36,7 +37,10 @@ export function open(
     varFiles: varFile,
     environment,
     tell: tellOn(terminal),
-    onSize: fitHeap,
+    onSize(size) {
+      if ('steps' in size) endStage('lock');
+      fitHeap(size);
+    },
   });
 }
 

@@ -84,6 +84,8 @@ export interface ReviewAsset {
   files: ReviewFile[];
   /** Values from other steps are written as `{ $ref: address, field }`. */
   request: { [field: string]: Json };
+  /** The default model with the word `default`, by its field, if the request names no model. */
+  defaults: { [field: string]: string };
   /** Top-level request fields whose values differ within the group. */
   differs: string[];
   job?: string;

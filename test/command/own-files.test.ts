@@ -3,7 +3,7 @@ import { cpSync, lstatSync, readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { CampaignPaths } from '../../src/campaign/paths.ts';
 import { bugReport } from '../../src/cli/main.ts';
 import { makeRecorder } from '../../src/cli/recorder.ts';
@@ -93,6 +93,23 @@ test('a bug report contains version, machine, command and stack, and no user dat
   expect(text).toContain('(<path>:3:1)');
   expect(text).toMatch(/<(?:package|cwd)>\/dist\/cli\/main\.js/);
   expect(text).not.toContain(homedir() === '/' ? '\0' : homedir());
+});
+
+describe('timing', () => {
+  const place = workplaceForEach();
+
+  test('MEDIABATCH_TIMING=1 writes the milliseconds of each stage to stderr, and nothing else changes', async () => {
+    place.write('products.csv', products);
+    place.write('campaign.yaml', manifest);
+    const usual = await place.run('plan', 'campaign.yaml');
+    vi.stubEnv('MEDIABATCH_TIMING', '1');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const timed = await place.run('plan', 'campaign.yaml');
+    expect(timed.err.replaceAll(/\d+/g, 'N')).toBe(
+      `${usual.err.replaceAll(/\d+/g, 'N')}timing  load N, graph N, lock N, plan N, print N ms\n`,
+    );
+    expect(timed.out).toBe(usual.out);
+  });
 });
 
 test('detaching before a run has begun prints no summary', async () => {

@@ -26,6 +26,7 @@ import { approving, consentIn } from '../consent.ts';
 import { type ApplyOptions, open, tellSandboxLock } from '../open.ts';
 import { tellCredential, tellUnselected } from '../plan-notices.ts';
 import { formOf, outAs, type Terminal } from '../terminal.ts';
+import { endStage } from '../timing.ts';
 
 /** Shows the plan from manifest, lock and local files. Sends no request. Writes only the `--out` file. */
 export async function plan(file: string, options: ApplyOptions, terminal: Terminal): Promise<number> {
@@ -39,10 +40,13 @@ export async function plan(file: string, options: ApplyOptions, terminal: Termin
 }
 
 async function planAlone(file: string, options: ApplyOptions, terminal: Terminal): Promise<number> {
+  endStage('load');
   const campaign = await open(file, options, terminal);
   const checked = await requireCheckedGraph(campaign, { refresh: options.refresh });
+  endStage('graph');
   const { graph } = checked;
   const { plan: made, redo } = await showPlan(campaign, checked, { ...options, asks: options.refresh === true });
+  endStage('plan');
   tellCredential(made, campaign.replays, terminal);
   tellSandboxLock(campaign, options, terminal);
   if (options.out !== undefined) await savePlan(options.out, made, { campaign, graph, options, redo });

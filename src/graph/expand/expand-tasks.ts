@@ -3,7 +3,7 @@ import { defined, describeValue, emptyMap, isMap, isScalar, shorten, unknownValu
 import { type Manifest, type Task, taskPath } from '../../manifest/manifest.ts';
 import type { Row, Rows } from '../../manifest/rows/rows.ts';
 import { pathPart, suggestName } from '../../manifest/suggest.ts';
-import { isTemplate, makeReference, readTruth } from '../../manifest/template/template.ts';
+import { makeReference, readTruth } from '../../manifest/template/template.ts';
 import { addressPart, forbiddenIn, maxKeyLength, stepAddress } from '../address.ts';
 import { Expansion, type GraphFacts } from '../expansion.ts';
 import type { Gate } from '../graph.ts';
@@ -285,11 +285,14 @@ function keyRows(task: Task, rows: 'none' | Rows, expansion: Expansion): KeyedRo
     expansion.reportError({ code: 'MB1401', message, hint, place });
     return [];
   }
+  if (rows !== 'none' && rows.rows.length > 1 && isSameForAll(task, expansion)) {
+    const message = `the key of task \`${task.id}\` is the same for every row`;
+    const column = `use a column of the row, as in "{{row.${keyColumn(rows)}}}"`;
+    const hint = rows.columns === undefined ? 'write "{{row}}"' : column;
+    expansion.reportError({ code: 'MB1402', message, hint, place });
+    return [];
+  }
   const known = new Map<string, Row | undefined>();
-  const hint =
-    task.key === undefined || isTemplate(task.key) || rows === 'none'
-      ? 'a key is unique in its task: remove one of the rows, or build the key from more columns'
-      : `use a column of the row, as in "{{row.${keyColumn(rows)}}}"`;
   for (const row of list) {
     const key = renderKey(task, row, expansion);
     if (key === undefined) continue;
@@ -304,7 +307,7 @@ function keyRows(task: Task, rows: 'none' | Rows, expansion: Expansion): KeyedRo
       expansion.reportError({
         code: 'MB1402',
         message: `two rows have the key \`${shorten(key)}\`: ${first?.label} and ${row?.label}`,
-        hint,
+        hint: 'a key is unique in its task: remove one of the rows, or build the key from more columns',
         place: row?.place() ?? place,
         related: [
           ...(first === undefined ? [] : [{ message: 'the first one', place: first.place() }]),
@@ -315,6 +318,11 @@ function keyRows(task: Task, rows: 'none' | Rows, expansion: Expansion): KeyedRo
     }
   }
   return [...known].map(([key, row]) => ({ key, row }));
+}
+
+function isSameForAll({ id, key }: Task, { templates }: Expansion): boolean {
+  if (key === undefined || !templates.isSound(taskPath(id, 'key'))) return false;
+  return templates.parse(key).paths.every(({ parts }) => parts[0] !== 'row');
 }
 
 function hintForKey(key: string, task: Task, { templates }: Expansion): string {

@@ -1,6 +1,6 @@
 import type { Place } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
-import { emptyMap, isMap, mustGet, ownValue, type Path, shorten, unknownValue } from '../../ground/values.ts';
+import { emptyMap, groupBy, isMap, mustGet, ownValue, type Path, shorten, unknownValue } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
 import { isWholeVar } from '../../manifest/check/text-rules.ts';
 import { besideManifest, pathFrom, patternFrom } from '../../manifest/file-path.ts';
@@ -10,37 +10,53 @@ import { readWholeTable } from '../../manifest/rows/read-row-source.ts';
 import { extensionOf, readRows, rowsFromList } from '../../manifest/rows/read-rows.ts';
 import { readSheet } from '../../manifest/rows/read-table.ts';
 import { explainFileProblem, type Row, type Rows } from '../../manifest/rows/rows.ts';
-import { suggestName } from '../../manifest/suggest.ts';
+import { listNames, suggestName } from '../../manifest/suggest.ts';
 import { forbiddenIn } from '../address.ts';
 import { checkRowSchema } from '../check/row-schema.ts';
 import type { Expansion } from '../expansion.ts';
 import type { ReadTable, TaskRows } from './draft.ts';
 
 export function readTaskRows(expansion: Expansion): void {
+  const empty: { task: Task; label: string }[] = [];
   for (const task of expansion.manifest.tasks) {
     const { id, rows: source, schema, folder } = task;
     const rows = readRowsOf(task, expansion);
     expansion.rows.set(id, rows);
     if (typeof rows !== 'object' || source.from === 'parts') continue;
     if (rows.rows.length === 0) {
-      reportNoRows(task, rows.label, expansion);
+      empty.push({ task, label: rows.label });
     } else if (schema !== undefined && source.from === 'file') {
       const paths = { path: pathFrom(folder, schema), data: pathFrom(folder, source.path) };
       checkRowSchema({ ...paths, at: taskPath(id, 'schema') }, rows, expansion);
     }
   }
+  for (const [label, own] of groupBy(empty, (one) => one.label)) {
+    const tasks = own.map(({ task }) => task);
+    reportNoRows(tasks, label, expansion);
+  }
 }
 
-function reportNoRows({ id, rows }: Task, label: string, expansion: Expansion): void {
+/** Reports tasks whose rows come from the same empty source. */
+function reportNoRows(tasks: readonly Task[], label: string, expansion: Expansion): void {
+  const [first] = tasks;
+  if (first === undefined) return;
+  const { id, rows } = first;
+  const below =
+    rows.from === 'file' && rows.header !== undefined ? ` below its column names (\`header: ${rows.header}\`)` : '';
   const [why, hint] =
     rows.from === 'files'
       ? [
           `no file matches ${shorten(rows.pattern)}`,
           'patterns are relative to the file that contains them; `*` matches in one folder, `**` in all; hidden files are ignored',
         ]
-      : [`${label} has no rows`, 'add a row, or remove the task'];
+      : [`${label} has no rows${below}`, 'add a row, or remove the task'];
   const place = expansion.manifest.places.value(taskPath(id, 'foreach'));
-  expansion.reportError({ code: 'MB1408', message: `task \`${id}\` makes no steps: ${why}`, hint, place });
+  const who = tasks.length === 1 ? `task \`${id}\` makes` : `${nameTasks(tasks)} make`;
+  expansion.reportError({ code: 'MB1408', message: `${who} no steps: ${why}`, hint, place });
+}
+
+function nameTasks(tasks: readonly Task[]): string {
+  return `tasks ${listNames(tasks.map(({ id }) => id))}`;
 }
 
 function readRowsOf(task: Task, expansion: Expansion): TaskRows {
@@ -244,7 +260,7 @@ function rowsOfFile(
   }
   const file = mustGet(facts.data, name);
   if ('problem' in file) {
-    expansion.reportError({ ...explainFileProblem(name, file), place });
+    expansion.reportError({ ...explainFileProblem(name, file), place, trail: usersOf(name, expansion) });
     return 'unknown';
   }
   if ('files' in file) throw new Error(`internal error: the data file ${name} was listed, not read`);
@@ -258,7 +274,16 @@ function rowsOfFile(
     expansion.notices.push(`the columns of ${name} are separated by ${nameSeparator(rows.separator)}`);
   }
   for (const error of rows?.cellErrors ?? []) expansion.cellErrors.push(error);
-  return keepRows(read, expansion);
+  const trail = read.diagnostics.length === 0 ? undefined : usersOf(name, expansion);
+  return keepRows({ ...read, diagnostics: read.diagnostics.map((one) => ({ ...one, trail })) }, expansion);
+}
+
+/** Names the tasks whose rows come from a file, if there are several. */
+function usersOf(name: string, { manifest }: Expansion): string[] | undefined {
+  const users = manifest.tasks.filter(
+    ({ rows, folder }) => rows.from === 'file' && pathFrom(folder, rows.path) === name,
+  );
+  return users.length > 1 ? [nameTasks(users)] : undefined;
 }
 
 function tableAt([section, name]: Path): string | undefined {

@@ -130,7 +130,7 @@ class StepRendering {
     const { task, row } = this.#draft;
     const { value = '', path = taskPath(task.id) } = task.with.find((one) => one.field === field) ?? {};
     request[field] = unknownValue;
-    const column = columnIn(value, this.#expansion.templates);
+    const column = this.#columnOf(value);
     const isCell = column !== undefined && row !== undefined;
     const why = isCell ? `: \`${shorten(column)}\` of ${row.label} has no value` : '';
     const message = `\`${field}\` is empty${why}, and no other field of the request describes the output`;
@@ -343,9 +343,14 @@ class StepRendering {
     const { task } = this.#draft;
     for (const fault of faults) {
       const written = task.with.find(({ field }) => field === fault.at[0])?.value;
-      const column = columnIn(written ?? null, this.#expansion.templates);
-      this.#report(placeRequestFault(fault, task, this.#expansion.manifest), column);
+      this.#report(placeRequestFault(fault, task, this.#expansion.manifest), this.#columnOf(written ?? null));
     }
+  }
+
+  /** Returns the column that alone fills a value, also through `{{lookup row matrix.AXIS}}`. */
+  #columnOf(value: Json): string | undefined {
+    const [, axis = ''] = /^\s*\{\{\s*lookup row matrix\.([\w-]+)\s*\}\}\s*$/.exec(String(value)) ?? [];
+    return this.#draft.matrix[axis] ?? columnIn(value, this.#expansion.templates);
   }
 
   #refuse(code: DiagnosticCode, message: string, hint: string, place: Place): void {

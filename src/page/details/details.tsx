@@ -26,7 +26,11 @@ function Asset({ page, asset }: { page: Page; asset: ReviewAsset }) {
   const origins = Object.entries(report?.origins ?? {});
   const others = (page.activeGroup.value?.assets ?? []).filter((other) => other !== asset);
   const size = useSize(mainFile(asset));
-  const known = ({ request }: ReviewAsset) => ({ ...request, ...(size !== '' && { [pixelSize]: size }) });
+  const known = ({ defaults, request }: ReviewAsset) => ({
+    ...defaults,
+    ...request,
+    ...(size !== '' && { [pixelSize]: size }),
+  });
   return (
     <>
       <h2>

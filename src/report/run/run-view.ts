@@ -17,6 +17,8 @@ type RunEnded = EventOf<'run-ended'>;
 export interface SavedFiles {
   count: number;
   path: string;
+  /** Longest common folder of the files, with a slash at its end. */
+  folder: string;
 }
 
 /**
@@ -130,8 +132,8 @@ export function createRunView({ keepsDone = false } = {}): RunView {
     stepsByAddress: new Map(),
     settled: new Set(),
     lastEnded: undefined,
-    files: { count: 0, path: '' },
-    movedFiles: { count: 0, path: '' },
+    files: { count: 0, path: '', folder: '' },
+    movedFiles: { count: 0, path: '', folder: '' },
     scheduledPosts: new Map(),
     money: { spentNow: 0, spentEver: 0, held: 0, budget: null, balance: null },
     toSpend: null,
@@ -183,8 +185,9 @@ const folds: { readonly [Name in RunEvent['event']]: Fold<EventOf<Name>> | undef
   'job-completed': completeJob,
   'output-saved': (view, { address, how, output: { path } }) => {
     const files = how === 'moved' ? 'movedFiles' : 'files';
-    const before = view[files];
-    view[files] = { count: before.count + 1, path: before.path || path };
+    const { count, path: first, folder } = view[files];
+    const before = count === 0 ? path.replace(/[^/]*$/, '') : folder;
+    view[files] = { count: count + 1, path: first || path, folder: commonFolder(before, path) };
     const saved = [...(view.stepsByAddress.get(address)?.files ?? []), path];
     changeStep(view, address, { files: saved, hasCompletedJob: true });
   },
@@ -360,6 +363,10 @@ function isSettled(stage: Stage): boolean {
 function count(view: RunView, step: Pick<StepView, 'task' | 'stage'>, by: 1 | -1): void {
   const stages = view.tasks.get(step.task)?.stages;
   stages?.set(step.stage, (stages.get(step.stage) ?? 0) + by);
+}
+
+function commonFolder(folder: string, path: string): string {
+  return path.startsWith(folder) ? folder : commonFolder(folder.replace(/[^/]*\/$/, ''), path);
 }
 
 export function settledText({ outcome, jobId, error }: EventOf<'send-settled'>): string {

@@ -164,7 +164,7 @@ function noticeBlock(view: RunView): Block | undefined {
 
 function filesFact(
   label: 'saved' | 'moved',
-  { count, path }: SavedFiles,
+  { count, path, folder }: SavedFiles,
   { outputs = '', filesStay = false }: SummaryOptions,
 ): Fact | undefined {
   if (count === 0) return undefined;
@@ -172,7 +172,8 @@ function filesFact(
   if (filesStay && label === 'saved')
     return { label, text: `${count === 1 ? path : countOf(count, 'file')} in the store of the run` };
   if (count === 1) return { label, text: `${base}${path}` };
-  return { label, text: `${countOf(count, 'file')}${base === '' ? '' : ` in ${base}`}` };
+  const place = `${base}${folder}`;
+  return { label, text: `${countOf(count, 'file')}${place === '' ? '' : ` in ${place}`}` };
 }
 
 function postsFact(view: RunView): Fact | undefined {

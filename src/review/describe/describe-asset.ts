@@ -1,6 +1,7 @@
 import type { ReviewAsset, ReviewEarlier, ReviewFile } from '../../contract/review.ts';
 import type { OpenRequest } from '../../graph/graph.ts';
 import { defined } from '../../ground/values.ts';
+import { kinds } from '../../kinds/index.ts';
 import { countedPurchases } from '../../lock/decisions.ts';
 import type { Output, Purchase } from '../../lock/record.ts';
 import { findChanges } from '../../plan/compare/changes.ts';
@@ -33,10 +34,13 @@ export function describeAsset(match: Match, context: AssetContext): ReviewAsset 
   const verdict = shown === match.purchase ? context.verdicts.on(match) : undefined;
   const files = (shown?.outputs ?? []).map((output) => describeFile(output, context.placeOf(output, false)));
   const error = state === 'failed' || state === 'unresolved' ? match.purchase?.error : undefined;
+  const request = requestOf(step, shown, context.boughtAt);
+  const model = kinds[kind]?.model;
   return {
     ...{ address, task, kind, matrix, tags, state, files },
     ...defined({ key, row, take, error }),
-    request: requestOf(step, shown, context.boughtAt),
+    request,
+    defaults: model && request[model.field] === undefined ? { [model.field]: `${model.default} (default)` } : {},
     // `describeGroups` sets this field.
     differs: [],
     ...(shown?.jobId !== undefined && { job: shown.jobId, credits: shown.credits ?? null }),

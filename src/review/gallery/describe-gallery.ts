@@ -206,7 +206,7 @@ function clientAsset(asset: ReviewAsset, name: string): ReviewAsset {
     file.path = `${safe}${index === 0 ? '' : `-${index + 1}`}${extname(file.path)}`;
   }
   return {
-    ...{ address: name, task, kind, matrix, tags: [], state: 'done', files, request: {}, differs: [] },
+    ...{ address: name, task, kind, matrix, tags: [], state: 'done', files, request: {}, defaults: {}, differs: [] },
     ...defined({ take }),
     ...(job !== undefined && { job: jobToken(job), report: { step: address } }),
     ...{ isJudged, earlier: [], madeFrom: [], usedBy: [] },

@@ -27,6 +27,9 @@ test('say what is known: credits, job, file, verdict and note', async () => {
   const [asset] = (await data()).assets;
   const file = asset?.files[0];
   const text = () => details.textContent();
+  const first = await page.locator('.details .request dt').allTextContents();
+  expect(first.slice(0, 2).map((name) => name.split(' ')[0])).toEqual(['prompt', 'model']);
+  expect(await text()).toContain('alpha-2 (default)');
   expect(await text()).toContain(`Job${asset?.job}`);
   expect(await text()).toContain(`Charged${asset?.credits} credits`);
   expect(await text()).toContain(file?.path ?? '?');

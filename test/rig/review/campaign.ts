@@ -4,7 +4,18 @@ import type { ReviewAsset, ReviewData, ReviewFile, ReviewGroup } from '../../../
 export function asset(address: string, own: Partial<ReviewAsset> = {}): ReviewAsset {
   const [task = '', key] = address.replace(/,take:\d+$/, '').split('@');
   return {
-    ...{ address, task, kind: 'image', matrix: {}, tags: [], state: 'done', files: [], differs: [], isJudged: true },
+    ...{
+      address,
+      task,
+      kind: 'image',
+      matrix: {},
+      tags: [],
+      state: 'done',
+      files: [],
+      defaults: {},
+      differs: [],
+      isJudged: true,
+    },
     ...(key !== undefined && { key }),
     request: { prompt: `A picture for ${address}` },
     credits: 2,

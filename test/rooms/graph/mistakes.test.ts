@@ -70,8 +70,8 @@ describe('mistakes', () => {
       name: 'a key that is the name of a column',
       text: productTask('    with: { prompt: x }').replace('"{{row.sku}}"', 'sku'),
       data: { 'products.csv': 'sku,name\nA,b\nB,c\nC,d\n' },
-      found: ['MB1402 products.csv:3:1', 'MB1402 products.csv:4:1'],
-      says: ['two rows have the key `sku`', '"{{row.sku}}"'],
+      found: ['MB1402 7:10'],
+      says: ['the same for every row', '"{{row.sku}}"'],
     },
     {
       name: 'a key that is not quoted',
@@ -263,12 +263,15 @@ describe('mistakes', () => {
 });
 
 test.each([
-  ['a line that is too short', 'sku,name\na,A\nb\n'],
-  ['a file that cannot be read as a table', 'sku,name\n"a'],
-])('a mistake in a data file of several tasks is one error: %s', (_what, csv) => {
+  ['a line that is too short', 'sku,name\na,A\nb\n', 'MB1302'],
+  ['no rows', 'sku,name\n', 'MB1408'],
+  ['a file that cannot be read as a table', 'sku,name\n"a', 'MB1302'],
+])('a mistake in a data file of several tasks is one error that names them: %s', (_what, csv, code) => {
   const task = 'kind: image, foreach: p.csv, key: "{{row.sku}}", with: { prompt: "{{row.name}}" }, save: ';
   const all = ['t0', 't1'].map((id) => `  ${id}: { ${task}"${id}/{{key}}" }`);
-  expect(load(tasks(...all), { data: { 'p.csv': csv } }).diagnostics.map(({ code }) => code)).toEqual(['MB1302']);
+  const found = load(tasks(...all), { data: { 'p.csv': csv } }).diagnostics;
+  expect(found.map((one) => one.code)).toEqual([code]);
+  expect(`${found[0]?.message} ${found[0]?.trail}`).toContain('tasks t0, t1');
 });
 
 const withVars = (vars: string, ...lines: string[]) => `vars: { ${vars} }\n${tasks(...lines)}`;

@@ -142,6 +142,15 @@ describe('kinds whose requests the service does not document', () => {
       found: ['MB1502 4:74'],
       says: ['`Text DE` of row 2 of a.csv has no value', `when: "{{ne (trim row.[Text DE]) ''}}"`],
     },
+    {
+      name: 'an empty cell that was looked up',
+      text: tasks(
+        '  a: { kind: voiceover, foreach: a.csv, key: "{{row.id}}", matrix: { lang: [de] }, with: { text: "{{lookup row matrix.lang}}", voice_id: Aria } }',
+      ),
+      data: { 'a.csv': 'id,de\nA,x\nB,\n' },
+      found: ['MB1502 4:98'],
+      says: ['`de` of row 2 of a.csv has no value', `when: "{{ne (trim row.de) ''}}"`],
+    },
     ['a length as a text', video('duration: "5"'), 'MB1503 4:39', 'without quotes'],
     { name: 'a link to a private network', text: video('image: https://10.0.0.1/a.png'), found: ['MB1505 4:36'] },
     { name: 'a link without https', text: video('image: http://example.com/a.png'), found: ['MB1505 4:36'] },

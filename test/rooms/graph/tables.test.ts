@@ -416,7 +416,7 @@ testMistakes([
       'with: { prompt: x }',
     ),
     data,
-    found: ['MB1103 4:27', 'MB1103 8:36', 'MB1402 products.csv:3:1'],
+    found: ['MB1103 4:27', 'MB1103 8:36', 'MB1402 9:10'],
     says: ['`sheet` of table `copy` has no effect', '`foreach.sheet` of task `hero` has no effect'],
   },
   {

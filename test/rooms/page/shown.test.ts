@@ -210,6 +210,7 @@ describe('the matrix', () => {
       state: 'planned',
       files: [],
       request: {},
+      defaults: {},
       differs: [],
       isJudged: false,
       earlier: [],

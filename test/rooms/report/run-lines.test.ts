@@ -213,20 +213,22 @@ describe('summaryView', () => {
     const all = [...facts, ...boughtStep('hero@de'), ...boughtStep('hero@en'), paid];
     expect(summary(all.map((fact) => at(0, fact)))).toMatchInlineSnapshot(`
       "aurora-launch: all 2 steps done
-      saved    2 files
+      saved    2 files in images/hero/
       credits  10 spent · 50 of 60 left
       "
     `);
   });
 
-  it('names the one file there is, and counts several', () => {
+  it('names the one file there is, and the folder that all files share', () => {
     const one = summary([oneTask, ...boughtStep('hero@de')].map((fact) => at(0, fact)));
     expect(one).toContain('saved    images/hero/hero@de.png\n');
+    const apart = summary([oneTask, ...boughtStep('hero@de'), ...boughtStep('logo')].map((fact) => at(0, fact)));
+    expect(apart).toContain('saved    2 files in images/\n');
     const clips = boughtStep('hero@de').flatMap((fact): RunFact[] => {
       if (fact.event !== 'output-saved') return [fact];
       return [1, 2, 3].map((clip) => ({ ...fact, output: { ...fact.output, path: `c/${clip}.mp4` } }));
     });
-    expect(summary([oneTask, ...clips].map((fact) => at(0, fact)))).toContain('saved    3 files\n');
+    expect(summary([oneTask, ...clips].map((fact) => at(0, fact)))).toContain('saved    3 files in c/\n');
   });
 
   it('says of a watch that somebody left only that the steps go on', () => {

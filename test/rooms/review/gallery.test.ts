@@ -317,7 +317,17 @@ function dataOf(...gates: { state?: ReviewGate['state']; verdict?: Is; planned?:
   const assets = gates.map(({ verdict, planned, job = 'job' }, index): ReviewAsset => {
     const file = { is: 'image' as const, path: 'a.png', mediaType: 'image/png', bytes: 1, sha256: '' };
     return {
-      ...{ address: `pic@${index}`, task: 'pic', kind: 'image', matrix: {}, tags: [], request: {}, differs: [], job },
+      ...{
+        address: `pic@${index}`,
+        task: 'pic',
+        kind: 'image',
+        matrix: {},
+        tags: [],
+        request: {},
+        defaults: {},
+        differs: [],
+        job,
+      },
       ...{ state: planned ? 'planned' : 'done', files: planned ? [] : [file], isJudged: planned !== true },
       ...{ earlier: [], madeFrom: [], usedBy: [] },
       ...(verdict !== undefined && { verdict: { is: verdict } }),

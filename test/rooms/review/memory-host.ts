@@ -28,7 +28,16 @@ export class MemoryHost implements ReviewHost {
   async look(): Promise<ReviewData> {
     const assets = this.#files.map((file, index) => ({
       ...{ address: `pic/${index + 1}`, task: 'pic', kind: 'image', matrix: {}, tags: [], state: 'done' as const },
-      ...{ files: [file], request: {}, differs: [], job: `job-${index}`, credits: 2, isJudged: true, earlier: [] },
+      ...{
+        files: [file],
+        request: {},
+        defaults: {},
+        differs: [],
+        job: `job-${index}`,
+        credits: 2,
+        isJudged: true,
+        earlier: [],
+      },
       ...{ madeFrom: [], usedBy: [] },
     }));
     const gate = { is: 'choose' as const, choose: 1, state: 'open' as const, waiting: 0, waitingCredits: 0 };
