@@ -48,7 +48,7 @@ export function joinInto(steps: Map<string, StepRecord>, record: StepRecord): vo
 }
 
 /**
- * Joins a line with a job to a record with one purchase: the same job, or the create request that the line closes.
+ * Joins a job line to a record with a single purchase: the same job, or the create request that the line closes.
  * Returns `undefined` for any other line. A fast path for the lines of a run.
  */
 function joinNext(known: StepRecord, next: StepRecord): StepRecord | undefined {
@@ -78,8 +78,8 @@ export function joinLocks(a: Lock, b: Lock): Lock {
 }
 
 /**
- * Makes the state of each create request equal at all addresses. After a rename, a request may be stored at two
- * addresses, and its answer or decision at only one of them.
+ * Makes the state of each create request equal at all addresses. After a rename, two addresses may have the same
+ * request, but only one of them its answer or decision.
  */
 export function agreeOnSends(lock: Lock): Lock {
   const closed = closedSends(lock);
@@ -113,8 +113,8 @@ export function partOf(line: LockLine): Part {
 }
 
 /**
- * Returns the line of a record. Drops the request of an earlier purchase unless its output is still used or its charge
- * is unknown. Returns `undefined` for a record without purchases.
+ * Returns the line of a record. An earlier purchase loses its request if its output is unused and its charge is known.
+ * Returns `undefined` for a record without purchases.
  */
 export function lineOf(record: StepRecord): LockLine | undefined {
   const { address, kind, decisions } = record;
@@ -233,7 +233,7 @@ const ranks: Readonly<Record<PurchaseState, number>> = {
   done: 6,
 };
 
-/** Returns a name for the purchase of a create request. All create requests of one purchase have the same name. */
+/** Returns a name for the purchase to which a create request belongs. */
 export function groupOf(purchase: Purchase): string {
   return `${purchase.generation} ${purchase.attempt} ${purchase.fingerprint}`;
 }

@@ -36,7 +36,7 @@ interface Findings {
   headers: Header[];
   /** True if the file contains lines that a run appended. A finished run removes such lines. */
   hasRunLines: boolean;
-  /** Digests of the lines read so far. Only in a large file, because merges can repeat lines. */
+  /** Digests of the lines read so far. Set only for a large file, because merges can repeat lines. */
   seen?: Set<string>;
   newer?: { version: number; line: FileLine };
   damages: { line: FileLine; problem: string }[];
@@ -250,7 +250,6 @@ function missingHeader(source: Source): Diagnostic {
   };
 }
 
-/** Reports that the lock has records of two services. `lines`: the line number of one header for each service. */
 function twoServices(source: Source, lines: number[]): Diagnostic {
   const numbers = lines.sort((a, b) => a - b).join(' and ');
   return {

@@ -85,7 +85,6 @@ export function spentCredits(lock: Lock): number {
   return sum;
 }
 
-/** Returns known charges in credits, by `chargeName`. */
 export function chargesByJob(lock: Lock): ReadonlyMap<string, number> {
   const charged = new Map<string, number>();
   for (const { purchases } of lock.steps.values()) {

@@ -67,7 +67,6 @@ function countLines(bytes: Uint8Array): number {
   return count;
 }
 
-/** Returns whether a line is a conflict marker of git. No record begins like a conflict marker. */
 export function isConflictMarker(text: string): boolean {
   return /^(<{7}|\|{7}|={7}|>{7})(\s|$)/.test(text);
 }

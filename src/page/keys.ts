@@ -11,11 +11,11 @@ const arrows = { ArrowLeft: 'left', ArrowRight: 'right', ArrowUp: 'up', ArrowDow
 interface Pressed {
   /** Element that a pointer pressed last. A key press resets it to undefined. */
   element: Element | undefined;
-  /** Code of the last key that the page handled. While the key is held, its repeats go only to the page. */
+  /** Code of the last key that the page handled. While that key is held, only the page gets the repeated events. */
   code: string | undefined;
 }
 
-/** Listens for keys in the whole document. Returns a function that stops listening. */
+/** Returns a function that stops listening. */
 export function listenForKeys(page: Page): () => void {
   const stop = new AbortController();
   const pressed: Pressed = { element: undefined, code: undefined };

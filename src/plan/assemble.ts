@@ -49,7 +49,7 @@ export interface PlanFacts extends SendFacts {
   situation: SeenSituation;
   concurrency: number;
   maxCredits?: number;
-  /** Account that pays: the lowest limit for it across campaigns, and its balance after the last run. */
+  /** Paying account: the lowest limit for this account across campaigns, and the balance after the last run. */
   account?: { limit?: NonNullable<PlanTotals['limit']>; lastBalance?: NonNullable<PlanTotals['lastBalance']> };
   /** Steps that exceeded the limit at approval. The run does not buy them, even if they fit the limit now. */
   leftOut?: ReadonlySet<string>;

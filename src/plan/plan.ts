@@ -26,7 +26,10 @@ interface Order {
   generation: number;
   /** Position of `key` among the idempotency keys of the purchase, from 1. */
   attempt: number;
-  /** Position of this purchase among the purchases of its fingerprint, from 1. The idempotency keys depend on it. */
+  /**
+   * Position of this purchase among the purchases of its fingerprint, from 1. The idempotency keys depend on this
+   * number.
+   */
   repeat: number;
   /** Number of refused idempotency keys. A run tries these keys again, in order. */
   refused: number;
@@ -97,7 +100,7 @@ export type Ask = Order & { asksOnly: true; action: 'create'; send: AskedSend } 
 export interface Retries {
   left: number;
   credits: number | null;
-  /** Generation of the first further purchase. Its idempotency keys depend on it. */
+  /** Generation of the first further purchase. The idempotency keys of that purchase depend on it. */
   generation: number;
   repeat: number;
 }
@@ -114,7 +117,7 @@ type Waiting = Pick<Row, 'wouldRetry' | 'beside' | 'would'> & {
   later?: LaterPurchase;
   parts?: PartCondition[];
   /**
-   * Set for a post that may repeat a published post (`beside`): the row to use if a user decides that it is a new post.
+   * Set for a post that may repeat a published post (`beside`): the row to use if a user decides that the post is new.
    */
   asked?: WorkRow;
 };

@@ -5,7 +5,6 @@ import { type StepState, stateOfStep, stepStates } from '../plan/situation/step-
 import { countOf, countWords, creditsText } from './numbers.ts';
 import { safeText } from './safe-text.ts';
 
-/** Limits of Mermaid's viewers, which a diagram cannot raise. */
 export const mermaidLimits = { edges: 500, characters: 50_000 } as const;
 
 interface Node {

@@ -1,4 +1,3 @@
-/** Characters of East Asian scripts, which take two columns in every terminal. */
 const wide =
   /^[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\u4dbf\u4e00-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18df2}\u{1aff0}-\u{1b2ff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}]/u;
 const emoji = /^\p{Emoji_Presentation}|^\p{Extended_Pictographic}\ufe0f/u;

@@ -27,15 +27,15 @@ import { givenBy, planForPage, refusalsOf, reviewCommands, tellNext } from './te
 
 const lookEveryMs = 700;
 /**
- * Minimum pause between polls, as a multiple of the duration of one poll (`looking`) and of reading the campaign
+ * Minimum pause between polls: a multiple of the time for one poll (`looking`) and of the time to read the campaign
  * (`reading`).
  */
 const pauses = { looking: 20, reading: 3 };
-/** Up to this number of assets, the host reads the whole campaign again after each verdict. */
+/** In a campaign with at most this many assets, the host reads the whole campaign again after each verdict. */
 const fewAssets = 300;
 /**
- * In a larger campaign, the host reads it again only after a pause without verdicts. Length of the pause: a multiple of
- * the duration of reading, within the bounds.
+ * In a larger campaign, the host waits for a pause in the verdicts before it reads the campaign again. Length of the
+ * pause: a multiple of the time to read the campaign, within the bounds.
  */
 const settle = { pauses: 20, leastMs: 1000, mostMs: 10_000 };
 const waitForLockMs = 2000;

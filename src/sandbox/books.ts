@@ -13,7 +13,6 @@ export interface Job extends FileFacts {
   readonly token: string;
   /** ID of the job's record, for kinds whose records have separate IDs. */
   readonly recordId: string;
-  /** 1 for a user's first job with this body, 2 for the second, and so on. */
   readonly take: number;
   readonly files: readonly FilePlan[];
   readonly source: OwnPath | undefined;
@@ -124,7 +123,6 @@ export class Books {
     return [...this.jobs.values()].filter((job) => !this.deleted.has(job.entry.id) && chosen(job)).reverse();
   }
 
-  /** Returns the job that made this output, even if the job was deleted. */
   findMaker({ token, name }: OwnPath): Job | undefined {
     const job = this.jobs.get(this.idsByToken.get(token) ?? '');
     return job?.files.some((file) => file.name === name) ? job : undefined;
@@ -144,7 +142,7 @@ export class Books {
     this.deleted.add(job.entry.id);
   }
 
-  /** Returns the time of the job's last status update in ms. `undefined` if there was none. */
+  /** In ms. `undefined` if there was no status update. */
   syncedAt(job: Job): number | undefined {
     return this.syncTimes.get(job.entry.id);
   }
@@ -211,7 +209,7 @@ const postKind = 'post';
 
 /** An accepted create request. It is written before its answer is sent, and never changes. */
 export interface LedgerEntry {
-  /** Time of acceptance, ISO 8601. */
+  /** ISO 8601. */
   readonly at: string;
   readonly id: string;
   readonly user: string;

@@ -89,7 +89,7 @@ export class Compare {
     this.wipe.value = Math.min(1, Math.max(0, part));
   }
 
-  /** Shows one picture at a time. Each later call switches to the other picture. */
+  /** Switches to one picture at a time. Each later call shows the other picture. */
   blink(): void {
     if (this.mode.value === 'blink') this.other();
     else this.mode.value = 'blink';

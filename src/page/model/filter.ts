@@ -27,7 +27,7 @@ export interface Filter extends Partial<Record<Facet['name'], string>> {
 
 export const noFilter: Filter = { undecided: false, text: '' };
 
-/** Group with the assets that match the filter. At least one asset. */
+/** Group with at least one asset that matches the filter. */
 export interface Strip {
   group: ShownGroup;
   assets: readonly ReviewAsset[];

@@ -114,7 +114,8 @@ export function puttingBack(shown: Shown, own: Own, verdicts: readonly WantedVer
 }
 
 /**
- * Returns the step that restores the group of `address`. Its picks come last, because a pick may remove another pick.
+ * Returns the step that restores the group of `address`. The picks of the step come last, because a pick may remove
+ * another pick.
  */
 export function undoOf(before: Shown, after: Shown, address: string): Step {
   const changed = (before.groupOf.get(address)?.assets ?? []).filter(

@@ -116,7 +116,6 @@ function stateOf(assets: readonly ReviewAsset[], picked: number, choose: number)
   return assets.filter(({ verdict }) => verdict?.is !== 'rejected').length < choose ? 'rejected' : 'open';
 }
 
-/** Returns the numbers of assets for the digit keys: take numbers if they are distinct, otherwise positions from 1. */
 export function numbersOf(assets: readonly ReviewAsset[]): number[] {
   const takes = new Set(assets.map(({ take }) => take));
   const areOwn = takes.size === assets.length && !takes.has(undefined);
@@ -140,7 +139,6 @@ function needsReplacements({ state, group: { gate } }: Pick<ShownGroup, 'state' 
   return state === 'rejected' && gate?.is !== 'approve';
 }
 
-/** Returns whether a group needs a decision or replacements, and has an output to review. */
 export function isUndecided(shown: ShownGroup): boolean {
   const { state, assets } = shown;
   const isOpen = state === 'open' || state === 'contested' || needsReplacements(shown);

@@ -21,8 +21,9 @@ interface ThumbProps {
   side?: number | undefined;
 }
 
-/** Longer side of a thumbnail in pixels, and maximum enlargement of a thumbnail. */
+/** Longer side of a thumbnail in pixels. */
 const smallSide = 384;
+/** Maximum enlargement of a thumbnail. */
 const mostEnlarged = 1.2;
 
 /** Returns the URLs of a picture for an area of this size, best first. */

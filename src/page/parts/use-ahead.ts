@@ -1,6 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
 
-/** Preloads the pictures that the next key may show. The visible pictures load first. */
 export function useAhead(urls: readonly (string | undefined)[]): void {
   const ready = useRef(new Map<string, HTMLImageElement>());
   useEffect(() => {

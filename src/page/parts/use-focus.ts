@@ -7,7 +7,6 @@ export function isTypedInto(element: Element | null): boolean {
   return element.isContentEditable || element.matches('textarea, [type=text], [type=search]');
 }
 
-/** Focuses the active asset on each request of the page, unless a field has the focus. */
 export function useFocus(page: Page, within: RefObject<HTMLElement | null>): void {
   const wish = page.focusWish.value;
   const active = page.active.value;

@@ -113,8 +113,9 @@ export function nameOf({ assets, groupOf }: Pick<Shown, 'assets' | 'groupOf'>, a
   return [group.group.title, nameIn(group, asset)].filter(Boolean).join(', ');
 }
 
-/** Length of the end of an address that is always visible, and maximum length of a last part that is never cut. */
+/** Number of characters at the end of an address that are always visible. */
 const shortEnd = 10;
+/** Maximum length of a last part of an address that is never cut. */
 const longEnd = 24;
 
 /** Splits an address into two parts. The second part is always completely visible. */

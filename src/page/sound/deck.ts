@@ -6,7 +6,6 @@ import type { Track } from './tracks.ts';
 /** Length of a track in seconds. Undefined if the browser cannot play the track. */
 type Length = number | undefined;
 
-/** Player for the tracks of one group. All tracks share one position, and only one track is audible. */
 export class Deck {
   readonly tracks = signal<readonly Track[]>([]);
   readonly lengths = signal<ReadonlyMap<string, Length>>(new Map());

@@ -13,12 +13,15 @@ interface KnownSound {
 }
 
 const known = signal<ReadonlyMap<string, KnownSound>>(new Map());
-/** URLs of sounds to read. Sounds whose loudness is needed come first, then visible sounds, which need a waveform. */
+/** URLs of visible sounds without a waveform. */
 const displayed = new Set<string>();
+/** URLs of sounds without a loudness. The page reads them first. */
 const unmeasured = new Set<string>();
 let isReading = false;
-/** Number of intervals in a waveform, and number of samples to process before the browser gets control. */
-const [stretches, slice] = [600, 1 << 17];
+/** Number of intervals in a waveform. */
+const stretches = 600;
+/** Number of samples to process before the browser gets control. */
+const slice = 1 << 17;
 /** Sample rates in Hz. A waveform needs a much lower rate than loudness. */
 const rates = { wave: 8000, loudness: 48_000 } as const;
 

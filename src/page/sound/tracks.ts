@@ -2,7 +2,6 @@ import type { ReviewAsset, ReviewFile } from '../../contract/review.ts';
 import { numbersOf, type ShownGroup } from '../model/shown.ts';
 import { mainFile, shortName } from '../parts/words.ts';
 
-/** Audio file of a group. An asset such as a song may have several files. */
 export interface Track {
   number: number;
   file: ReviewFile;

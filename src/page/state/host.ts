@@ -1,7 +1,8 @@
 import type { JudgeAnswer, ReviewChange, ReviewData, WantedVerdict } from '../../contract/review.ts';
 
-/** In ms: timeout of a request, and delay before the page reopens an event stream. */
+/** Timeout of a request, in ms. */
 const patience = 60_000;
+/** Delay before the page reopens an event stream. */
 const askAgainMs = 5000;
 
 /** Change of the data. If it is only a revision number, the page must load all data. */

@@ -16,8 +16,9 @@ interface Kept {
   watch(listener: (address: string, verdict: WantedVerdict | undefined) => void): void;
 }
 
-/** In ms: duration for which a batch collects verdicts, and delay before the page sends a failed batch again. */
+/** Time in ms for which a batch collects verdicts. */
 const gathering = 300;
+/** Delay in ms before the page sends a failed batch again. */
 const again = 2000;
 /** Maximum size of a request body in bytes. The host accepts 64 KiB. */
 const mostBytes = 60_000;

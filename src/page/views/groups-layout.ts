@@ -10,7 +10,6 @@ export interface PartOfStrip extends Strip {
 /** Row of the groups view: whole strips side by side, a part of a strip, or groups without purchases. */
 export interface Row {
   strips: readonly PartOfStrip[];
-  /** Height of the pictures, in CSS pixels. */
   height: number;
   planned?: Strip[];
 }
@@ -18,24 +17,26 @@ export interface Row {
 /** Dimensions for lines of pictures, in CSS pixels. */
 export interface PictureRoom {
   width: number;
-  /** Gap between tiles, and horizontal frame of a tile. */
+  /** Gap between tiles. */
   gap: number;
+  /** Horizontal frame of a tile. */
   frame: number;
   shapeOf(asset: ReviewAsset): number;
 }
 
 export interface Room extends PictureRoom {
   height: number;
-  /** Height of a group's head, and vertical frame of a line of tiles. */
+  /** Height of a group's head. */
   head: number;
+  /** Vertical frame of a line of tiles. */
   below: number;
   isLow(asset: ReviewAsset): boolean;
 }
 
-/** Minimum width of a tile in CSS pixels, and maximum aspect ratio of its picture. Wider pictures are letterboxed. */
+/** Minimum width of a tile, in CSS pixels. */
 const narrowest = 104;
+/** Maximum aspect ratio of a picture. Wider pictures are letterboxed. */
 const widestShape = 3;
-/** Minimum scale of pictures in groups that are side by side. */
 const leastBeside = 0.75;
 /** A further line of pictures must enlarge the pictures at least by this factor. */
 const worthALine = 1.2;
@@ -99,8 +100,8 @@ function layKnown(strip: Strip, room: Room): LaidGroup {
 }
 
 /**
- * Breaks a group into the number of lines with the largest pictures. If the whole group is too high for the visible
- * area, its pictures have the minimum height.
+ * Breaks a group into as many lines as give the largest pictures. If the group does not fit into the visible area, its
+ * pictures have the minimum height.
  */
 function layGroup(assets: readonly ReviewAsset[], room: Room): LaidGroup {
   const { least, most } = heightsOf(assets, room);

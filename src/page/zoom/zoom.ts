@@ -23,7 +23,6 @@ export interface Point {
 
 export interface Frame {
   picture: Size;
-  /** Size of the pane, in CSS pixels. */
   pane: Size;
   /** Device pixels per CSS pixel. */
   density: number;
@@ -34,7 +33,6 @@ export const wholePicture: Zoom = { by: 1, x: 0.5, y: 0.5 };
 /** Maximum magnification, in device pixels per picture pixel. */
 const largestPixel = 16;
 
-/** Returns the number of CSS pixels per picture pixel at scale 1. */
 function fitting({ picture, pane }: Frame): number {
   if (picture.width <= 0 || picture.height <= 0) return 1;
   return Math.min(pane.width / picture.width, pane.height / picture.height) || 1;

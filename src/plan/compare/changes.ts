@@ -16,7 +16,7 @@ interface Changes {
 }
 
 /**
- * Compares the paid request with the wanted request, field by field. In both, references name steps by fingerprint. An
+ * Compares the paid request with the wanted request, field by field. Both requests refer to steps by fingerprint. An
  * omitted field equals its documented default. `wanted.request`: the wanted request with references by address.
  */
 export function findChanges(

@@ -42,7 +42,7 @@ export interface Comparison {
   there: PriceSum & { steps: number; budget?: number };
   here: PriceSum & { steps: number; budget?: number };
   toBuy: PriceSum;
-  /** Jobs and unresolved create requests that only one version's lock contains. */
+  /** Jobs and unresolved create requests that are in the lock of only one version. */
   bought: Charge[];
   boughtThere: Charge[];
   discarded: number;

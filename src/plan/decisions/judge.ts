@@ -17,7 +17,6 @@ export interface Judgement {
   as: 'picked' | 'rejected' | 'undecided';
   /** Set if a pattern chose the steps. A step without an output is then skipped instead of refused. */
   isPattern?: boolean;
-  /** Allows a pattern to pick at decided gates and to pick rejected outputs. */
   replaces?: boolean | undefined;
   wordsOf(address: string): VerdictWords;
 }

@@ -23,7 +23,7 @@ export type Finding =
 
 /**
  * Returns the lock line that records a finding about an unresolved create request. The request stays resolved after a
- * merge with a branch on which it is unresolved. A purchase that may be paid is never removed from the lock.
+ * merge, even if it is unresolved on the other branch. A purchase that may be paid is never removed from the lock.
  */
 export function resolvePurchase(record: StepRecord, open: OpenSend, finding: Finding): LockLine {
   const { address } = record;

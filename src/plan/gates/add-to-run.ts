@@ -19,9 +19,9 @@ export interface Added {
 }
 
 /**
- * Finds the rows of `now`, a plan made during a run, that the run may add. At approval, these rows waited at gates.
- * Each purchase must be covered by the approval, at no higher price. A post needs a consent of its own, because its
- * content was unknown at approval.
+ * Finds rows that a run may add. `now`: a plan made during the run. At approval, these rows waited at gates. The
+ * approval must cover each purchase, at no higher price. A post needs a consent of its own, because its content was
+ * unknown at approval.
  */
 export function findAdded(agreed: Plan, now: Plan, own: OwnSteps): Added {
   const before = waitingRows(agreed);
@@ -53,8 +53,8 @@ export function findAdded(agreed: Plan, now: Plan, own: OwnSteps): Added {
 }
 
 /**
- * Finds the approved purchases whose input was unpicked during the run, and their dependents. The run still settles
- * create requests from before the run. `isOver`: returns whether an order has started or ended.
+ * Finds the approved purchases that use an output unpicked during the run, and the dependents of these purchases. The
+ * run still settles create requests from before the run. `isOver`: returns whether an order has started or ended.
  */
 export function findUnwanted(agreed: Plan, now: Plan, isOver: (address: string) => boolean): Set<string> {
   const latest = new Map(now.rows.map((row) => [rowId(row), row]));

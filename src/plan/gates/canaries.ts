@@ -163,9 +163,9 @@ class Seating {
 }
 
 /**
- * Blocks or delays steps whose canary is not proven. A canary is proven once its current output is on this disk. If the
- * run will not finish the canary, the waiting steps are blocked, so that no credits are reserved for them. The run
- * still collects their jobs and create requests.
+ * Blocks or delays each step whose canary is not proven. A canary is proven once its current output is on this disk. If
+ * the run will not finish the canary, the step is blocked, so that no credits are reserved for it. The run still
+ * collects the jobs and create requests of blocked steps.
  */
 export function holdForCanaries(draft: Draft, situation: CanaryFacts & { graph: DecidedGraph }): void {
   const isFit = ({ step: { address }, purchase }: Match) =>

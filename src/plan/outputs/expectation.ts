@@ -14,7 +14,7 @@ interface SoundFacts {
   wave?: string;
 }
 
-/** Measurements of a media file. Facts that cannot be measured are omitted. */
+/** Measurements of a media file. Measurements that failed are omitted. */
 export interface MediaFacts extends SoundFacts {
   width?: number;
   height?: number;

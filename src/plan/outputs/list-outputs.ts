@@ -49,7 +49,6 @@ interface OutputEntry extends StepEntry {
   request?: OpenRequest;
 }
 
-/** Output with measurements of its file. Facts that cannot be measured are omitted. */
 export interface FoundOutput extends OutputEntry {
   fileState: 'intact' | 'missing' | 'changed';
   width?: number;

@@ -28,9 +28,9 @@ interface KnownPost {
 }
 
 /**
- * Blocks posts that may be published already. A post waits while the outcome of an earlier post to one of its accounts
- * is unknown. A new post also waits for a user's decision if its account has a published post whose step was removed or
- * changed. Posts in `redo` skip that second check.
+ * Blocks posts that may be published already. A post waits while the outcome of an earlier post to the same account is
+ * unknown. A new post also waits for a user's decision if a published post to the same account has lost its step. The
+ * second rule does not apply to posts in `redo`.
  */
 export function holdPosts(draft: Draft, { matches, lock, redo }: Pick<Situation, 'matches' | 'lock' | 'redo'>): void {
   const leaving = () => draft.inRun.filter(isWork).filter(publishes);

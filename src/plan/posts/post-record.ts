@@ -14,7 +14,6 @@ export function isAskedAbout({ reason, beside }: Pick<Row, 'reason' | 'beside'>)
   return reason.code === 'post-lost' && beside !== undefined;
 }
 
-/** Returns the posts of an address that are published or may be, newest first. Includes forgotten posts. */
 export function sendsOf({ kind, purchases }: StepRecord): Purchase[] {
   // An earlier purchase may have another kind, which old locks do not state.
   // I24

@@ -33,7 +33,6 @@ export interface Charge {
   credits: number | null;
 }
 
-/** Lists each charge once, even if several steps share the job. */
 export function listCharges({ graph, lock, matches, unfit }: Situation): Charge[] {
   const describe = describer(graph);
   const users = findUsers(matches, unfit);

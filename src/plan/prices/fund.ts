@@ -67,8 +67,8 @@ function unitsOf(rows: readonly PlanRow[], { needsOf, groupOf }: Hangs): Readonl
 }
 
 /**
- * Returns the credits to reserve for a unit. A single row of unknown price reserves nothing, because the run keeps it
- * within the budget. A group reserves its expected cost, so that it is never bought in part.
+ * Returns the credits to reserve for a unit. A single row of unknown price reserves nothing, because the run keeps the
+ * row within the budget. A group reserves its expected cost, so that the group is never bought in part.
  */
 function reservedFor({ rows }: Unit): number {
   const [row, ...others] = rows;

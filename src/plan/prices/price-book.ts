@@ -1,6 +1,6 @@
 import type { Price as RowPrice } from '../plan.ts';
 
-/** Part of a price that a run uses. A run reserves nothing for an estimate, but an estimate can delay a purchase. */
+/** Fields of a price that a run uses. A run reserves nothing for an estimate, but an estimate can delay a purchase. */
 export type Price = Pick<RowPrice, 'class' | 'credits'> & Partial<Omit<RowPrice, 'class' | 'credits'>>;
 
 export class PriceBook {

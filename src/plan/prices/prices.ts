@@ -224,8 +224,9 @@ export function shareOnceCharged(
 }
 
 /**
- * Returns the maximum total that an approval allows for these prices: the guaranteed maximum, or else the higher of the
- * estimates with a margin and the highest charges so far. Prices without an estimate are excluded.
+ * Returns the maximum total that an approval allows for these prices. A price with a guaranteed maximum counts with
+ * that maximum. The other prices count with their estimates plus a margin, or with the highest charges so far if these
+ * are higher. Prices without an estimate are excluded.
  */
 function sumShares(prices: Iterable<Priced>): number {
   let vouched = 0;

@@ -86,8 +86,8 @@ function takeAlong({ step, record }: Match, { kind, purchases }: StepRecord): St
 }
 
 /**
- * Ranks the candidates for owner of a shared job. 2: has a purchase. 1: its create request was refused. -1: cannot buy,
- * because another post was sent from its address or its input was rejected.
+ * Ranks the steps that could own a shared job. 2: the step has a purchase. 1: the service refused its create request.
+ * -1: the step cannot buy, because another post was sent from its address or its input was rejected.
  */
 function progress({ purchase, step, record }: Match): -1 | 0 | 1 | 2 {
   const isPosted = isPost(step.kind) && record !== undefined && sendsOf(record).length > 0;

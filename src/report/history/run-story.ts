@@ -141,7 +141,10 @@ export function runsView(runs: readonly RunStory[], running?: string): Document 
   ];
 }
 
-/** Returns the charged credits. The history of an aborted run may lack charges. If no charge is known, returns `?`. */
+/**
+ * Returns the charged credits. If the history of an aborted run shows no charge, returns `?`, because charges may be
+ * missing.
+ */
 function spentText({ how, spentNow }: RunStory, isRunning: boolean): string {
   if (isRunning || how === 'ended') return creditsText(spentNow);
   return spentNow === 0 ? '?' : `at least ${creditsText(spentNow)}`;

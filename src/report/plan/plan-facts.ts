@@ -136,7 +136,6 @@ export function modelFacts({ models = [] }: Plan): Fact[] {
   });
 }
 
-/** Lists posts separately from purchases, because posts are free and cannot be undone. */
 export function postFacts({ rows }: Plan, now?: number): Fact[] {
   const published = postsOf(rows, 'published');
   const waiting = postsOf(rows, 'waiting');

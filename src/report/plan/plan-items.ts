@@ -35,7 +35,7 @@ export interface PlanItem {
 
 /** Maximum number of lines for one task and action. Further causes share the last line. */
 const mostCauses = 10;
-/** Up to this number of unresolved steps, each has a line of its own, because each needs a decision. */
+/** If a plan has at most this many unresolved steps, each has a line of its own, because each needs a decision. */
 const mostUnresolved = 12;
 
 /**

@@ -13,7 +13,6 @@ interface ScreenOptions {
   stream: ScreenStream;
   style: Style;
   now(): number;
-  /** View of the run. The caller folds each event into the view before it calls `on`. */
   view: RunView;
   times?: RunTimes | undefined;
   page?(): string | undefined;

@@ -13,7 +13,6 @@ import type { Action, Need } from '../../plan/plan.ts';
 type EventOf<Name extends RunEvent['event']> = Extract<RunEvent, { event: Name }>;
 type RunEnded = EventOf<'run-ended'>;
 
-/** Summary of saved files, because the paths of a large campaign would take too much memory. */
 export interface SavedFiles {
   count: number;
   path: string;

@@ -123,7 +123,6 @@ export function redoWay(steps: readonly { address: string; stage: string }[], be
   return way(`${before}to buy all ${steps.length} again`, call('apply', '--redo', states));
 }
 
-/** Returns remedies for outputs that do not meet `expect`. `areAll`: no step failed for another reason. */
 export function unfitMends(steps: readonly { address: string }[], { areAll }: { areAll: boolean }): Remedy[] {
   const addresses = steps.map(({ address }) => address);
   const [it, is] = steps.length === 1 ? ['it', 'it is'] : ['them', 'they are'];

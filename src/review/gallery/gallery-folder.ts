@@ -202,7 +202,6 @@ export function encodePath(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/');
 }
 
-/** Returns a unique name such as `media/lamp-0123456789ab.png` for a copy of `images/lamp.png`. */
 export function nameOfCopy({ path, sha256 }: ReviewFile, ending = extname(path)): string {
   return `media/${basename(path, extname(path))}-${sha256.slice(0, 12)}${ending}`;
 }

@@ -5,7 +5,6 @@ import type { Json } from '../../ground/json.ts';
 import { isMap } from '../../ground/values.ts';
 import { escapeHtml } from '../serve/page-files.ts';
 
-/** Start of each gallery page. mediabatch never overwrites a page with a different start. */
 export const galleryStart = '<!doctype html>\n<!-- mediabatch report -->\n';
 
 export const unfinishedHtml = `${galleryStart}<html lang="en">

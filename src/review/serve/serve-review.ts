@@ -34,8 +34,8 @@ export interface RunningReview {
   /** URL such as `http://127.0.0.1:41877/TOKEN/`. The token grants read access and the right to decide. */
   url: string;
   /**
-   * URL that redirects to `url` only once and within a minute, because other users of this machine can read it in
-   * process listings.
+   * URL that redirects to `url` only once and within a minute, because process listings show this URL to other users of
+   * this machine.
    */
   entrance: string;
   settle(): Promise<void>;

@@ -3,7 +3,6 @@
  */
 export interface ImageModel {
   readonly runs: string;
-  /** Empty if the model does not support `aspectRatio`. */
   readonly ratios: readonly string[];
   readonly resolutions: Readonly<Record<string, Resolution>>;
   readonly defaultResolution: string;

@@ -6,7 +6,7 @@ import { describeEnd, describeLink, describeProgress, type JobView } from './job
 export interface SandboxKind {
   readonly name: string;
   readonly create: {
-    /** Path below `/api/v1`, as all paths of a kind. */
+    /** Path below `/api/v1`, as are all paths of a kind. */
     readonly path: string;
     /** Whether a repeated Idempotency-Key gets the same answer. Other kinds ignore the header. */
     readonly replays: boolean;

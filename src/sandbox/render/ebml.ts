@@ -47,7 +47,6 @@ export function element(id: number, ...parts: readonly Uint8Array[]): Buffer {
   return Buffer.concat([unsigned(id), codeSize(length), ...parts]);
 }
 
-/** Encodes big-endian. `bytes` defaults to the minimum. */
 export function unsigned(value: number, bytes?: number): Buffer {
   let length = bytes ?? 1;
   while (bytes === undefined && value >= 2 ** (8 * length)) length += 1;
