@@ -79,7 +79,7 @@ export function joinLocks(a: Lock, b: Lock): Lock {
 
 /**
  * Makes the state of each create request equal at all addresses. After a rename, two addresses may have the same
- * request, but only one of them its answer or decision.
+ * request, and its answer or decision may be at only one of them.
  */
 export function agreeOnSends(lock: Lock): Lock {
   const closed = closedSends(lock);

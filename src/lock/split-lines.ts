@@ -1,7 +1,7 @@
 import { parseJson } from '../ground/json.ts';
 
 export interface FileLine {
-  /** `undefined` if its bytes are not UTF-8. */
+  /** `undefined` if the bytes of the line are not UTF-8. */
   text: string | undefined;
   start: number;
   number: number;
@@ -138,7 +138,6 @@ export function requireOneLine(line: string): string {
   return line;
 }
 
-/** Returns whether a torn last line comes from a finished file. */
 export function isOfRecord(bytes: Uint8Array): boolean {
   return Buffer.from(bytes.subarray(0, 3)).toString('latin1') === '{"a';
 }

@@ -43,8 +43,8 @@ function withheld(row: PlanRow, reason: Reason): PlanRow {
 }
 
 /**
- * Returns whether a row needs approval of its cost. False for a free post, which needs only consent to publish. False
- * for the recovery of a lost answer, unless it sends a key again that this machine's journal lacks.
+ * Returns whether a row needs approval of its cost. A free post needs only consent to publish. The recovery of a lost
+ * answer is free, unless it repeats an idempotency key that is missing from this machine's purchase journal.
  */
 export function isBought(row: PlanRow): boolean {
   const { action, order, credits } = row;

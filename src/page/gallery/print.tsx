@@ -10,7 +10,7 @@ import { aboutOf, sectionsOf, shownWords } from './about.ts';
 
 export const printsPicked = signal(false);
 
-/** On a print command, prints a sheet of all assets that match the filter instead of the page. */
+/** Replaces the printed page by a sheet of all assets that match the filter. */
 export function listenForPrint(page: Page): void {
   addEventListener('beforeprint', () => void fillSheet(page));
   addEventListener('afterprint', clearSheet);

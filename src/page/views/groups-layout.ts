@@ -17,7 +17,6 @@ export interface Row {
 /** Dimensions for lines of pictures, in CSS pixels. */
 export interface PictureRoom {
   width: number;
-  /** Gap between tiles. */
   gap: number;
   /** Horizontal frame of a tile. */
   frame: number;

@@ -1,6 +1,9 @@
 import type { Price as RowPrice } from '../plan.ts';
 
-/** Fields of a price that a run uses. A run reserves nothing for an estimate, but an estimate can delay a purchase. */
+/**
+ * The parts of a price that matter during a run. A run reserves nothing for an estimate, but an estimate can delay a
+ * purchase.
+ */
 export type Price = Pick<RowPrice, 'class' | 'credits'> & Partial<Omit<RowPrice, 'class' | 'credits'>>;
 
 export class PriceBook {

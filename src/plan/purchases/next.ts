@@ -16,7 +16,6 @@ export interface SendFacts {
 interface RetryFacts {
   retries: { left: number; credits: number | null } | undefined;
   price: number | null;
-  /** Whether the purchase also has an unresolved create request, which must be settled before any purchase. */
   isOpen: boolean;
 }
 

@@ -49,7 +49,10 @@ function rangeJson({ file, sheet, start, end }: Place): Json {
   };
 }
 
-/** Returns workflow commands such as `::error file=…::message`. GitHub Actions shows each at its line of the file. */
+/**
+ * Returns workflow commands such as `::error file=…::message`. GitHub Actions shows each message in the file that its
+ * command names.
+ */
 export function diagnosticsGithub(
   diagnostics: readonly Diagnostic[],
   { toCheckoutPath }: { toCheckoutPath(file: string): string },

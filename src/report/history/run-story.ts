@@ -26,7 +26,7 @@ export interface RunStory
   planned?: number;
   unknownPrices?: number;
   stopped?: string;
-  /** Credits charged according to the known lines. */
+  /** Credits charged, according to the available history lines. */
   spentNow: number;
   outcomes: { [outcome: string]: number };
 }
@@ -61,7 +61,6 @@ export function tellRun(id: string, lines: readonly HistoryLine[]): RunStory {
   return storyOf(id, lines, foldRun(lines));
 }
 
-/** Summarizes a run with all steps. `lines`: the whole history. */
 export function tellWholeRun(id: string, lines: readonly HistoryLine[]): WholeStory {
   const view = foldRun(lines);
   const story = storyOf(id, lines, view);

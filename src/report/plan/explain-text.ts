@@ -29,7 +29,6 @@ import { writeReferences } from './requests-text.ts';
 interface Explanation {
   row: PlanRow;
   step: DecidedStep;
-  /** Reason why the last run did not save the file of the finished job. */
   unsaved?: string;
   record?: StepRecord;
 }

@@ -164,7 +164,10 @@ function progressLine(event: RunEvent): Text | undefined {
   }
 }
 
-/** Returns the line for the end of a step. Failures have a line at every detail, steps that did not start have none. */
+/**
+ * Returns the line for the end of a step. A failure has a line at every level of detail. A step that did not start has
+ * none.
+ */
 function endLine({ end, step }: NonNullable<RunView['lastEnded']>, view: RunView, detail: Detail): Text | undefined {
   const { address, outcome, unsaved, credits, error = '' } = end;
   if (failedOutcomes.includes(outcome)) {

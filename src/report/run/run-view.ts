@@ -51,7 +51,6 @@ export interface StepView {
   /** Completion of the job, in ms since 1970. */
   madeAt?: number | undefined;
   jobId?: string;
-  /** Whether the job is completed. The step then needs no further credits. */
   hasCompletedJob: boolean;
   /** Credits charged in this run, or `null` if unknown. */
   credits: number | null;
@@ -97,7 +96,6 @@ export interface RunView {
   lastEnded: { end: StepFinished; step: StepView | undefined } | undefined;
   files: SavedFiles;
   movedFiles: SavedFiles;
-  /** Publication times of this run's scheduled posts, by address. */
   scheduledPosts: Map<string, string>;
   money: Money;
   /** Likely cost of the approved plan in credits, or `null` while a price is unknown. */
@@ -111,14 +109,12 @@ export interface RunView {
   repeatedAt?: number;
   /** Set while the account is empty. Until `until`, the run sends a create request at intervals. */
   awaited?: { until: string; nextTryAt: string };
-  /** Number of open gates. Set while the run only waits for decisions. */
   awaitedGates?: number;
   /** Total duration of ended waits for credits, in ms. */
   waitedMs: number;
   /** The first 100 distinct notices. */
   notices: Set<string>;
   end?: Pick<RunEnded, 'exit' | 'elapsedMs' | 'outcomes' | 'unsaved'>;
-  /** Whether `stepsByAddress` also contains done steps, as the history of a run needs. */
   keepsDone: boolean;
 }
 

@@ -13,7 +13,6 @@ import type { StepView } from './run-view.ts';
 
 export interface TroubleOptions {
   paste: Paste;
-  /** Addresses of steps whose saved file does not meet the task's `expect`. */
   unfit?: ReadonlySet<string>;
 }
 

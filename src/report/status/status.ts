@@ -43,7 +43,6 @@ export interface StepStatus extends PurchaseStatus {
   /** Set if the next `apply` recovers the lost answer of the create request. */
   recoverable?: true;
   post?: PostTarget;
-  /** Publication time of a post that the service has accepted. */
   scheduledFor?: string;
 }
 
@@ -78,7 +77,6 @@ export interface StatusView {
   /** Sorted addresses of steps that are in the lock and not in the manifest. */
   orphans: string[];
   pinned: string[];
-  /** Addresses of steps whose output was accepted for a changed input. */
   accepted: string[];
   /** Undecided gates with outputs. Omitted if there are none. */
   gates?: GateStatus[];
@@ -88,7 +86,6 @@ export interface GateStatus {
   name: string;
   state: 'open' | 'contested' | 'rejected';
   choose: number;
-  /** Addresses of steps whose outputs are not rejected. */
   toSee: string[];
   picked: string[];
   note?: string;

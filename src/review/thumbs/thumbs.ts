@@ -100,7 +100,7 @@ async function orNothing<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** `problem`: why there is no thumbnail, as a predicate after the path of the file. */
+/** `problem`: reason why there is no thumbnail, as a phrase that follows the path of the file. */
 export type Thumb = { jpeg: Uint8Array } | { problem: string };
 
 export const largeSide = 1024;
