@@ -15,7 +15,6 @@ interface Pressed {
   code: string | undefined;
 }
 
-/** Returns a function that stops listening. */
 export function listenForKeys(page: Page): () => void {
   const stop = new AbortController();
   const pressed: Pressed = { element: undefined, code: undefined };

@@ -13,7 +13,6 @@ export interface Agreement {
   purchases: ReadonlyMap<string, Purchases & { credits: number | null }>;
   afterPicks: ReadonlyMap<string, LaterPurchase>;
   shown: ReadonlyMap<string, Row>;
-  /** IDs of the unresolved create requests that have a plan row of their own. */
   sends: ReadonlySet<string>;
   publishes: ReadonlySet<string>;
   /**

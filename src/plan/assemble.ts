@@ -251,7 +251,6 @@ function makeWork(match: Match, decision: Decision, context: OrderContext): Work
   return row;
 }
 
-/** Prevents other steps from replacing a file that a step of this plan moves. */
 function spareMovedFiles(draft: Draft): void {
   const rows = draft.inRun;
   const moved = new Set(rows.flatMap(({ action, order }) => (action === 'move' ? digestsOf(order) : [])));

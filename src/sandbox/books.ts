@@ -118,7 +118,6 @@ export class Books {
     return job.entry.user === user && kinds.includes(job.kind) ? job : undefined;
   }
 
-  /** Returns jobs that are not deleted, newest first. */
   list(chosen: (job: Job) => boolean): Job[] {
     return [...this.jobs.values()].filter((job) => !this.deleted.has(job.entry.id) && chosen(job)).reverse();
   }

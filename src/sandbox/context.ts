@@ -38,7 +38,6 @@ export function authenticate(context: Context, call: Call): Caller {
   throw new Refusal({ status: 401, code: 'unauthorized', message });
 }
 
-/** Authenticates the caller of a create request or post, and counts the request toward the rate limit. */
 export function admitCreate(context: Context, call: Call): Caller {
   const caller = authenticate(context, call);
   const waitSeconds = context.limit.admit(caller.user, context.now());

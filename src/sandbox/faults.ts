@@ -60,7 +60,6 @@ const fieldsOf: { readonly [type in FaultAction['type']]: readonly string[] } = 
   slow: ['bytesPerSecond'],
 };
 
-/** Faults, each with its own count of matching requests. */
 export class FaultScript {
   private readonly faults: { readonly fault: Fault; seen: number }[] = [];
 

@@ -221,7 +221,6 @@ interface StandIn {
 
 const formats = { 'image/jpeg': 'jpeg', 'image/webp': 'webp' } as const;
 
-/** Makes a picture if the name is that of an image. Otherwise, makes a text file. */
 async function makeStandIn(url: string, name: string): Promise<StandIn> {
   const guessed = guessMediaType(name);
   if (assetType(guessed) !== 'IMAGE') {

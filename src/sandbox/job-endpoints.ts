@@ -47,7 +47,6 @@ function createEndpoint(context: Context, kind: SandboxKind): Endpoint {
   };
 }
 
-/** Returns one endpoint per path, because several kinds may share a path. */
 function statusEndpoints(context: Context): Endpoint[] {
   const paths = [...new Set(kinds.flatMap((kind) => kind.status.paths))];
   return paths.map((path, index) => {

@@ -62,7 +62,6 @@ export class Library {
     return this.get(blob.token);
   }
 
-  /** Returns the record of the blob. `undefined` if no bytes were uploaded. */
   register(blob: Blob, name: string, now: number): Asset | undefined {
     if (blob.stored === undefined) return undefined;
     if (blob.assetId === undefined) {

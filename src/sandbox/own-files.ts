@@ -13,7 +13,6 @@ export interface OwnFile {
   readonly content: Content;
 }
 
-/** `text`: text that a scripted fault can match. */
 export interface FoundFile {
   readonly kind: string;
   readonly text: string;

@@ -41,7 +41,7 @@ export function isLoopbackAddress(address: string): boolean {
   return plain === '::1' || (isIPv4(plain) && plain.startsWith('127.'));
 }
 
-/** Returns whether the host is a loopback name. A foreign name could also resolve to this machine. */
+/** Returns whether the host is a loopback name. Other names do not count, even if they resolve to this machine. */
 export function isLoopbackUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);

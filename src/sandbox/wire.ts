@@ -73,7 +73,6 @@ export function answerJson(status: number, body: Json, headers: Readonly<Record<
   return answerBytes(status, { 'content-type': 'application/json; charset=utf-8', ...headers }, bytes);
 }
 
-/** Texts of the `error` field by status. In an answer, `code` is more specific, and `message` is for users. */
 const errorNames: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   401: 'Unauthorized',
@@ -120,7 +119,6 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Serializes JSON with keys sorted by code unit, so that equal values give equal text. */
 export function stableJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(stableJson).join(',')}]`;
   if (!isObject(value)) return JSON.stringify(value);

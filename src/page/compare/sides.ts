@@ -6,7 +6,6 @@ export function otherSide(side: Side): Side {
   return side === 'left' ? 'right' : 'left';
 }
 
-/** Addresses of the two compared assets. One of them is the active asset of the page. */
 export interface Sides {
   left: string;
   right?: string;

@@ -30,7 +30,6 @@ function rankOf(path: string): number {
   return place < 0 ? first.length : place;
 }
 
-/** Returns the values of a request with their paths. An empty list or object counts as one value. */
 function leavesOf(value: Json, path = ''): [path: string, value: Json][] {
   if (typeof value !== 'object' || value === null || asStep(value)) return [[path, value]];
   const entries = Array.isArray(value)

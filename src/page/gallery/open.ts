@@ -75,7 +75,6 @@ function hashOf(page: Page, passing: Record<string, string> = {}): string {
   return `#${new URLSearchParams(all.filter(([, value]) => value !== ''))}`;
 }
 
-/** Applies the hash of the URL to the page. Ignores unknown parameters. `start`: initial views. */
 function show(page: Page, start: readonly ViewName[]): void {
   const said = new URLSearchParams(location.hash.slice(1));
   const get = (name: string) => said.get(name) ?? '';

@@ -40,7 +40,6 @@ export function listAxes(assets: readonly ReviewAsset[]): string[] {
   return [...new Set(assets.flatMap(({ matrix }) => Object.keys(matrix)))];
 }
 
-/** Returns, for each column, the maximum number of assets in a cell, at least 1. */
 export function columnWidths({ columns, rows }: Matrix): number[] {
   return columns.map((_, column) => rows.reduce((most, { cells }) => Math.max(most, cells[column]?.length ?? 0), 1));
 }

@@ -1,7 +1,6 @@
 import type { ReviewData, WantedVerdict } from '../../contract/review.ts';
 import type { ShownGroup } from './shown.ts';
 
-/** Returns the content of a file for `pick --from`. Undecided assets are omitted. */
 export function picksFile(by: string, verdicts: readonly WantedVerdict[]): string {
   const decided = verdicts.filter(({ is }) => is !== 'undecided');
   const lines = decided.map(({ address, is, note, reason, job }) => ({

@@ -16,7 +16,6 @@ export interface Shown {
   data: ReviewData;
   own: Own;
   groups: readonly ShownGroup[];
-  /** Assets by address, including unrecorded verdicts. */
   assets: ReadonlyMap<string, ReviewAsset>;
   groupOf: ReadonlyMap<string, ShownGroup>;
 }

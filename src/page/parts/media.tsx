@@ -23,7 +23,6 @@ interface ThumbProps {
 
 /** Longer side of a thumbnail in pixels. */
 const smallSide = 384;
-/** Maximum enlargement of a thumbnail. */
 const mostEnlarged = 1.2;
 
 /** Returns the URLs of a picture for an area of this size, best first. */

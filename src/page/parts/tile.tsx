@@ -15,7 +15,6 @@ interface TileProps {
   page: Page;
   asset: ReviewAsset;
   group: ShownGroup;
-  /** Size of the picture, in CSS pixels. */
   size: { width: number; height: number };
   width: number;
   isFirst: boolean;

@@ -118,7 +118,6 @@ const shortEnd = 10;
 /** Maximum length of a last part of an address that is never cut. */
 const longEnd = 24;
 
-/** Splits an address into two parts. The second part is always completely visible. */
 export function endOf(address: string): [start: string, end: string] {
   const last = address.split(/(?<=[@,/])/).at(-1) ?? '';
   // Parts of a right-to-left text would appear in the wrong order, so it is not split.

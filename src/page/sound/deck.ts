@@ -34,7 +34,6 @@ export class Deck {
     });
   }
 
-  /** Replaces the tracks without a break in the audible track. */
   setTracks(tracks: readonly Track[]): void {
     for (const { url, file } of tracks) {
       if (!this.#players.has(url)) this.#open(url);

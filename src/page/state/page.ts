@@ -23,7 +23,6 @@ export interface View {
   label: string;
   /** Whether the view shows the active asset at another size. */
   size?: true;
-  /** Key that opens the view, as in `Press.key`. */
   key?: string;
   /** Returns false if the view has nothing to show. The page then has no button for the view. */
   isOffered?(data: ReviewData): boolean;
@@ -53,7 +52,6 @@ export class Page {
   readonly active = signal('');
   /** Views that always replace all open views. */
   readonly homes: ViewName[] = ['groups'];
-  /** Stack of open views. Esc closes the top view. */
   readonly views = signal<readonly ViewName[]>(['groups']);
   readonly view = computed<ViewName>(() => this.views.value.at(-1) ?? 'groups');
   readonly said = signal('');
@@ -63,7 +61,6 @@ export class Page {
   isPointed = false;
   readonly isLost = signal(false);
   readonly refusals = signal<readonly Refusal[]>([]);
-  /** Addresses of new outputs that have not been active yet. */
   readonly fresh = signal<readonly string[]>([]);
   readonly hasDetails = signal(false);
   readonly hasHelp = signal(false);
@@ -95,7 +92,6 @@ export class Page {
   readonly #host: Host | undefined;
   #shown: Shown | undefined;
   #isLoading = false;
-  /** Whether the data changed while the page was loading it. */
   #isStale = false;
 
   constructor(data: ReviewData, host: Host | undefined, offer: Offer) {
@@ -326,7 +322,6 @@ export class Page {
     requestAnimationFrame(focus);
   }
 
-  /** Whether the gallery is for a client: without prices, requests and commands. */
   get isForClient(): boolean {
     return this.data.value.report?.client !== undefined;
   }
@@ -367,7 +362,6 @@ export class Page {
   }
 }
 
-/** Describes the paid outputs that are lost when a pick changes. Empty if none is lost. */
 function lossText(before: Shown, after: Shown, address: string): string {
   const lost = givenUp(before, after, address);
   if (lost.length === 0) return '';

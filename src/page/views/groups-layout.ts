@@ -3,7 +3,6 @@ import { isPlanned, type Strip } from '../model/filter.ts';
 import type { Line } from '../model/moves.ts';
 
 export interface PartOfStrip extends Strip {
-  /** Index of the part's first asset in the strip. */
   from: number;
 }
 
@@ -18,14 +17,12 @@ export interface Row {
 export interface PictureRoom {
   width: number;
   gap: number;
-  /** Horizontal frame of a tile. */
   frame: number;
   shapeOf(asset: ReviewAsset): number;
 }
 
 export interface Room extends PictureRoom {
   height: number;
-  /** Height of a group's head. */
   head: number;
   /** Vertical frame of a line of tiles. */
   below: number;
@@ -137,7 +134,6 @@ function breakStrip(assets: readonly ReviewAsset[], count: number, room: Room): 
   return lines.filter((line) => line !== undefined);
 }
 
-/** Returns the height at which these assets fill the width. */
 export function fullHeight(assets: readonly ReviewAsset[], room: PictureRoom): number {
   const shapes = assets.reduce((sum, asset) => sum + shapeIn(room, asset), 0);
   return Math.max(1, (room.width + room.gap - assets.length * (room.frame + room.gap)) / shapes);
@@ -156,7 +152,6 @@ function shapeIn(room: PictureRoom, asset: ReviewAsset): number {
   return Math.min(widestShape, Math.max(narrowest / usualHeight(room), room.shapeOf(asset)));
 }
 
-/** Returns the width of a picture in a row of this height, in CSS pixels. */
 export function widthIn(room: PictureRoom, asset: ReviewAsset, height: number): number {
   return Math.floor(shapeIn(room, asset) * height);
 }

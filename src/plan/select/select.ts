@@ -31,7 +31,6 @@ interface SelectionProblem {
 
 export type Vocabulary = (text: string) => boolean;
 
-/** Parses a selection. A problem contains the violated rule and the offset in the text. */
 export function parseSelection(text: string, isAddress: Vocabulary): Selection | SelectionProblem {
   const whole = findAddress(text.trim(), isAddress);
   if (whole !== undefined) return { terms: [[{ is: 'name', text: whole, literal: true, needs: false, users: false }]] };

@@ -53,7 +53,6 @@ export function situate(
 export interface SeenFiles {
   fileState(output: Output): FileState;
   isKept?(output: Output): boolean;
-  /** Returns whether the file at the path of a changed output comes from another purchase of the step. */
   isReplaced?(output: Output): boolean;
   mediaFacts?(output: Output): MediaFacts | undefined;
 }

@@ -70,7 +70,6 @@ export function diagnosticsGithub(
     .join('');
 }
 
-/** Returns a workflow command for a stopped run or for a failure that has no position in a file. */
 export function failureGithub(title: string, lines: readonly string[]): string {
   const safe = lines.map((line) => safeText(line, messageLength));
   return annotation('error', { title }, safe);

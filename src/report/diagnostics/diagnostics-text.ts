@@ -116,7 +116,6 @@ function excerptOf(
   return hidden > 0 ? [...shown, `${gutter()} ${style.dim(`… and ${countOf(hidden, 'more line')}`)}`] : shown;
 }
 
-/** Marks the part of a line that belongs to a place. `index`: number of the line within the place, from 0. */
 function excerptLine(
   line: string,
   place: Place,
@@ -145,7 +144,6 @@ function failureView({ code, message, hint }: Failure, paste: Paste): Document {
   return [line([bad('error'), ` ${code} ${message}`], adviceView(hint, paste))];
 }
 
-/** Returns at most `most` diagnostics of a failure. Without diagnostics, returns the message and the hint. */
 export function failureText(
   failure: Failure,
   { style, paste, most, width }: { style: Style; paste: Paste; most?: number; width?: number | undefined },

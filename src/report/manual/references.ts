@@ -187,7 +187,6 @@ export function agentsPage(page: string): string {
   return page.replaceAll(/\[help (\S+)\]\(\S+\.md\)/g, '`mediabatch help $1`').replaceAll(/^(\s*```sh) .*/gm, '$1');
 }
 
-/** Returns the page for agents as a skill: with the header that agents expect. */
 export function agentsSkill(page: string): string {
   return `---
 name: mediabatch

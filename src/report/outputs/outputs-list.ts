@@ -52,7 +52,6 @@ export function isOwnList(format: ListFormat, start: string): boolean {
   }
 }
 
-/** Parses a CSV list of outputs into rows by path. Empty if the text is not such a list. */
 export function readListed(list: string): Map<string, JsonMap> {
   const separator = firstLine(list).includes(ownHeader) ? ',' : ';';
   const { rows } = readCsv(readSource('', list), '', { separator });

@@ -85,7 +85,6 @@ function startText({ campaign, steps, totals, concurrency }: Extract<RunEvent, {
   return `${safeText(campaign)}: ${countOf(steps, 'step')}, ${spendText(totals)} to spend, ${concurrency} at a time`;
 }
 
-/** Returns the line of an event that the view already contains. Undefined if the detail excludes the event. */
 export function lineOf(
   event: RunEvent,
   view: RunView,

@@ -141,7 +141,6 @@ function totalsView(view: RunView, moment: Moment): Document {
   return [...texts.map((text) => line(text)), ...waits.map((text) => line(warning(text)))];
 }
 
-/** Shows at most `rows` rows, starting with the tasks in progress. The last row counts the hidden tasks. */
 function tasksView(
   view: RunView,
   { rows, columns: width, isOver }: { rows: number; columns: number; isOver: boolean },

@@ -88,7 +88,6 @@ export interface RunView {
   campaign: string;
   steps: number;
   tasks: Map<string, TaskView>;
-  /** Steps that an event has named, except settled steps. */
   stepsByAddress: Map<string, StepView>;
   /** Addresses of steps done in or before this run. To save memory, the view does not store their other facts. */
   settled: Set<string>;
@@ -296,7 +295,6 @@ function note({ notices }: RunView, notice: { address?: string; message: string 
   if (notices.size < mostNotices) notices.add(noticeText(notice));
 }
 
-/** Records a step that the run does not start. Skips orphans, which are not steps of the manifest. */
 function leaveStep(view: RunView, event: EventOf<'step-left'>): void {
   if (event.action === 'orphan') return;
   const waits = { consent: 'awaits-consent', gate: 'awaits-pick' } as const;

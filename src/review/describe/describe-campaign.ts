@@ -55,7 +55,6 @@ export function describeCampaign(facts: CampaignFacts): Pick<ReviewData, 'campai
   };
 }
 
-/** Returns the data with new verdicts at gates. The states of dependent steps stay unchanged. */
 export function withVerdicts(data: ReviewData, gates: Judged['gates']): ReviewData {
   const byName = new Map(gates.map((gate) => [gate.name, gate]));
   const assets = [...data.assets];

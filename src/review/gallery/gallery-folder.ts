@@ -140,7 +140,6 @@ export interface GalleryPlace {
   finish(data: ReviewData & { report: ReportParts }): Promise<number>;
 }
 
-/** Finds the files of a gallery and verifies their bytes. Sets `problem` of each missing or damaged file. */
 export async function findFiles(
   data: ReviewData,
   campaign: Pick<OpenCampaign, 'paths' | 'seen' | 'measures'>,

@@ -1,6 +1,5 @@
 import { isIPv4 } from 'node:net';
 
-/** Returns whether a service on the internet could fetch this URL: https, a public host, no user name or password. */
 function isPublicHttpsUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const url = new URL(text);

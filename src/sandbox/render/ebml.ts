@@ -100,7 +100,6 @@ function readMarked(bytes: Uint8Array, at: number, mark: 'with its mark' | 'with
   return { value, length };
 }
 
-/** Decodes an unsigned integer. An empty element is 0, as in EBML. */
 export function readUnsigned(data: Uint8Array): number {
   return data.reduce((value, byte) => value * 256 + byte, 0);
 }

@@ -114,7 +114,6 @@ function wrapText(text: string, limits: { readonly columns: number; readonly row
   return [...lines.slice(0, limits.rows - 1), `${last.slice(0, columns - 1).join('')}…`];
 }
 
-/** Returns the width in columns. Wide characters, such as East Asian characters and emoji, take two columns. */
 function widthOf(text: string): number {
   return [...text].reduce((sum, character) => sum + (character >= '\u1100' ? 2 : 1), 0);
 }

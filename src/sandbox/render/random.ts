@@ -23,7 +23,6 @@ export function between(random: Random, least: number, most: number): number {
   return least + (most - least) * random();
 }
 
-/** Returns a number between two bounds, both included. */
 export function wholeBetween(random: Random, least: number, most: number): number {
   return least + Math.floor(random() * (most - least + 1));
 }

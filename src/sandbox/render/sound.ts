@@ -22,7 +22,6 @@ const amplitude = 8_000;
 /** Duration of a note in frames; 10 frames are 240 ms. */
 const framesPerNote = 10;
 
-/** Renders tones that last about as long as reading the text aloud would take. */
 export async function renderSpeech({ seed, text, voice, format }: SpeechOrder): Promise<Uint8Array> {
   const pitch = wholeBetween(createRandom(`voice ${voice}`), 3, 9);
   const random = createRandom(`speech ${seed} ${voice}`);
