@@ -45,7 +45,7 @@ export type FaultAction =
   | { type: 'truncate'; bytes: number }
   /** Waits in real time before it handles the request. */
   | { type: 'delay'; ms: number }
-  /** Handles the request, then sends this JSON as the answer. Replaces `{id}` in its strings by the job's ID. */
+  /** Handles the request, then sends this JSON as the answer. Replaces `{id}` in its strings with the job's ID. */
   | { type: 'answer'; body: Json }
   | { type: 'slow'; bytesPerSecond: number };
 

@@ -10,7 +10,7 @@ import { aboutOf, sectionsOf, shownWords } from './about.ts';
 
 export const printsPicked = signal(false);
 
-/** Replaces the printed page by a sheet of all assets that match the filter. */
+/** Replaces the printed page with a sheet of all assets that match the filter. */
 export function listenForPrint(page: Page): void {
   addEventListener('beforeprint', () => void fillSheet(page));
   addEventListener('afterprint', clearSheet);

@@ -21,7 +21,7 @@ export interface Step {
 /** Maximum length of a note in UTF-16 code units, as in the lock. */
 export const mostNote = 500;
 
-/** Replaces control characters and lone surrogates of a note by spaces, because the lock rejects them. */
+/** Replaces control characters and lone surrogates of a note with spaces, because the lock rejects them. */
 export function plainNote(text: string): string {
   return text
     .replace(/[\p{Cc}\p{Cs}]+/gu, ' ')

@@ -17,7 +17,7 @@ export function redoCommand({ commands, file }: Pick<ReviewData, 'file' | 'comma
   return `${start} ${shellWord((group.gate?.is === 'canary' ? assets[0]?.address : undefined) ?? group.name)}`;
 }
 
-/** Quotes a text as one word of a POSIX shell. Replaces control characters by spaces. */
+/** Quotes a text as one word of a POSIX shell. Replaces control characters with spaces. */
 export function shellWord(text: string): string {
   const shown = text.replace(/\p{Cc}/gu, ' ');
   return /^[\p{L}\p{N}_@%+:,./-]+$/u.test(shown) && !shown.startsWith('-')

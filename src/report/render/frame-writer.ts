@@ -31,7 +31,7 @@ export class FrameWriter {
     this.#stream = stream;
   }
 
-  /** Replaces the last frame by `lines`. Prints `above` before the frame; these lines scroll away. */
+  /** Replaces the last frame with `lines`. Prints `above` before the frame; these lines scroll away. */
   draw(lines: readonly string[], above: readonly string[] = []): void {
     const { columns, rows } = sizeOf(this.#stream);
     const shown = lines.map((line) => `${line}${eraseRestOfLine}\r\n`).join('');

@@ -113,7 +113,7 @@ function inHtml(text: Text): string {
     .join('');
 }
 
-/** Returns a code span in which GitHub finds no markup, link, user or issue. Replaces white space by one space. */
+/** Returns a code span in which GitHub finds no markup, link, user or issue. Replaces white space with one space. */
 function codeSpan(text: string): string {
   const plain = safeText(text).replace(/\s+/g, ' ').trim();
   if (plain === '') return '';
