@@ -21,7 +21,7 @@ export interface DecideOptions extends Omit<HoldTerms, 'service'> {
   confirm?: ((rulings: readonly Ruling[]) => Promise<Answer>) | undefined;
 }
 
-/** `journaled`: the decision is only in the purchase journal, because the lock is lost and would be incomplete. */
+/** `journaled`: recorded only in the purchase journal, because the lock is lost and a new lock would be incomplete. */
 export type Decided = { is: 'recorded' | 'journaled' | 'dry run'; rulings: Ruling[] } | { is: 'no' | 'interrupted' };
 
 type Rule = (session: Session) => Promise<Ruling[]> | Ruling[];

@@ -197,7 +197,7 @@ export const applyOptions = {
     takes: 'interval',
     range: limitMs,
   }),
-  /** Not read from the environment by Commander, because `--help` would print its password. */
+  /** Commander must not read this option from the environment: `--help` would print the password of the URL. */
   engine: here(
     '--engine <address>',
     'postgres://user@host:5432/database; better in MEDIABATCH_ENGINE, because `ps` shows options',

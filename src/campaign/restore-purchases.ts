@@ -31,7 +31,7 @@ import { type LoadedLock, requireLock } from './read-lock.ts';
 export interface RestoredLock extends LoadedLock {
   /** IDs of jobs and create requests that were restored from the journal. Omitted if there are none. */
   restored?: ReadonlySet<string>;
-  /** True if the lock file is missing or has no jobs, so that all jobs of `lock` were restored. */
+  /** True if the lock file is missing or has no jobs. All jobs of `lock` were then restored from the journal. */
   isEmpty: boolean;
 }
 
@@ -185,7 +185,7 @@ export async function tellLostLock(campaign: OpenCampaign, question: Question): 
   campaign.tell({ is: 'notice', code: 'MB3409', text: `${message}; apply would end with exit code 65`, hint });
 }
 
-/** Throws MB3409 if the lock has no jobs, but git has a version with jobs, or outputs of planned steps exist. */
+/** Throws MB3409 if a lock without jobs is incomplete: git has a version with jobs, or outputs of its steps exist. */
 export async function refuseLostLock(campaign: OpenCampaign, question: Question): Promise<void> {
   const lost = await findLoss(campaign, question);
   if (lost === undefined) return;
@@ -255,8 +255,8 @@ export async function findLoss(
 }
 
 /**
- * Returns existing files at the paths of planned steps. Ignores files that are recorded in the journal, or in another
- * lock of the folder for another request.
+ * Returns existing files at the paths of planned steps. Ignores files that the journal contains, and files that another
+ * lock records for another request.
  */
 async function findFiles(
   campaign: OpenCampaign,

@@ -63,7 +63,7 @@ function keepCompiledCode(): void {
   }
 }
 
-/** Returns undefined if no variable is an absolute path. A relative path would be inside the campaign's folder. */
+/** Undefined if the user has no absolute cache path. A relative path would be in the campaign's folder. */
 function ownCacheFolder(): string | undefined {
   const { isAbsolute, join } = process.getBuiltinModule('node:path');
   const { homedir } = process.getBuiltinModule('node:os');

@@ -31,7 +31,7 @@ export function approving(path: string, ...words: string[]): Call {
   return { ...call('approve', path.startsWith('-') ? `./${path}` : path, ...words), bare: true };
 }
 
-/** `yes` answers the question instead of the user. If `consent` is undefined, the question is not about credits. */
+/** `yes`: the user gave `--yes`. If `consent` is undefined, the question is not about credits. */
 interface Asked {
   yes: boolean | undefined;
   terminal: Terminal;

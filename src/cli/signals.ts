@@ -6,7 +6,7 @@ import { exitCodes } from '../contract/exit.ts';
 const sameWishMs = 300;
 
 interface Interruption {
-  /** Aborted by the first signal, with its name as the reason. The run sends no more create requests. */
+  /** Aborted by the first signal. The reason is the signal's name. The run then sends no more create requests. */
   signal: AbortSignal;
   firstSignal: Promise<void>;
   /** Resolves at the second signal. The process then ends at once. Requests in flight stay recorded as sent. */

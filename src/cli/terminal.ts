@@ -102,7 +102,7 @@ export async function allSaid(): Promise<string | undefined> {
   return brokenStream && `${brokenStream.name} cannot be written: ${brokenStream.error.message}`;
 }
 
-/** Prints a result. Fits it to the width of a terminal, but not of a file or pipe. */
+/** Prints a result. Wraps lines on a terminal, but not in a file or pipe. */
 export function show({ out, outStyle: style, outWidth }: Terminal, document: Document): void {
   out(terminalText(document, { style, width: process.stdout.isTTY === true ? outWidth : undefined }));
 }

@@ -59,7 +59,7 @@ export interface EngineWorker {
 type StepCounts = { [outcome in StepOutcome]?: number };
 
 export type WorkerEvent =
-  /** `store`: as the user typed it, omitted without downloads. `files`: number of parallel downloads. */
+  /** `store`: as the user typed it. Omitted if the worker downloads no files. `files`: number of parallel downloads. */
   | {
       event: 'started';
       worker: string;

@@ -103,7 +103,7 @@ async function acceptOne(
 export interface ForgetChosen extends Chosen {
   /** True to select all steps that the manifest no longer contains. */
   orphans?: boolean | undefined;
-  /** True to forget running jobs also. Their outputs are lost. */
+  /** True to also forget running jobs. The outputs of these jobs are lost. */
   force?: boolean | undefined;
 }
 

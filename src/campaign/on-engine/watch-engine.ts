@@ -204,7 +204,9 @@ function resultOf({ result }: RunRecord): NonNullable<RunRecord['result']> {
 
 const mostNamed = 3;
 
-/** Copies the remaining files of an ended run. `isShort`: true if files are missing that the user wants here. */
+/**
+ * Copies the remaining files of an ended run. `isShort`: true if files are missing that the user wants on this machine.
+ */
 async function bringRest(
   campaign: OpenCampaign,
   record: RunRecord,

@@ -133,7 +133,9 @@ export class AccountSpending implements SpendingHome {
     return typeof finder !== 'string' || !this.#options.drives(finder);
   }
 
-  /** Settles reservations of a crashed leader with the jobs and unresolved creates of the campaign's lock. */
+  /**
+   * Settles reservations of a crashed leader: charges jobs of the lock, keeps unresolved creates, releases the rest.
+   */
   takeUp({ campaign }: RunRecord, lock: Lock): void {
     const open = this.#monthNow().sums.openOf(campaign);
     if (open.length === 0) return;

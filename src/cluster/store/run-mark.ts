@@ -19,8 +19,8 @@ export type Marks = Pick<Store, 'readMark' | 'writeMark'>;
 const gatherMs = 200;
 
 /**
- * Wraps a run's lock file to update its mark. `lines`: number of existing lines. `idle` resolves when the mark is up to
- * date or the store is unavailable.
+ * Wraps a run's lock file to keep the run's mark up to date. `lines`: number of existing lines. `idle` resolves when
+ * the mark is up to date or the store is unavailable.
  */
 export function keepMark(
   file: LockFile,
