@@ -89,9 +89,9 @@ export interface Gate {
 }
 
 /**
- * Similar steps of a task. The first of them are created before the rest. The rest wait until `first` steps were
- * created with the present requests, and fit or are picked. New rows of an unchanged template need no new canary. A
- * changed template does.
+ * Similar steps of a task. The canaries, which are the first of these steps, are created before the rest. The rest wait
+ * until `first` canaries were created with the current requests, and fit `expect` or were picked. New rows of an
+ * unchanged template need no new canary. A changed template does.
  */
 export interface Canary {
   /** For example `canary of hero`. If the task has several groups, the price class follows. */

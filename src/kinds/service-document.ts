@@ -143,8 +143,8 @@ type FoundRoute = { path: string; byOperation?: true } | { missing: string };
 
 /**
  * Finds the POST operation that creates jobs of a kind. Prefers a known path. Otherwise, searches the POST operations
- * next to the known paths for the only one whose body has the main field of the kind. Among several, all fields are
- * required. `takes`: returns the fields of an operation's body.
+ * next to the known paths. The body of the operation must have the main field of the kind. If several bodies have it,
+ * the body must have all fields of the kind. `takes`: returns the fields of an operation's body.
  */
 function findRoute(
   kind: Kind,
