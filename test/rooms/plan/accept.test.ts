@@ -113,61 +113,43 @@ describe('an output is accepted', () => {
 });
 
 describe('an output is not accepted', () => {
-  const upToDate = {
-    is: 'refused',
-    text: 'nothing to accept, because the step is up to date',
-    hint: 'accept is for files edited by hand, for those that do not fit `expect`, and for steps that a plan wants to redo',
-  };
+  const whenAccepted =
+    'accept is for files edited by hand, for those that do not fit `expect`, and for steps that a plan wants to redo';
+  const both = [saved(was, two)];
+  const empty: SeenOutput = { is: 'unusable', why: 'is empty' };
+  const intact: SeenOutput = { is: 'intact' };
 
-  test.each<[string, Lock, SeenOutput[], object]>([
-    ['where nothing has changed', lockOf({ a: [saved(a)] }), [{ is: 'intact' }], upToDate],
-    [
-      'twice',
-      deciding(lockOf({ a: [saved(was)] }), 'a', acceptance(1)),
-      [{ is: 'intact' }],
-      { is: 'unchanged', text: 'is accepted already' },
-    ],
+  test.each<[string, Purchase[], SeenOutput[], text: string, hint: string]>([
+    ['that has not changed', [saved(a)], [intact], 'nothing to accept, because the step is up to date', whenAccepted],
     [
       'that is missing',
-      lockOf({ a: [saved(was, two)] }),
-      [{ is: 'unusable', why: 'is empty' }, { is: 'missing' }],
-      {
-        is: 'refused',
-        text: 'x/2.mp3 does not exist',
-        hint: 'restore it, or run apply, which downloads it for free',
-      },
+      both,
+      [empty, { is: 'missing' }],
+      'x/2.mp3 does not exist',
+      'restore it, or run apply, which downloads it for free',
     ],
     [
       'that is no media file',
-      lockOf({ a: [saved(was, two)] }),
-      [{ is: 'intact' }, { is: 'unusable', why: 'is empty' }],
-      {
-        is: 'refused',
-        text: 'x/2.mp3 is empty',
-        hint: 'put a media file there, or run apply, which downloads it',
-      },
+      both,
+      [intact, empty],
+      'x/2.mp3 is empty',
+      'put a media file there, or run apply, which downloads it',
     ],
     [
       'that is not here yet',
-      lockOf({ a: [job(was)] }),
+      [job(was)],
       [],
-      {
-        is: 'refused',
-        text: 'has no output yet: job a-1 (4 credits) is running',
-        hint: 'run apply first, which is free',
-      },
+      'has no output yet: job a-1 (4 credits) is running',
+      'run apply first, which is free',
     ],
-    [
-      'that was never bought',
-      lockOf({}),
-      [],
-      {
-        is: 'refused',
-        text: 'has no purchase',
-        hint: 'run apply first; a plan shows what it costs',
-      },
-    ],
-  ])('%s', (_name, lock, files, said) => {
-    expect(accept(lock, ...files)).toEqual({ address: 'a', ...said });
+    ['that was never bought', [], [], 'has no purchase', 'run apply first; a plan shows what it costs'],
+  ])('%s', (_name, purchases, files, text, hint) => {
+    const lock = lockOf(purchases.length === 0 ? {} : { a: purchases });
+    expect(accept(lock, ...files)).toEqual({ address: 'a', is: 'refused', text, hint });
+  });
+
+  test('twice', () => {
+    const lock = deciding(lockOf({ a: [saved(was)] }), 'a', acceptance(1));
+    expect(accept(lock, intact)).toEqual({ address: 'a', is: 'unchanged', text: 'is accepted already' });
   });
 });

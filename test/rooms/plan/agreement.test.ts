@@ -6,15 +6,13 @@ import { firstRows } from '../../../src/plan/select/select.ts';
 import { limit, situate, withFiles } from '../../../src/plan/situation/situation.ts';
 import { expectTime } from '../../../src/plan/time-left.ts';
 import { graphOf } from '../../rig/campaign.ts';
-import { load, tasks } from '../manifest/load.ts';
+import { tasks } from '../manifest/load.ts';
 import { row } from '../report/samples.ts';
 import { lockOf, planOf, rowOf, saved, stepOf } from './facts.ts';
 
 /** A song costs 4 credits, and what a picture costs nobody tells. */
 function planFor(...lines: string[]): Plan {
-  const { graph, found } = load(tasks(...lines));
-  if (graph === undefined) throw new Error(found.join());
-  return planOf(graph, lockOf({})) as Plan;
+  return planOf(graphOf(tasks(...lines)), lockOf({})) as Plan;
 }
 const song = planFor('  hero: { kind: music, retry: { attempts: 3 }, with: { model: song-7.5, prompt: a tune } }');
 const picture = planFor('  hero: { kind: image, with: { prompt: x } }');
@@ -176,14 +174,8 @@ tasks:
 
   it('takes nothing that was decided about what is bought anew', () => {
     const record = saved(stepOf(graph, 'hero@a'));
-    const lock = lockOf(
-      { 'hero@a': [record] },
-      {
-        decisions: {
-          verdicts: [{ fingerprint: record.fingerprint, job: record.jobId ?? '', is: 'picked', revision: 1 }],
-        },
-      },
-    );
+    const verdict = { fingerprint: record.fingerprint, job: record.jobId ?? '', is: 'picked' as const, revision: 1 };
+    const lock = lockOf({ 'hero@a': [record] }, { decisions: { verdicts: [verdict] } });
     const stateOf = (situation: ReturnType<typeof situate>) => situation.graph.gates[0]?.state.is;
     const everything = withFiles(situate(graph, lock), { fileState: () => 'intact' });
     expect(stateOf(everything)).toBe('decided');

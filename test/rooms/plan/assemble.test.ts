@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../../src/graph/graph.ts';
-import type { Lock } from '../../../src/lock/record.ts';
+import type { Lock, Purchase } from '../../../src/lock/record.ts';
 import type { PlanRow } from '../../../src/plan/plan.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import {
@@ -240,42 +240,21 @@ describe('a budget over all runs', () => {
   const steps = graphOfSteps([song('a'), song('b')], { budget: 10 });
   const b = stepOf(steps, 'b');
   const { credits: _credits, ...uncharged } = job(b);
-  const carried = { carries: 'all', missing: 0 };
 
-  test.each<[string, Lock, object]>([
-    ['is there to be spent', empty, { knownPrices: 8, alreadyPaid: 0, held: 0, budgetLeft: 10, fit: carried }],
-    [
-      'is less by what was paid',
-      lockOf({ b: [saved(b, { credits: 7 })] }),
-      { knownPrices: 0, alreadyPaid: 7, held: 0, budgetLeft: 3, fit: { carries: 'part', missing: 4 } },
-    ],
-    [
-      'is less by what may have been paid',
-      lockOf({ b: [create(b, { state: 'unresolved' })] }),
-      { knownPrices: 4, alreadyPaid: 0, held: 4, budgetLeft: 6, fit: carried },
-    ],
-    [
-      'is less by a job whose charge nobody knows',
-      lockOf({ b: [uncharged] }),
-      { knownPrices: 4, alreadyPaid: 0, held: 4, budgetLeft: 6, fit: carried },
-    ],
-    [
-      'is never less than nothing',
-      lockOf({ b: [saved(b, { credits: 99 })] }),
-      { knownPrices: 0, alreadyPaid: 99, held: 0, budgetLeft: 0, fit: { carries: 'part', missing: 99 } },
-    ],
-    [
-      'is not charged twice for a create request that is sent again',
-      lockOf({ b: [create(b, { since })] }),
-      { knownPrices: 8, alreadyPaid: 0, held: 0, budgetLeft: 10, fit: carried },
-    ],
-  ])('%s', (_name, lock, totals) => {
+  test.each<
+    [string, Purchase[], { knownPrices: number; alreadyPaid?: number; held?: number; left: number; missing?: number }]
+  >([
+    ['is there to be spent', [], { knownPrices: 8, left: 10 }],
+    ['is less by what was paid', [saved(b, { credits: 7 })], { knownPrices: 0, alreadyPaid: 7, left: 3, missing: 4 }],
+    ['is less by what may have been paid', [create(b, { state: 'unresolved' })], { knownPrices: 4, held: 4, left: 6 }],
+    ['is less by a job whose charge nobody knows', [uncharged], { knownPrices: 4, held: 4, left: 6 }],
+    ['is never less than 0', [saved(b, { credits: 99 })], { knownPrices: 0, alreadyPaid: 99, left: 0, missing: 99 }],
+    ['is not charged twice for a create that is sent again', [create(b, { since })], { knownPrices: 8, left: 10 }],
+  ])('%s', (_name, purchases, { left: budgetLeft, missing = 0, ...totals }) => {
+    const lock = purchases.length === 0 ? empty : lockOf({ b: purchases });
     expect(withoutEstimate(planOf(steps, lock).totals)).toStrictEqual({
-      toSpend: (totals as { knownPrices: number }).knownPrices,
-      ceiling: (totals as { knownPrices: number }).knownPrices,
-      unknownPrices: 0,
-      discarded: 0,
-      budget: 10,
+      ...{ toSpend: totals.knownPrices, ceiling: totals.knownPrices, unknownPrices: 0, alreadyPaid: 0, held: 0 },
+      ...{ discarded: 0, budget: 10, budgetLeft, fit: { carries: missing > 0 ? 'part' : 'all', missing } },
       ...totals,
     });
   });

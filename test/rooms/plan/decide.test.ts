@@ -46,61 +46,35 @@ describe('what is done with one step', () => {
   const old = earlier(a);
 
   describe('that has no purchase of its own', () => {
-    test.each<[string, Purchase[], GivenFacts, ToldDecision]>([
-      ['nothing on record', [], {}, { action: 'create', reason: 'not bought yet', purchase: nth(1) }],
-      [
-        'another request was refused',
-        [create(old, { state: 'refused' })],
-        {},
-        { action: 'create', reason: 'not bought yet', purchase: nth(1) },
-      ],
-      [
-        'another request was bought',
-        [saved(old)],
-        {},
-        { action: 'redo', reason: 'prompt: before → a', purchase: nth(2, 1) },
-      ],
-      [
-        'a refusal of a third request is newer than what was bought',
-        [
-          create(earlier(a, { ...a.request, prompt: 'refused' }), { state: 'refused', generation: 2 }),
-          job(old, { state: 'failed' }),
-        ],
-        {},
-        { action: 'redo', reason: 'prompt: before → a', purchase: nth(2, 1) },
-      ],
-      [
-        'a redo with a third request failed: the finished job is compared',
-        [job(earlier(a, { ...a.request, prompt: 'failed' }), { state: 'failed', generation: 2 }), saved(old)],
-        {},
-        { action: 'redo', reason: 'prompt: before → a', purchase: nth(3, 1) },
-      ],
-      [
-        'a send of another request is open: that one is asked about by itself',
-        [create(old)],
-        {},
-        { action: 'create', reason: 'not bought yet', purchase: nth(2, 1) },
-      ],
-      [
-        'a send of this very request was written off',
-        [create(a, { writtenOff: true })],
-        {},
-        { action: 'create', reason: 'not bought yet', purchase: nth(2) },
-      ],
+    const first = (purchase: { generation: number; repeat: number }): ToldDecision => ({
+      ...{ action: 'create', reason: 'not bought yet', purchase },
+    });
+    const changed = (purchase: { generation: number; repeat: number }): ToldDecision => ({
+      ...{ action: 'redo', reason: 'prompt: before → a', purchase },
+    });
+    const asking = (prompt: string) => earlier(a, { ...a.request, prompt });
+    const refusedSince = create(asking('refused'), { state: 'refused', generation: 2 });
+    const failedSince = job(asking('failed'), { state: 'failed', generation: 2 });
+
+    test.each<[string, Purchase[], ToldDecision]>([
+      ['nothing on record', [], first(nth(1))],
+      ['another request was refused', [create(old, { state: 'refused' })], first(nth(1))],
+      ['another request was bought', [saved(old)], changed(nth(2, 1))],
+      ['a third request was refused since', [refusedSince, job(old, { state: 'failed' })], changed(nth(2, 1))],
+      ['a redo of a third request failed: the finished job is compared', [failedSince, saved(old)], changed(nth(3, 1))],
+      ['a send of another request is open: its own row asks about it', [create(old)], first(nth(2, 1))],
+      ['a send of this very request was written off', [create(a, { writtenOff: true })], first(nth(2))],
       [
         'what was bought has lost its request',
         [withoutRequest(saved(old))],
-        {},
         { action: 'redo', reason: 'an input changed', purchase: nth(2, 1) },
       ],
-      [
-        'the person asks as well: the change is the reason',
-        [saved(old)],
-        { redo: true },
-        { action: 'redo', reason: 'prompt: before → a', purchase: nth(2, 1) },
-      ],
-    ])('%s', (_name, purchases, facts, expected) => {
-      expect(decideA(purchases, facts)).toEqual(expected);
+    ])('%s', (_name, purchases, expected) => {
+      expect(decideA(purchases)).toEqual(expected);
+    });
+
+    test('the change is the reason, although the person asks as well', () => {
+      expect(decideA([saved(old)], { redo: true })).toEqual(changed(nth(2, 1)));
     });
 
     test('a job that is forgotten is bought anew, and a refusal that is forgotten was never a job', () => {

@@ -10,8 +10,9 @@ import { Draft } from '../../../src/plan/rows/draft.ts';
 import { situate } from '../../../src/plan/situation/situation.ts';
 import { planText } from '../../../src/report/plan/plan-text.ts';
 import { makeStyle } from '../../../src/report/style.ts';
+import { graphOf } from '../../rig/campaign.ts';
 import { forAll } from '../../rig/runs.ts';
-import { load, tasks } from '../manifest/load.ts';
+import { tasks } from '../manifest/load.ts';
 import { create, job, lockOf, output, planOf, rowOf, saved, stepOf } from './facts.ts';
 
 const song = 'kind: music, with: { model: song-7.5, prompt:';
@@ -22,17 +23,15 @@ const text = tasks(
   `  other: { ${song} apart } }`,
 );
 
-function graphOf(manifest = text): Graph {
-  const { graph, found } = load(manifest);
-  if (graph === undefined) throw new Error(found.join());
-  return graph;
-}
-
-const graph = graphOf();
+const graph = graphOf(text);
 const heroes = ['hero/1', 'hero/2', 'hero/3'];
 
+interface Verdicts {
+  [address: string]: Verdict['is'] | 'undecided';
+}
+
 /** Everything of these addresses is bought, as the manifest asks for it now, with these verdicts. */
-function bought(verdicts: { [address: string]: Verdict['is'] | 'undecided' }, given: Graph = graph): Lock {
+function bought(verdicts: Verdicts, given: Graph = graph): Lock {
   let lock = lockOf({});
   for (const [address, is] of Object.entries(verdicts)) {
     // Its request is known when that of what it is made from is.
@@ -48,6 +47,7 @@ function bought(verdicts: { [address: string]: Verdict['is'] | 'undecided' }, gi
 }
 
 const undecided = { 'hero/1': 'undecided', 'hero/2': 'undecided', 'hero/3': 'undecided' } as const;
+const onePicked = { 'hero/2': 'picked' } as const;
 
 /** What happens to what hangs on the gate, and why. */
 function tell(lock: Lock, facts: Parameters<typeof planOf>[2] = {}): string[] {
@@ -77,45 +77,31 @@ describe('what hangs on a gate', () => {
   });
 
   const wait = 'blocked: waits for approval: poster';
-  test.each<[string, Lock, string[]]>([
-    ['nobody decided', bought(undecided), ['blocked: waits for a pick: hero, 3 to see', wait]],
-    [
-      'one is rejected',
-      bought({ ...undecided, 'hero/2': 'rejected' }),
-      ['blocked: waits for a pick: hero, 2 to see', wait],
-    ],
-    [
-      'all are rejected',
-      bought({ 'hero/1': 'rejected', 'hero/2': 'rejected', 'hero/3': 'rejected' }),
-      [
-        'keep: 3 of 3 of hero are rejected; --redo buys new ones',
-        'keep: 3 of 3 of hero are rejected; --redo buys new ones',
-      ],
-    ],
+  const rejected = 'keep: 3 of 3 of hero are rejected; --redo buys new ones';
+  const contested = 'hero is contested: hero/1 and hero/3 are picked, but only 1 may be';
+  test.each<[string, Verdicts, string[]]>([
+    ['nobody decided', {}, ['blocked: waits for a pick: hero, 3 to see', wait]],
+    ['one is rejected', { 'hero/2': 'rejected' }, ['blocked: waits for a pick: hero, 2 to see', wait]],
+    ['all are rejected', { 'hero/1': 'rejected', 'hero/2': 'rejected', 'hero/3': 'rejected' }, [rejected, rejected]],
     [
       'two branches picked differently',
-      bought({ ...undecided, 'hero/1': 'picked', 'hero/3': 'picked' }),
-      ['blocked: waits for a pick: hero is contested: hero/1 and hero/3 are picked, but only 1 may be', wait],
+      { 'hero/1': 'picked', 'hero/3': 'picked' },
+      [`blocked: waits for a pick: ${contested}`, wait],
     ],
-    ['one is picked', bought({ ...undecided, 'hero/2': 'picked' }), ['create: not bought yet', wait]],
-    ['one is picked before the others are there', bought({ 'hero/2': 'picked' }), ['create: not bought yet', wait]],
-    [
-      'what follows is there, and not approved',
-      bought({ ...undecided, 'hero/2': 'picked', poster: 'undecided' }),
-      ['keep: up to date', wait],
-    ],
+    ['one is picked', { 'hero/2': 'picked' }, ['create: not bought yet', wait]],
+    ['what follows is there, and not approved', { ...onePicked, poster: 'undecided' }, ['keep: up to date', wait]],
     [
       'what follows is rejected',
-      bought({ ...undecided, 'hero/2': 'picked', poster: 'rejected' }),
+      { ...onePicked, poster: 'rejected' },
       ['keep: up to date', 'keep: poster is rejected; --redo poster buys another'],
     ],
-    [
-      'all is decided',
-      bought({ ...undecided, 'hero/2': 'picked', poster: 'picked' }),
-      ['keep: up to date', 'create: not bought yet'],
-    ],
-  ])('%s', (_name, lock, expected) => {
-    expect(tell(lock)).toEqual(expected);
+    ['all is decided', { ...onePicked, poster: 'picked' }, ['keep: up to date', 'create: not bought yet']],
+  ])('%s', (_name, verdicts, expected) => {
+    expect(tell(bought({ ...undecided, ...verdicts }))).toEqual(expected);
+  });
+
+  it('one is picked before the others are there', () => {
+    expect(tell(bought({ 'hero/2': 'picked' }))).toEqual(['create: not bought yet', wait]);
   });
 
   it('is not needed, costs nothing and waits for nobody after a rejection', () => {
@@ -378,16 +364,12 @@ describe('how far the budget carries a campaign with gates', () => {
 });
 
 describe('behind gates', () => {
-  function graphOf(...tasks: string[]) {
-    const { graph, found } = load(`version: 1\nname: test\ntasks:\n${tasks.map((task) => `  ${task}\n`).join('')}`);
-    if (graph === undefined) throw new Error(found.join());
-    return graph;
-  }
-
   test('behind the gate of one key is what is made of that key, and no other step of the task', () => {
     const graph = graphOf(
-      `hero: { foreach: [a, b], key: "{{row}}", takes: 2, gate: { choose: 1 }, ${song} "{{row}}" } }`,
-      `card: { foreach: [a, b], key: "{{row}}", ${song} "{{row}} {{tasks.hero.url}}" } }`,
+      tasks(
+        `  hero: { foreach: [a, b], key: "{{row}}", takes: 2, gate: { choose: 1 }, ${song} "{{row}}" } }`,
+        `  card: { foreach: [a, b], key: "{{row}}", ${song} "{{row}} {{tasks.hero.url}}" } }`,
+      ),
     );
     const { gates = [] } = graph;
     const open = gates.filter(({ name }) => name === 'hero@a');
@@ -397,9 +379,11 @@ describe('behind gates', () => {
 
   test('behind a canary are the others of its price, and what is made from them', () => {
     const graph = graphOf(
-      `hero: { foreach: [a, b, c], key: "{{row}}", canary: { then: ask }, ${song} "{{row}}" } }`,
-      `card: { foreach: [a, b, c], key: "{{row}}", ${song} "{{row}} {{tasks.hero.url}}" } }`,
-      `apart: { foreach: [a, b], key: "{{row}}", ${song} "apart {{row}}" } }`,
+      tasks(
+        `  hero: { foreach: [a, b, c], key: "{{row}}", canary: { then: ask }, ${song} "{{row}}" } }`,
+        `  card: { foreach: [a, b, c], key: "{{row}}", ${song} "{{row}} {{tasks.hero.url}}" } }`,
+        `  apart: { foreach: [a, b], key: "{{row}}", ${song} "apart {{row}}" } }`,
+      ),
     );
     const { gates = [] } = planOf(graph, lockOf({}));
     expect(gates.map(({ members }) => members)).toEqual([['hero@a']]);
@@ -413,15 +397,13 @@ describe('gates of many', () => {
   const song = 'with: { model: song-7.5, prompt:';
 
   /** A gate that asks about all of one task, and another task as large behind it. */
-  function graphOf(behind: string): Graph {
-    const { graph, found } = load(
+  function graphBefore(behind: string): Graph {
+    return graphOf(
       tasks(
         `  hero: { kind: music, ${rows}, gate: { choose: 1, among: all }, ${song} "hero {{row}}" } }`,
         `  use: { kind: music, ${rows}, ${behind} }`,
       ),
     );
-    if (graph === undefined) throw new Error(found.join());
-    return graph;
   }
 
   /** The graph, and how many members of its gates were read. */
@@ -443,7 +425,7 @@ describe('gates of many', () => {
     ['refer to what is picked', `${song} "{{row}} {{tasks.hero.url}}" }`],
     ['only need it', `needs: [hero], ${song} "{{row}}" }`],
   ])('thousands behind a gate of thousands: what is looked at grows with their sum, where they %s', (_how, behind) => {
-    const written = graphOf(behind);
+    const written = graphBefore(behind);
     expect(written.steps.reduce((sum, { needs }) => sum + needs.length, 0)).toBe(many);
     const bought = lockOf(
       Object.fromEntries(

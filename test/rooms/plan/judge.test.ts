@@ -9,21 +9,18 @@ import { type Judgement, judgeSteps } from '../../../src/plan/decisions/judge.ts
 import type { Ruling } from '../../../src/plan/decisions/ruling.ts';
 import { withoutMovedAway } from '../../../src/plan/rows/orphans.ts';
 import { situate } from '../../../src/plan/situation/situation.ts';
+import { graphOf } from '../../rig/campaign.ts';
 import { forAll, runs } from '../../rig/runs.ts';
-import { load, tasks } from '../manifest/load.ts';
-import { job, lockOf, output, planOf, saved, stepOf } from './facts.ts';
-
-function graphOf(...lines: string[]): Graph {
-  const { graph, found } = load(tasks(...lines));
-  if (graph === undefined) throw new Error(found.join());
-  return graph;
-}
+import { tasks } from '../manifest/load.ts';
+import { deciding, job, lockOf, output, planOf, saved, stepOf } from './facts.ts';
 
 const graph = graphOf(
-  '  one: { kind: music, takes: 3, gate: { choose: 1 }, with: { model: song-7.5, prompt: a } }',
-  '  two: { kind: music, takes: 3, gate: { choose: 2 }, with: { model: song-7.5, prompt: b } }',
-  '  free: { kind: music, with: { model: song-7.5, prompt: c } }',
-  '  late: { kind: music, takes: 2, gate: { choose: 1 }, with: { model: song-7.5, prompt: d } }',
+  tasks(
+    '  one: { kind: music, takes: 3, gate: { choose: 1 }, with: { model: song-7.5, prompt: a } }',
+    '  two: { kind: music, takes: 3, gate: { choose: 2 }, with: { model: song-7.5, prompt: b } }',
+    '  free: { kind: music, with: { model: song-7.5, prompt: c } }',
+    '  late: { kind: music, takes: 2, gate: { choose: 1 }, with: { model: song-7.5, prompt: d } }',
+  ),
 );
 const done = ['one/1', 'one/2', 'one/3', 'two/1', 'two/2', 'two/3', 'free'];
 
@@ -198,11 +195,11 @@ describe('verdicts', () => {
 
   const written: Named = { keys: ['k1', 'k2', 'k3'], names: ['hero', 'logo', 'poster', 'clip'] };
 
-  function graphOf({ keys, names }: Named): Graph {
+  function graphNamed({ keys, names }: Named): Graph {
     const [hero = '', logo = '', poster = '', clip = ''] = names;
     const rows = keys.map((key, index) => `{ id: ${key}, say: text ${index} }`).join(', ');
     const each = `kind: music, foreach: [${rows}], key: "{{row.id}}"`;
-    const { graph, found } = load(
+    return graphOf(
       tasks(
         `  ${hero}: { ${each}, takes: 3, gate: { choose: 1 }, with: { model: song-7.5, prompt: "draft {{row.say}}" } }`,
         `  ${logo}: { ${each}, gate: { choose: 1, among: all }, with: { model: song-7.5, prompt: "logo {{row.say}}" } }`,
@@ -210,8 +207,6 @@ describe('verdicts', () => {
         `  ${clip}: { ${each}, with: { model: song-7.5, prompt: "from {{tasks.${poster}.url}} {{tasks.${logo}.url}}" } }`,
       ),
     );
-    if (graph === undefined) throw new Error(found.join());
-    return graph;
   }
 
   type Is = Verdict['is'] | 'undecided';
@@ -270,7 +265,7 @@ describe('verdicts', () => {
   });
 
   const decisions = fc.dictionary(
-    fc.constantFrom(...graphOf(written).steps.map(({ address }) => address)),
+    fc.constantFrom(...graphNamed(written).steps.map(({ address }) => address)),
     fc.constantFrom<Is[]>('picked', 'rejected', 'undecided'),
   );
 
@@ -287,10 +282,10 @@ describe('verdicts', () => {
     'whatever keys rows exchange and names tasks take, what is decided stays decided, and the plan only moves',
     (changed, renames) => {
       const isOf = (address: string): Is => changed[address] ?? likely[address] ?? 'undecided';
-      let lock = carryOut(graphOf(written), isOf);
-      const before = tell(graphOf(written), lock);
+      let lock = carryOut(graphNamed(written), isOf);
+      const before = tell(graphNamed(written), lock);
       for (const [index, renamed] of renames.entries()) {
-        const graph = graphOf(renamed);
+        const graph = graphNamed(renamed);
         const now = tell(graph, lock);
         expect(now.gates).toEqual(before.gates);
         expect(now.actions.map((text) => text.replace(/: move$/, ': keep'))).toEqual(before.actions);
@@ -301,9 +296,9 @@ describe('verdicts', () => {
   );
 
   describe('where verdicts stand elsewhere than their purchases', () => {
-    const exchanged = graphOf({ ...written, keys: ['k2', 'k1', 'k3'] });
+    const exchanged = graphNamed({ ...written, keys: ['k2', 'k1', 'k3'] });
     const isOf = (address: string): Is => likely[address] ?? 'undecided';
-    const moved = () => moveAll(exchanged, carryOut(graphOf(written), isOf));
+    const moved = () => moveAll(exchanged, carryOut(graphNamed(written), isOf));
     const judge = (lock: Lock, as: 'picked' | 'rejected' | 'undecided', address: string): Lock => {
       const situation = situate(exchanged, lock);
       const chosen = situation.matches.filter(({ step }) => step.address === address);
@@ -315,7 +310,7 @@ describe('verdicts', () => {
     };
 
     test('what is taken back does not come back when names do', () => {
-      const back = graphOf(written);
+      const back = graphNamed(written);
       const lock = moveAll(back, judge(moved(), 'undecided', 'hero@k1/1'));
       const { graph } = situate(back, lock);
       expect(graph.gates.find(({ name }) => name === 'hero@k2')?.state).toMatchObject({ is: 'open', picked: [] });
@@ -323,22 +318,17 @@ describe('verdicts', () => {
     });
 
     test('steps that share a job are decided about one by one', () => {
-      const two = load(
+      const two = graphOf(
         tasks(
           '  a: { kind: music, gate: approve, with: { model: song-7.5, prompt: x } }',
           '  b: { kind: music, gate: approve, with: { model: song-7.5, prompt: x } }',
         ),
-      ).graph;
-      if (two === undefined) throw new Error('no graph');
-      const [a, b] = two.steps;
-      if (a === undefined || b === undefined) throw new Error('no steps');
+      );
+      const a = stepOf(two, 'a');
       const shared = saved(a);
       const verdicts = [{ fingerprint: a.fingerprint, job: shared.jobId ?? '', is: 'picked' as const, revision: 1 }];
       const lock = lockOf({ a: [shared], b: [{ ...shared, outputs: [output('b.mp3')] }] });
-      const record = lock.steps.get('a');
-      if (record === undefined) throw new Error('no record');
-      lock.steps.set('a', { ...record, decisions: { verdicts } });
-      const states = situate(two, lock).graph.gates.map(({ state }) => state.is);
+      const states = situate(two, deciding(lock, 'a', { verdicts })).graph.gates.map(({ state }) => state.is);
       expect(states).toEqual(['decided', 'open']);
     });
   });

@@ -216,32 +216,25 @@ describe('match listed', () => {
 
   describe('jobs and steps', () => {
     const one = '  a: { kind: video, with: { prompt: go } }\n';
-    test('one of each: adopted', () => {
-      expect(find(one, [job('j', 'go'), job('k', 'stay')])).toEqual({ adopted: ['a j'], open: [] });
-    });
-    test('two jobs for one step: a person decides', () => {
-      expect(find(one, [job('j', 'go'), job('k', 'go')])).toEqual({ adopted: [], open: ['a j exact k exact'] });
-    });
-    test('only near: a person decides', () => {
-      expect(find(one, [job('j', 'Go')])).toEqual({ adopted: [], open: ['a j near'] });
-    });
-    test('another kind: no', () => {
-      expect(find(one, [{ ...job('j', 'go'), kind: 'voiceover', echoes: { text: 'go' } }])).toEqual({
-        adopted: [],
-        open: [],
-      });
-    });
-    test('takes get their jobs in the order in which those were made', () => {
-      const takes = '  a: { kind: video, takes: 3, with: { prompt: go } }\n';
-      expect(find(takes, [job('late', 'go', 2), job('early', 'go', 1)])).toEqual({
-        adopted: ['a/1 early', 'a/2 late'],
-        open: [],
-      });
-    });
-    test('a job that two different requests could have made: a person decides', () => {
-      const two =
-        '  a: { kind: video, with: { prompt: go } }\n  b: { kind: video, with: { prompt: go, duration: 5 } }\n';
-      expect(find(two, [job('j', 'go')])).toEqual({ adopted: [], open: ['a j exact', 'b j exact'] });
+    const takes = '  a: { kind: video, takes: 3, with: { prompt: go } }\n';
+    const two = `${one}  b: { kind: video, with: { prompt: go, duration: 5 } }\n`;
+    const spoken = { ...job('j', 'go'), kind: 'voiceover', echoes: { text: 'go' } };
+
+    test.each<[string, string, ListedRecord[], adopted: string[], open: string[]]>([
+      ['one of each: adopted', one, [job('j', 'go'), job('k', 'stay')], ['a j'], []],
+      ['two jobs for one step: a person decides', one, [job('j', 'go'), job('k', 'go')], [], ['a j exact k exact']],
+      ['only near: a person decides', one, [job('j', 'Go')], [], ['a j near']],
+      ['another kind: no', one, [spoken], [], []],
+      [
+        'takes in the order of their jobs',
+        takes,
+        [job('late', 'go', 2), job('early', 'go', 1)],
+        ['a/1 early', 'a/2 late'],
+        [],
+      ],
+      ['a job of two different requests: a person decides', two, [job('j', 'go')], [], ['a j exact', 'b j exact']],
+    ])('%s', (_name, tasks, jobs, adopted, open) => {
+      expect(find(tasks, jobs)).toEqual({ adopted, open });
     });
   });
 });

@@ -15,29 +15,7 @@ import { lockOf, picture, saved, song, stepOf, urlOf } from './facts.ts';
 
 /** Texts made of what has a meaning somewhere, and of what does not show. */
 const odd = fc.string({
-  unit: fc.constantFrom(
-    'a',
-    'b',
-    '1',
-    ':',
-    '+',
-    '"',
-    "'",
-    '\\',
-    '-',
-    '.',
-    '#',
-    '[',
-    '…',
-    'ä',
-    '\u3164',
-    'kind:',
-    'tag:a',
-    '@',
-    ',',
-    '*',
-    ' ',
-  ),
+  unit: fc.constantFrom('kind:', 'tag:a', ...'ab1:+"\'\\-.#[…ä\u3164@,* '),
   minLength: 1,
   maxLength: 6,
 });
@@ -100,25 +78,10 @@ describe('an address', () => {
   });
 
   test('is written as it is where nobody could take it for something else', () => {
-    for (const plain of [
-      'logo',
-      'hero@lamp,1:1',
-      'share@NL-003,en/2',
-      'upload@assets:logo.png',
-      'hero@a+b',
-      "hero@l'été",
-    ]) {
-      expect(writeName(plain)).toBe(plain);
-    }
-    expect(['a b', 'hero@a+', 'hero@x,kind:image', 'hero@*', 'kind:x', 'a,b', '"q"'].map(writeName)).toEqual([
-      '"a b"',
-      '"hero@a+"',
-      '"hero@x,kind:image"',
-      '"hero@*"',
-      '"kind:x"',
-      '"a,b"',
-      '"\\"q\\""',
-    ]);
+    const plain = ['logo', 'hero@lamp,1:1', 'share@NL-003,en/2', 'upload@assets:logo.png', 'hero@a+b', "hero@l'été"];
+    expect(plain.map(writeName)).toEqual(plain);
+    const quoted = ['a b', 'hero@a+', 'hero@x,kind:image', 'hero@*', 'kind:x', 'a,b', '"q"'];
+    expect(quoted.map(writeName)).toEqual(quoted.map((name) => JSON.stringify(name)));
   });
 });
 

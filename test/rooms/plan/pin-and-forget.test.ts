@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Graph } from '../../../src/graph/graph.ts';
+import type { Graph, Step } from '../../../src/graph/graph.ts';
 import { type Advice, call, way } from '../../../src/ground/advice.ts';
 import { countedPurchases } from '../../../src/lock/decisions.ts';
 import { joinRecords } from '../../../src/lock/join.ts';
@@ -22,42 +22,29 @@ const ruling = (said: object): Ruling => ({ is: 'recorded', address: 'a', text: 
 
 describe('a pin', () => {
   const cost = 'its input changed, and to buy it again would cost';
-  const taken = deciding(lockOf({ a: [saved(a)] }), 'a', { pin: { revision: 4 } });
 
-  test.each<[string, Lock, number | null, string, Decisions['pin']]>([
-    [
-      'what is done',
-      lockOf({ a: [saved(a)] }),
-      4,
-      'keeps job a-1 (4 credits)',
-      { fingerprint: a.fingerprint, revision: 1 },
-    ],
-    [
-      'what runs',
-      lockOf({ a: [job(a, { credits: 1 })] }),
-      4,
-      'keeps job a-1 (1 credit)',
-      { fingerprint: a.fingerprint, revision: 1 },
-    ],
-    ['what was pinned once before', taken, 4, 'keeps job a-1 (4 credits)', { fingerprint: a.fingerprint, revision: 5 }],
-    [
-      'what was bought for another input',
-      lockOf({ a: [saved(was)] }),
-      4,
-      `keeps job a-1 (4 credits); ${cost} 4 credits`,
-      { fingerprint: was.fingerprint, revision: 1 },
-    ],
+  test.each<[string, Purchase[], number | null, string, Step]>([
+    ['what is done', [saved(a)], 4, 'keeps job a-1 (4 credits)', a],
+    ['what runs', [job(a, { credits: 1 })], 4, 'keeps job a-1 (1 credit)', a],
+    ['what was bought for another input', [saved(was)], 4, `keeps job a-1 (4 credits); ${cost} 4 credits`, was],
     [
       'what was bought before a failure',
-      lockOf({ a: [job(a, { state: 'failed', generation: 2 }), saved(was)] }),
+      [job(a, { state: 'failed', generation: 2 }), saved(was)],
       null,
       `keeps job a-1 (4 credits); ${cost} an unknown number of credits`,
-      { fingerprint: was.fingerprint, revision: 1 },
+      was,
     ],
-  ])('keeps %s', (_name, lock, price, text, pin) => {
-    const purchases = lock.steps.get('a')?.purchases ?? [];
-    expect(pinStep(matchOf(graph, lock, 'a'), price)).toEqual(
-      ruling({ text, records: [record(purchases, pin === undefined ? {} : { pin })] }),
+  ])('keeps %s', (_name, purchases, price, text, { fingerprint }) => {
+    expect(pinStep(matchOf(graph, lockOf({ a: purchases }), 'a'), price)).toEqual(
+      ruling({ text, records: [record(purchases, { pin: { fingerprint, revision: 1 } })] }),
+    );
+  });
+
+  test('keeps what was pinned once before', () => {
+    const taken = deciding(lockOf({ a: [saved(a)] }), 'a', { pin: { revision: 4 } });
+    const pin = { fingerprint: a.fingerprint, revision: 5 };
+    expect(pinStep(matchOf(graph, taken, 'a'), 4)).toEqual(
+      ruling({ text: 'keeps job a-1 (4 credits)', records: [record([saved(a)], { pin })] }),
     );
   });
 

@@ -119,26 +119,13 @@ describe('what a selection names', () => {
 });
 
 const alone = { needs: false, users: false };
-const named = (text: string, more: { needs?: true; users?: true; literal?: true } = {}): Condition => ({
-  is: 'name',
-  text,
-  literal: false,
-  ...alone,
-  ...more,
-});
-const tagged = (text: string, more: { needs?: true; users?: true; literal?: true } = {}): Condition => ({
-  is: 'tag',
-  text,
-  literal: false,
-  ...alone,
-  ...more,
-});
-const kind = (text: string): Condition => ({ is: 'kind', text, literal: false, ...alone });
+type More = { needs?: true; users?: true; literal?: true };
+const condition =
+  (is: 'name' | 'tag' | 'kind') =>
+  (text: string, more: More = {}): Condition => ({ is, text, literal: false, ...alone, ...more });
+const [named, tagged, kind] = [condition('name'), condition('tag'), condition('kind')];
 const cost = (operator: '>' | '>=' | '<' | '<=' | '=', credits: number | null): Condition => ({
-  is: 'cost',
-  operator,
-  credits,
-  ...alone,
+  ...{ is: 'cost', operator, credits, ...alone },
 });
 
 /** There is nothing, so everything is read by the rules alone. */

@@ -161,11 +161,14 @@ it('--events writes each event as a line that parses to the same event', () => {
 });
 
 describe('summaryView', () => {
-  const summary = (events: RunEvent[], file = 'campaign.yaml') => {
+  type More = Partial<Parameters<typeof summaryView>[1]>;
+  /** The summary of a run with these facts; an event keeps its own time. */
+  const summary = (facts: readonly RunFact[], more: More = {}) => {
     const view = createRunView();
-    for (const event of events) foldEvent(view, event);
-    return textOf(summaryView(view, { paste: pasteFor(file) }));
+    for (const fact of facts) foldEvent(view, at(0, fact));
+    return textOf(summaryView(view, { paste: pasteFor('campaign.yaml'), ...more }));
   };
+  const heroes = (steps: number) => runStarted([{ id: 'hero', kind: 'image', steps }]);
 
   it('tells what happened to everything and how to go on', () => {
     expect(summary(eventfulRun())).toMatchInlineSnapshot(`
@@ -211,7 +214,7 @@ describe('summaryView', () => {
     const facts = [runStarted([{ id: 'hero', kind: 'image', steps: 2 }], { alreadyPaid: 0 })];
     const paid: RunFact = { event: 'credits-changed', spentNow: 10, spentEver: 10, held: 0, budget: 60, balance: null };
     const all = [...facts, ...boughtStep('hero@de'), ...boughtStep('hero@en'), paid];
-    expect(summary(all.map((fact) => at(0, fact)))).toMatchInlineSnapshot(`
+    expect(summary(all)).toMatchInlineSnapshot(`
       "aurora-launch: all 2 steps done
       saved    2 files in images/hero/
       credits  10 spent · 50 of 60 left
@@ -220,30 +223,26 @@ describe('summaryView', () => {
   });
 
   it('names the one file there is, and the folder that all files share', () => {
-    const one = summary([oneTask, ...boughtStep('hero@de')].map((fact) => at(0, fact)));
+    const one = summary([oneTask, ...boughtStep('hero@de')]);
     expect(one).toContain('saved    images/hero/hero@de.png\n');
-    const apart = summary([oneTask, ...boughtStep('hero@de'), ...boughtStep('logo')].map((fact) => at(0, fact)));
+    const apart = summary([oneTask, ...boughtStep('hero@de'), ...boughtStep('logo')]);
     expect(apart).toContain('saved    2 files in images/\n');
     const clips = boughtStep('hero@de').flatMap((fact): RunFact[] => {
       if (fact.event !== 'output-saved') return [fact];
       return [1, 2, 3].map((clip) => ({ ...fact, output: { ...fact.output, path: `c/${clip}.mp4` } }));
     });
-    expect(summary([oneTask, ...clips].map((fact) => at(0, fact)))).toContain('saved    3 files in c/\n');
+    expect(summary([oneTask, ...clips])).toContain('saved    3 files in c/\n');
   });
 
   it('says of a watch that somebody left only that the steps go on', () => {
-    const view = createRunView();
-    const facts = [runStarted([{ id: 'hero', kind: 'image', steps: 6 }]), ...boughtStep('hero@a').slice(0, 4)];
-    for (const fact of facts) foldEvent(view, at(0, fact));
-    const text = textOf(summaryView(view, { paste: pasteFor('campaign.yaml'), elsewhere: true }));
+    const text = summary([heroes(6), ...boughtStep('hero@a').slice(0, 4)], { elsewhere: true });
     expect(text).toContain('6 steps continue without this command\n');
     expect(text).not.toContain('not started');
   });
 
   it('goes on with nothing where a run was interrupted after all was done', () => {
-    const start = runStarted([{ id: 'hero', kind: 'image', steps: 1 }]);
     const stop: RunFact = { event: 'spending-stopped', because: 'signal', detail: 'SIGINT' };
-    const summaryOf = (...facts: RunFact[]) => summary([start, ...facts, stop].map((fact) => at(0, fact)));
+    const summaryOf = (...facts: RunFact[]) => summary([heroes(1), ...facts, stop]);
     expect(summaryOf(...boughtStep('hero@a'))).toMatch(
       /1 step done.*interrupted by Ctrl-C: nothing more is bought\n$/s,
     );
@@ -270,8 +269,7 @@ describe('summaryView', () => {
   };
   const many = (count: number, make: (index: number) => RunFact[]) =>
     Array.from({ length: count }, (_, index) => make(index)).flat();
-  const told = (facts: RunFact[]) =>
-    summary([runStarted([{ id: 'hero', kind: 'image', steps: 50 }]), ...facts].map((fact) => at(0, fact)));
+  const told = (facts: RunFact[]) => summary([heroes(50), ...facts]);
 
   it('sums up equal failures, and names the one command that mends them all', () => {
     const text = told([
@@ -317,18 +315,9 @@ describe('summaryView', () => {
   });
 
   it('says of files that are not as expected what would buy them again', () => {
-    const view = createRunView();
-    const left = (address: string): RunFact => {
-      return { event: 'step-left', address, task: 'hero', kind: 'image', action: 'failed', reason: 'too narrow' };
-    };
-    const facts = [
-      runStarted([{ id: 'hero', kind: 'image', steps: 3 }]),
-      left('hero@a'),
-      left('hero@b'),
-      left('hero@c'),
-    ];
-    for (const fact of facts) foldEvent(view, at(0, fact));
-    const text = textOf(summaryView(view, { paste: pasteFor('c.yaml'), unfit: new Set(['hero@a', 'hero@b']) }));
+    const left = { event: 'step-left', task: 'hero', kind: 'image', action: 'failed', reason: 'too narrow' } as const;
+    const facts = ['hero@a', 'hero@b', 'hero@c'].map((address) => ({ ...left, address }));
+    const text = summary([heroes(3), ...facts], { paste: pasteFor('c.yaml'), unfit: new Set(['hero@a', 'hero@b']) });
     expect(text).toContain(
       'they are paid and kept; to accept them, for 0 credits: mediabatch accept c.yaml hero@a hero@b\n',
     );
@@ -341,18 +330,9 @@ describe('summaryView', () => {
     ['refused', undefined, 'when the cause is fixed: mediabatch apply c.yaml'],
     ['unresolved', undefined, '--spend-again'],
   ] as const)('says what to do by the tag of an end, not by its words: %s, %s', (outcome, because, words) => {
-    const view = createRunView();
-    const step = { address: 'hero', task: 'hero', kind: 'image' };
-    const facts: RunFact[] = [
-      runStarted([{ id: 'hero', kind: 'image', steps: 1 }]),
-      { event: 'step-started', ...step, action: 'create' },
-      {
-        ...{ event: 'step-finished', address: 'hero', task: 'hero', outcome, credits: 0 },
-        ...{ error: 'the service knows a purchase under its key [MB1511]', ...(because && { because }) },
-      },
-    ];
-    for (const fact of facts) foldEvent(view, at(0, fact));
-    const text = textOf(summaryView(view, { paste: pasteFor('c.yaml') }));
+    const error = 'the service knows a purchase under its key [MB1511]';
+    const facts = ended('hero', outcome, { credits: 0, error, ...(because && { because }) });
+    const text = summary([heroes(1), ...facts], { paste: pasteFor('c.yaml') });
     expect(text).toContain(words);
     expect(text.includes('what to do: ')).toBe(because === 'no-operation');
   });
@@ -364,20 +344,16 @@ describe('summaryView', () => {
     ['unreachable', false, 'what is wrong with it: mediabatch doctor'],
     ['budget', false, 'with a higher budget'],
   ] as const)('says how to go on when it is stopped by %s', (because, sandbox, words) => {
-    const view = createRunView();
-    const start = runStarted([{ id: 'hero', kind: 'image', steps: 3 }]);
-    for (const fact of [start, { event: 'spending-stopped', because, detail: '' } as const])
-      foldEvent(view, at(0, fact));
-    expect(textOf(summaryView(view, { paste: pasteFor('campaign.yaml'), sandbox }))).toContain(words);
+    expect(summary([heroes(3), { event: 'spending-stopped', because, detail: '' }], { sandbox })).toContain(words);
   });
 
   it.each(['signal', undefined] as const)('goes on with a saved plan when stopped by %s', (because) => {
-    const view = createRunView();
-    foldEvent(view, at(0, runStarted([{ id: 'hero', kind: 'image', steps: 3 }])));
-    if (because !== undefined) foldEvent(view, at(1, { event: 'spending-stopped', because, detail: '' }));
+    const stop: RunFact[] = because === undefined ? [] : [{ event: 'spending-stopped', because, detail: '' }];
     const saved = ({ file = 'campaign.yaml', call, words }: Call) => ['mediabatch', call, file, ...words].join(' ');
     const goingOn = { ...call('apply'), file: 'a.plan.json' };
-    expect(textOf(summaryView(view, { paste: saved, goingOn }))).toContain('to go on: mediabatch apply a.plan.json\n');
+    expect(summary([heroes(3), ...stop], { paste: saved, goingOn })).toContain(
+      'to go on: mediabatch apply a.plan.json\n',
+    );
   });
 
   it.each([
@@ -385,25 +361,17 @@ describe('summaryView', () => {
     [20, 'the rest costs about 10 credits, and the account has 20: 0 missing'],
     [null, 'the rest costs about 10 credits\n'],
   ])('says how many credits are missing after a 402, at a balance of %s', (balance, words) => {
-    const view = createRunView();
     const facts: RunFact[] = [
-      runStarted([{ id: 'hero', kind: 'image', steps: 3 }]),
+      heroes(3),
       { event: 'credits-changed', spentNow: 5, spentEver: 29, held: 0, budget: 60, balance },
       { event: 'spending-stopped', because: 'balance', detail: '' },
     ];
-    for (const fact of facts) foldEvent(view, at(0, fact));
-    expect(textOf(summaryView(view, { paste: pasteFor('campaign.yaml') }))).toContain(words);
+    expect(summary(facts)).toContain(words);
   });
 
   it('writes hints that a shell takes as they are meant', () => {
-    const facts: RunFact[] = [
-      { event: 'step-started', address: 'hero@$(rm x)', task: 'hero', kind: 'image', action: 'create' },
-      { event: 'step-finished', address: 'hero@$(rm x)', task: 'hero', outcome: 'failed', credits: 5 },
-    ];
-    const text = summary(
-      [oneTask, ...facts].map((fact) => at(0, fact)),
-      'my campaign.yaml',
-    );
+    const facts = ended('hero@$(rm x)', 'failed');
+    const text = summary([oneTask, ...facts], { paste: pasteFor('my campaign.yaml') });
     expect(text).toContain("mediabatch apply 'my campaign.yaml' --redo 'hero@$(rm x)'");
   });
 });

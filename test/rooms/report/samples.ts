@@ -1,4 +1,4 @@
-import type { RunEvent, RunFact } from '../../../src/contract/event.ts';
+import type { RunEvent, RunFact, StepOutcome } from '../../../src/contract/event.ts';
 import type { Diagnostic, Place } from '../../../src/ground/diagnostic.ts';
 import type { Reason } from '../../../src/plan/plan.generated.ts';
 import type { Action, Plan, PlanRow, PlanTotals } from '../../../src/plan/plan.ts';
@@ -146,6 +146,10 @@ export function boughtStep(address: string, credits = 5): RunFact[] {
   ];
 }
 
+function finished(address: string, outcome: StepOutcome, more: { credits: number | null; error: string }): RunFact {
+  return { event: 'step-finished', address, task: address.split('@')[0] ?? address, outcome, ...more };
+}
+
 /** A run in which every kind of event happens and every way to end occurs. */
 export function eventfulRun(): RunEvent[] {
   const facts: RunFact[] = [
@@ -159,40 +163,19 @@ export function eventfulRun(): RunEvent[] {
     ...boughtStep('hero@de'),
     { event: 'credits-changed', spentNow: 5, spentEver: 29, held: 0, budget: 60, balance: 950 },
     { event: 'step-started', address: 'hero@en', task: 'hero', kind: 'image', action: 'attach' },
-    {
-      event: 'step-finished',
-      address: 'hero@en',
-      task: 'hero',
-      outcome: 'failed',
-      credits: 0,
-      error: 'moderated \u001b[2J',
-    },
+    finished('hero@en', 'failed', { credits: 0, error: 'moderated \u001b[2J' }),
     { event: 'step-started', address: 'hero@fr', task: 'hero', kind: 'image', action: 'create' },
     { event: 'create-repeated', address: 'hero@fr', because: 'the connection was reset', afterMs: 1500 },
     { event: 'create-searched', address: 'hero@fr', because: 'the connection was reset' },
     { event: 'job-found', address: 'hero@fr', jobId: 'j-7' },
     { event: 'send-asked', address: 'hero@fr', key: 'mb1-k' },
     { event: 'send-settled', address: 'hero@fr', key: 'mb1-k', outcome: 'done', jobId: 'j-8', credits: 3 },
-    {
-      event: 'step-finished',
-      address: 'hero@fr',
-      task: 'hero',
-      outcome: 'unresolved',
-      credits: null,
-      error: 'no answer',
-    },
+    finished('hero@fr', 'unresolved', { credits: null, error: 'no answer' }),
     { event: 'job-retried', address: "hero@l'été", jobId: 'j-3', error: 'out of memory', left: 1 },
     { event: 'file-uploaded', address: 'logo', assetId: 'asset-1', bytes: 2048 },
     { event: 'step-started', address: "hero@l'été", task: 'hero', kind: 'image', action: 'download' },
     { event: 'job-completed', address: "hero@l'été", jobId: 'j-4' },
-    {
-      event: 'step-finished',
-      address: "hero@l'été",
-      task: 'hero',
-      outcome: 'failed',
-      credits: 0,
-      error: 'the link has expired',
-    },
+    finished("hero@l'été", 'failed', { credits: 0, error: 'the link has expired' }),
     { event: 'step-started', address: 'theme@a', task: 'theme', kind: 'music', action: 'create' },
     { event: 'job-created', address: 'theme@a', jobId: 'j-5', credits: 12, balance: 938, model: 'song-9' },
     { event: 'credits-changed', spentNow: 17, spentEver: 41, held: 5, budget: 60, balance: 938 },
@@ -214,14 +197,7 @@ export function eventfulRun(): RunEvent[] {
     { event: 'step-started', address: 'hero@it', task: 'hero', kind: 'image', action: 'create' },
     { event: 'step-finished', address: 'hero@it', task: 'hero', outcome: 'lost', credits: 5, error: 'unknown job.' },
     { event: 'step-started', address: 'theme@d', task: 'theme', kind: 'music', action: 'create' },
-    {
-      event: 'step-finished',
-      address: 'theme@d',
-      task: 'theme',
-      outcome: 'blocked',
-      credits: 0,
-      error: 'needs hero@it, which is lost',
-    },
+    finished('theme@d', 'blocked', { credits: 0, error: 'needs hero@it, which is lost' }),
     { event: 'noticed', message: 'the service calls the job RENDERING' },
     { event: 'noticed', address: 'hero@de', message: 'a file in the way was renamed' },
     {

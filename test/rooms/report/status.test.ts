@@ -8,7 +8,7 @@ import type { EngineRun } from '../../../src/contract/engine-state.ts';
 import type { RunEvent, RunFact, StepOutcome } from '../../../src/contract/event.ts';
 import type { Graph, Step } from '../../../src/graph/graph.ts';
 import type { Json } from '../../../src/ground/json.ts';
-import type { Lock, Purchase, PurchaseState } from '../../../src/lock/record.ts';
+import type { Purchase, PurchaseState } from '../../../src/lock/record.ts';
 import type { PlanRow } from '../../../src/plan/plan.ts';
 import { situate } from '../../../src/plan/situation/situation.ts';
 import { runsView, runView, tellRun, tellWholeRun } from '../../../src/report/history/run-story.ts';
@@ -21,38 +21,20 @@ import { workerJsonLine, workerLine } from '../../../src/report/worker-text.ts';
 import { bufferTerminal } from '../../command/buffer-terminal.ts';
 import { type AnyFacts, sendBy } from '../../rig/facts-of-purchase.ts';
 import { forAll } from '../../rig/runs.ts';
+import { graphOfSteps } from '../../rig/steps.ts';
+import { lockOf, picture, stepOf } from '../plan/facts.ts';
 import { paste } from './paste.ts';
-import { at, eventfulRun, noColor, place, row, textOf } from './samples.ts';
+import { at, eventfulRun, noColor, row, textOf } from './samples.ts';
 
 function step(address: string, fingerprint = `1:${address}`): Step {
-  const task = address.split('@')[0] ?? address;
   const request = { prompt: 'a lamp', model: 'alpha-2' };
-  return {
-    address,
-    task,
-    kind: 'image',
-    matrix: {},
-    request,
-    paidRequest: request,
-    fingerprint,
-    needs: [],
-    save: `output/${address}`,
-    place: place('campaign.yaml', [1, 1], [1, 2]),
-    tags: [],
-  };
+  const written = picture(address, { request, save: `output/${address}` });
+  return { ...stepOf(graphOfSteps([written]), address), fingerprint };
 }
 
 function graph(steps: Step[], budget?: number): Graph {
-  const ids = [...new Set(steps.map(({ task }) => task))];
-  return {
-    name: 'aurora-launch',
-    steps,
-    tasks: ids.map((id) => ({ id, kind: 'image', steps: steps.filter(({ task }) => task === id).length })),
-    ...(budget !== undefined && { budget }),
-    selectors: {},
-    prices: {},
-    warnings: [],
-  };
+  const { tasks } = graphOfSteps(steps.map(({ address }) => picture(address)));
+  return graphOfSteps([], { name: 'aurora-launch', steps, tasks, ...(budget !== undefined && { budget }) });
 }
 
 function purchase(address: string, state: PurchaseState, more: AnyFacts = {}): Purchase {
@@ -71,15 +53,7 @@ function purchase(address: string, state: PurchaseState, more: AnyFacts = {}): P
   } as Purchase;
 }
 
-function lock(purchases: { [address: string]: Purchase[] }): Lock {
-  const steps = Object.entries(purchases).map(
-    ([address, all]): [string, Lock['steps'] extends Map<string, infer R> ? R : never] => [
-      address,
-      { address, kind: 'image', purchases: all },
-    ],
-  );
-  return { version: 2, steps: new Map(steps) };
-}
+const lock = (purchases: Record<string, Purchase[]>) => lockOf(purchases, { kind: 'image' });
 
 const states: PurchaseState[] = ['done', 'running', 'failed', 'lost', 'unresolved', 'intent', 'refused'];
 const steps = [...states.map((state) => step(`hero@${state}`)), step('hero@new'), step('hero@gone'), step('logo')];
