@@ -130,17 +130,8 @@ describe('a service with other paths', () => {
     );
   });
 
-  test.each<[string, number, string]>([
-    ['says so in a page', 404, '<html>Cannot POST</html>'],
-    [
-      'says so in JSON that is not its own error',
-      404,
-      '{"statusCode":404,"message":"Cannot POST","error":"Not Found"}',
-    ],
-    ['says so in its own words', 404, '{"success":false,"error":"Not found","code":"NOT_FOUND","message":"Not found"}'],
-    ['takes other methods there', 405, '{"success":false,"error":"method not allowed"}'],
-  ])('a route that is not there (it %s) ends no run and stops no other kind', async (_name, status, body) => {
-    const { seen, made, env, given } = await serviceAt({ create: '/somewhere', missing: [status, body] });
+  test.each([404, 405])('a route that is not there (%i) ends no run and stops no other kind', async (status) => {
+    const { seen, made, env, given } = await serviceAt({ create: '/somewhere', missing: [status, '<html>no</html>'] });
     const folder = folderWith({ 'campaign.yaml': campaign });
     const { err } = await expectExit(3, apply(folder, env));
     expect(made).toEqual(['i1']);

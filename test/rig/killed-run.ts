@@ -23,13 +23,8 @@ export function dyingAt(
   return { env: { ...env, ...death }, preload };
 }
 
-/** A run that lives, and how many operations on its lock it took. */
-export function countWrites(place: Place): Promise<{ ended: CommandResult; writes: number }> {
-  return countWritesOf((options) => place.apply([], options));
-}
-
-/** The same of any command. */
-export async function countWritesOf(
+/** A command that lives, and how many operations on the lock it took. */
+export async function countWrites(
   run: (options: Pick<CommandOptions, 'env' | 'preload'>) => Promise<CommandResult>,
 ): Promise<{ ended: CommandResult; writes: number }> {
   const ended = await run({ env: { REPORT_COUNT: '1' }, preload });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { command, expectExit, root } from '../../rig/command.ts';
-import { countWritesOf, dyingAt, findLosses, remainsOf } from '../../rig/killed-run.ts';
+import { countWrites, dyingAt, findLosses, remainsOf } from '../../rig/killed-run.ts';
 import { makePlace, type Place, pictures } from '../../rig/place.ts';
 
 const preload = pathToFileURL(join(root, 'test/rig/die-at-keep.mjs')).href;
@@ -96,7 +96,7 @@ test.each([
       command(args, { cwd: place.folder, ...options, env: { ...place.service.env, ...options.env } });
     expect((await run(['pick', 'campaign.yaml', 'hero/2', 'logo'])).code).toBe(0);
     const before = readFileSync(place.lock, 'utf8');
-    const { ended, writes } = await countWritesOf((options) => run(words, options));
+    const { ended, writes } = await countWrites((options) => run(words, options));
     expect(ended.code, ended.err).toBe(0);
     const after = readFileSync(place.lock, 'utf8');
     expect(after).not.toBe(before);

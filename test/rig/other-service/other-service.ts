@@ -5,7 +5,6 @@ import { createdAnswer, type Facts, listItem, problem, type Reply, statusView } 
 import { type Body, type Booked, Books, prices } from './books.ts';
 import { describeOther, otherCatalog } from './document.ts';
 import { type Manners, terse } from './manners.ts';
-import { receiveUpload, storeFile } from './uploads.ts';
 
 /** `book`: answered. `lose`: booked, and the connection breaks. `drop`: it breaks, and nothing is booked. */
 export type Fate = 'book' | 'lose' | 'drop' | 429 | 500;
@@ -44,6 +43,8 @@ export class OtherService {
   onBooked: (job: Booked) => Promise<void> | void = () => {};
   readonly manners: Manners;
   readonly #server = createServer((request, response) => void this.#receive(request, response));
+  /** Files that were put into storage and not registered. */
+  readonly #stored = new Map<string, { bytes: number; type: string }>();
   #creates = 0;
   #signed = 0;
 
@@ -92,8 +93,11 @@ export class OtherService {
   async #reply(request: IncomingMessage, url: URL, bytes: Buffer): Promise<Reply> {
     const { pathname } = url;
     if (pathname.startsWith('/media/')) return this.#file(pathname);
-    if (pathname.startsWith('/storage/'))
-      return storeFile(this.books, pathname, { bytes, type: request.headers['content-type'] });
+    if (pathname.startsWith('/storage/')) {
+      const { 'content-type': type = 'application/octet-stream' } = request.headers;
+      this.#stored.set(decodeURIComponent(pathname.replace('/storage/', '')), { bytes: bytes.length, type });
+      return { status: 200, json: {} };
+    }
     if (pathname.endsWith('/openapi.json')) {
       return this.manners.isDescribed
         ? { status: 200, json: describeOther(this.manners) }
@@ -119,7 +123,7 @@ export class OtherService {
     const creates = { image: '/image-generations/create', music: '/music-generations/create', ...manners.paths };
     const kind = Object.entries(creates).find(([, own]) => method === 'POST' && own === path)?.[0];
     if (kind !== undefined) return this.#create(kind, call);
-    if (method === 'POST' && path.startsWith('/uploads')) return receiveUpload(this, call);
+    if (method === 'POST' && path.startsWith('/uploads')) return this.#upload(call);
     if (method === 'DELETE') return this.#remove(call);
     if (method !== 'GET') return problem(404, 'ROUTE_NOT_FOUND', `Cannot ${method} ${path}`);
     if (path === '/catalog') return { status: 200, json: otherCatalog };
@@ -214,6 +218,34 @@ export class OtherService {
     if (job === undefined) return problem(404, 'NOT_FOUND', 'No such generation');
     job.isRemoved = true;
     return { status: 200, json: { message: 'Deleted', success: true } };
+  }
+
+  /** The three calls below `/uploads`. A URL is taken at its word: nothing is fetched. */
+  #upload({ path, text, user }: Call): Reply {
+    const { books, origin } = this;
+    const body = JSON.parse(text) as Body;
+    const nth = books.assets.length + 1;
+    if (path === '/uploads/signed-url') {
+      const blobName = `${nth}-${body.fileName}`;
+      const place = encodeURIComponent(blobName);
+      const links = { publicUrl: `${origin}/library/${place}`, uploadUrl: `${origin}/storage/${place}?t` };
+      return { status: 200, json: { data: { blobName, token: 't', ...links }, success: true } };
+    }
+    if (path === '/uploads/complete') {
+      const blob = this.#stored.get(String(body.blobName));
+      if (blob === undefined) return problem(404, 'BLOB_NOT_FOUND', 'Upload it first');
+      const name = String(body.fileName ?? body.blobName);
+      books.assets.push({ id: String(nth), user, name, path: String(body.blobName), from: 'storage', ...blob });
+      return { status: 200, json: { success: true } };
+    }
+    const { url, base64, fileName } = body;
+    if ((url === undefined) === (base64 === undefined)) return problem(422, 'ONE_SOURCE', 'Give url or base64');
+    const name = String(fileName ?? 'file');
+    const bytes = typeof base64 === 'string' ? Buffer.from(base64.replace(/^data:.*?,/, ''), 'base64').length : 1;
+    books.assets.push({ id: String(nth), user, name, path: name, type: 'IMAGE', bytes, from: String(url ?? 'base64') });
+    const made = { createdAt: this.manners.time(new Date()), url: `${origin}/library/${nth}`, id: `asset-${nth}` };
+    const data = { fileSize: bytes, type: 'IMAGE', mimeType: 'image/png', name, ...made };
+    return { status: 201, json: { data, success: true } };
   }
 
   #file(pathname: string): Reply {
