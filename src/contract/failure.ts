@@ -59,7 +59,7 @@ export const failures = {
   MB3402: { exit: lockHeld, title: 'the lock changed while a decision was recorded' },
   MB3403: { exit: lockHeld, title: 'a run lost the lock to another run' },
   MB3404: { exit: wrongInput, title: 'the sandbox of the lock does not exist' },
-  MB3405: { exit: exitCodes.needsDecision, title: 'an unresolved create needs a decision' },
+  MB3405: { exit: exitCodes.needsDecision, title: 'an unresolved create request needs a decision' },
   MB3406: { exit: cannotWrite, title: 'the lock changed during a run' },
   MB3407: { exit: wrongInput, title: 'the lock cannot be used' },
   MB3408: { exit: wrongUsage, title: 'the lock is not held by this run' },

@@ -133,7 +133,7 @@ export class Expansion {
     if (typeof path !== 'string') return path;
     if (path.endsWith('.lock.jsonl') || path.endsWith('.plan.json')) {
       const message = `${shorten(path)} changes with each run, and no request may depend on it`;
-      const hint = 'read a text that you write';
+      const hint = 'read a text file that you write';
       return { diagnostic: { code: 'MB1202', severity: 'error', message, hint, place: at.place } };
     }
     const file = this.facts.texts?.get(path);
@@ -142,7 +142,7 @@ export class Expansion {
       return { wanted: path };
     }
     if ('text' in file) return { text: file.text.replaceAll(/\r\n?/g, '\n').replace(/\n$/, ''), path };
-    if (!('problem' in file)) throw new Error(`internal error: ${path} was not read as a text`);
+    if (!('problem' in file)) throw new Error(`internal error: ${path} was not read as a string`);
     return { diagnostic: { severity: 'error', ...explainFileProblem(shorten(path), file), place: at.place } };
   }
 

@@ -47,7 +47,7 @@ export const codes = {
   MB1004: 'a key is duplicated',
   MB1007: 'a manifest, a template or an expansion is too large',
   MB1008: 'a template is not quoted',
-  MB1009: 'a # starts a comment inside a text',
+  MB1009: 'a # starts a comment inside a string',
   MB1010: 'an included manifest cannot be read',
   // Structure of the file
   MB1101: 'a key is unknown',
@@ -55,7 +55,7 @@ export const codes = {
   MB1103: 'a value has the wrong type or form',
   MB1104: 'the manifest sets the service URL or key',
   MB1105: 'the manifest needs another version of mediabatch',
-  MB1106: 'a text or number cannot be represented in JSON',
+  MB1106: 'a string or number cannot be represented in JSON',
   // Templates
   MB1201: 'a template cannot be parsed',
   MB1202: 'a template uses something that is not allowed',
@@ -80,7 +80,7 @@ export const codes = {
   MB1501: 'a request field is unknown',
   MB1502: 'a required request field is missing',
   MB1503: 'the value of a request field is not allowed',
-  MB1504: 'a text is too long',
+  MB1504: 'a string is too long',
   MB1505: 'a URL must be public and https',
   MB1506: 'a request does not match the service’s API description',
   MB1507: 'a value is supported by the service, but not by this version',

@@ -47,7 +47,7 @@ const beta = {
 
 const image: Kind = {
   name: 'image',
-  description: 'One image, made from a text and, where the model takes them, reference images.',
+  description: 'One image, made from a prompt and, where the model takes them, reference images.',
   act: 'job',
   media: 'image',
   create: { paths: ['/image-generations/create'], documented: true },
@@ -228,7 +228,7 @@ const voiceover: Kind = {
 /** The create request is undocumented. The fields are those that the list returns. */
 const video: Kind = {
   name: 'video',
-  description: 'One video, made from a text and, where the model takes it, a first image.',
+  description: 'One video, made from a prompt and, where the model takes it, a first image.',
   act: 'job',
   media: 'video',
   create: { paths: ['/videos/create', '/videos'], documented: false },

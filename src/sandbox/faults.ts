@@ -121,7 +121,7 @@ function findFaultProblem(fault: unknown): string | undefined {
     if (value !== undefined && !(typeof value === 'number' && value >= 1)) return `${name} must be a number from 1 on`;
   }
   for (const name of ['kind', 'match']) {
-    if (fault[name] !== undefined && typeof fault[name] !== 'string') return `${name} must be a text`;
+    if (fault[name] !== undefined && typeof fault[name] !== 'string') return `${name} must be a string`;
   }
   return undefined;
 }

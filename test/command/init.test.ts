@@ -87,7 +87,7 @@ test.each([
     'Aurora Lamp, product',
   ],
   [
-    'a number of two words, descriptions and texts to be spoken',
+    'a number of two words, descriptions and strings to be spoken',
     'Zimmer Nr;Name DE;Sprechertext DE;Beschreibung DE\n101;Suite 1;Willkommen.;Blick auf den See\n102;Turm 2;Hallo.;Garten\n',
     ['picture@101', 'picture@102'],
     /^Suite 1, Blick auf den See$/,

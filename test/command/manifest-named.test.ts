@@ -205,10 +205,10 @@ tasks:
       '  hint: write a list, or change the declaration',
       'v.yaml:5:1 error MB1103 the var `map` is a list, and the manifest declares it as a map',
       '  hint: write a map, or change the declaration',
-      'v.yaml:6:1 error MB1103 the var `word` is the number 7, and the manifest declares it as a text',
+      'v.yaml:6:1 error MB1103 the var `word` is the number 7, and the manifest declares it as a string',
       '  hint: put it in quotes: "7"',
-      'v.yaml:7:1 error MB1103 the var `other` is null, and the manifest declares it as a text',
-      '  hint: write a text, or change the declaration',
+      'v.yaml:7:1 error MB1103 the var `other` is null, and the manifest declares it as a string',
+      '  hint: write a string, or change the declaration',
     ]);
   });
 

@@ -57,7 +57,7 @@ describe('what the service lists', () => {
       { likely: 22, high: null, unpriced: 0 },
     ],
     [
-      'a catalog alone, with prices as texts',
+      'a catalog alone, with prices as strings',
       { 'GET /catalog': [200, { data: [{ key: 'alpha-2', type: 'IMAGE', cost: '3' }] }] },
       ['list 3', 'list 3', 'unknown', 'unknown'],
       { likely: 6, high: null, unpriced: 2 },

@@ -179,7 +179,7 @@ export async function readPicks(path: string): Promise<Opinion[]> {
   const { by = basename(path), verdicts } = document;
   if (!Array.isArray(verdicts)) throw unusable(path, 'is not whole');
   if (!isPlainText(by, mostReason))
-    throw unusable(path, `has no usable name in "by": a text of 1 to ${mostReason} characters`);
+    throw unusable(path, `has no usable name in "by": a string of 1 to ${mostReason} characters`);
   const opinions = new Map<string, Opinion>();
   for (const [index, one] of verdicts.entries()) {
     const opinion = readOpinion(one, by);

@@ -99,7 +99,7 @@ function checkPath(path: NamePath, known: KnownNames): Fault | undefined {
     case 'matrix':
       return checkAxis(path, known);
     case 'key':
-      return checkPlainName(path, known.hasKey, 'it needs `key:`, or rows that are texts');
+      return checkPlainName(path, known.hasKey, 'it needs `key:`, or rows that are strings');
     case 'take':
       return checkPlainName(path, known.hasTakes, 'it needs `takes:`');
     case 'tasks':
@@ -156,7 +156,7 @@ function checkRow(path: NamePath, { row = 'none' }: KnownNames): Fault | undefin
     return { code: 'MB1203', message, hint: 'add `foreach:` with a data file or a list, or write the value itself' };
   }
   if (row.columns === undefined && path.parts[1] !== undefined) {
-    const message = `\`${path.written}\` is not known: the rows of ${row.label} are texts or numbers, not maps`;
+    const message = `\`${path.written}\` is not known: the rows of ${row.label} are strings or numbers, not maps`;
     return { code: 'MB1203', message, hint: 'the row itself is {{row}}' };
   }
   return checkColumn(path, row);

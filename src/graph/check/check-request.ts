@@ -161,7 +161,7 @@ class RequestCheck {
         break;
       case 'boolean':
         if (typeof value === 'boolean') return;
-        this.#reportType(name, value, 'true or false', 'write true or false; in YAML 1.2, yes and no are texts');
+        this.#reportType(name, value, 'true or false', 'write true or false; in YAML 1.2, yes and no are strings');
         break;
       default:
         field.type satisfies never;
@@ -175,7 +175,7 @@ class RequestCheck {
   #checkText(name: string, field: Field, value: Json): void {
     const text = isOpen(value) ? openText(value) : value;
     if (typeof text !== 'string') {
-      this.#reportType(name, value, 'a text', hintForText(value));
+      this.#reportType(name, value, 'a string', hintForText(value));
       return;
     }
     const { maxLength, values } = field;
@@ -195,14 +195,14 @@ class RequestCheck {
   #checkList(name: string, field: Field, value: Json): void {
     if (!Array.isArray(value)) {
       const isOne = isOpen(value) || typeof value === 'string';
-      this.#reportType(name, value, 'a list', isOne ? 'write it as a list: put it in [ ]' : 'write a list of texts');
+      this.#reportType(name, value, 'a list', isOne ? 'write it as a list: put it in [ ]' : 'write a list of strings');
       return;
     }
     for (const [index, item] of value.entries()) {
       const at = [name, index];
       if (item === unknownValue || isOpen(item)) continue;
       if (typeof item !== 'string') {
-        const message = `entry ${index + 1} of \`${name}\` is ${describeValue(item)}, and must be a text`;
+        const message = `entry ${index + 1} of \`${name}\` is ${describeValue(item)}, and must be a string`;
         const hint = 'a list in a list: let the template stand alone, without [ ]';
         this.#report(at, message, Array.isArray(item) ? hint : hintForText(item));
       } else if (item.trim() === '') {
@@ -350,9 +350,9 @@ function listTiers(tiers: readonly string[]): string {
 }
 
 function hintForText(value: Json): string {
-  if (value === null) return 'write a text, or remove the field';
-  if (Array.isArray(value)) return 'write one text; {{join … ", "}} makes one of a list';
-  return isMap(value) ? 'write one text' : 'put it in quotes, here or in the data';
+  if (value === null) return 'write a string, or remove the field';
+  if (Array.isArray(value)) return 'write one string; {{join … ", "}} makes one of a list';
+  return isMap(value) ? 'write one string' : 'put it in quotes, here or in the data';
 }
 
 export function isOpen(value: Json | undefined): value is JsonMap {

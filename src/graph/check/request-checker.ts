@@ -145,7 +145,7 @@ function describeFault(problem: SchemaProblem, value: Json, { path, fields, isSa
 }
 
 function describeSeen(value: Json | undefined): string {
-  if (typeof value === 'string' && value.length > 60) return `a text of ${[...value].length} characters`;
+  if (typeof value === 'string' && value.length > 60) return `a string of ${[...value].length} characters`;
   return describeOpen(value);
 }
 

@@ -96,7 +96,7 @@ class MatrixReading {
     const { value, path } = found;
     const hint = isScalar(value)
       ? `make \`${path.join('.')}\` a list: [${JSON.stringify(typeof value === 'string' ? shorten(value) : value)}]`
-      : 'an axis is a list of texts, numbers, and maps with `id`';
+      : 'an axis is a list of strings, numbers, and maps with `id`';
     this.#report([name], `the axis \`${name}\` is ${describeValue(value)}`, hint);
     return undefined;
   }

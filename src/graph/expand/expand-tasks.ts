@@ -353,7 +353,7 @@ function renderKey(task: Task, row: Row | undefined, expansion: Expansion): stri
   if (value === unknownValue) return undefined;
   if (isScalar(value)) return String(value);
   const message = `the key of task \`${task.id}\` is ${describeValue(value)}`;
-  const hint = 'a key is a text or a number';
+  const hint = 'a key is a string or a number';
   expansion.reportError({ code: 'MB1401', message, hint, place: places.value(path), ...whereIs(task, row) });
   return undefined;
 }

@@ -63,7 +63,7 @@ function setVar(vars: JsonMap, { name, value, place, text, unsendable }: GivenVa
   const hint =
     text !== undefined
       ? hintForText(name, type)
-      : wanted === 'a text' && isScalar(value)
+      : wanted === 'a string' && isScalar(value)
         ? `put it in quotes: "${value}"`
         : `write ${wanted}, or change the declaration`;
   expansion.reportError({ code: 'MB1103', message, hint, place });
@@ -123,7 +123,7 @@ function typeOf(value: Json): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
   if (isMap(value)) return 'a map';
-  return typeof value === 'string' ? 'a text' : typeof value === 'number' ? 'a number' : 'true or false';
+  return typeof value === 'string' ? 'a string' : typeof value === 'number' ? 'a number' : 'true or false';
 }
 
 function readText(text: string, declared: Json): Pick<GivenVar, 'value' | 'unsendable'> {

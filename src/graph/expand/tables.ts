@@ -148,7 +148,7 @@ function valueFor(
   // `check-task.ts` reports a name that no row has, once for the task.
   const isReported = rendered === undefined && (typeof rows === 'string' || rows.columns?.includes(column) !== true);
   if (rendered === unknownValue || isReported) return undefined;
-  const message = `the value of \`${column}\`, on which table \`${name}\` is joined, is neither a text nor a number`;
+  const message = `the value of \`${column}\`, on which table \`${name}\` is joined, is neither a string nor a number`;
   const hint = 'name a column or an axis, as in "{{row.sku}}"';
   const place = value === undefined ? (draft.row?.place() ?? manifest.places.value(path)) : manifest.places.value(path);
   expansion.report(withTrail({ code: 'MB1307', severity: 'error', message, hint, place }, draft));

@@ -136,7 +136,7 @@ class StepRendering {
     const message = `\`${field}\` is empty${why}, and no other field of the request describes the output`;
     const hint = isCell
       ? `fill the cell, or leave out steps without it: \`when: ${JSON.stringify(`{{ne (trim row.${pathPart(column)}) ''}}`)}\``
-      : 'write a text, or leave the step out with `when:`';
+      : 'write a string, or leave the step out with `when:`';
     const place = this.#places.value(path);
     this.#report({ code: 'MB1502', severity: 'error', message, hint, place }, column);
   }
@@ -185,7 +185,7 @@ class StepRendering {
     if (written === unknownValue) return '';
     const place = () => (task.save === undefined ? places.key(taskPath(task.id)) : places.value(path));
     if (!isScalar(written)) {
-      this.#refuse('MB1602', 'the output path is not a text', 'write a path, as in images/{{key}}', place());
+      this.#refuse('MB1602', 'the output path is not a string', 'write a path, as in images/{{key}}', place());
       return '';
     }
     const plain = String(written).normalize('NFC');
@@ -211,7 +211,7 @@ class StepRendering {
     if (typeof ratio === 'string' && ratioForm.test(ratio)) return { ...expect, ratio };
     if (ratio !== unknownValue) {
       const message = `\`expect.ratio\` of \`${this.#draft.address}\` is ${describeValue(ratio)}: not a ratio of width to height`;
-      this.#refuse('MB1103', message, 'it must give a text such as "16:9"', this.#places.value(path));
+      this.#refuse('MB1103', message, 'it must give a string such as "16:9"', this.#places.value(path));
     }
     return undefined;
   }

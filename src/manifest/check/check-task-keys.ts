@@ -70,7 +70,7 @@ const wrongForeach: {
   readonly [form in ReturnType<typeof classifyForeach>]?: (written: string) => { is: string; hint: string };
 } = {
   'list in quotes': (written) => ({
-    is: 'is a list in quotes, which is a text',
+    is: 'is a list in quotes, which is a string',
     hint: `remove the quotes: ${written}`,
   }),
   'template with one brace': (written) => ({
@@ -114,7 +114,7 @@ function checkSchema(owner: string, task: JsonMap, tell: Tell): void {
 function checkWhen(owner: string, task: JsonMap, tell: Tell): void {
   const when = ownValue(task, 'when');
   if (typeof when !== 'string' || readWhen(when) !== undefined) return;
-  const message = `\`when\` of ${owner} is the text "${shorten(when)}", not true or false`;
+  const message = `\`when\` of ${owner} is the string "${shorten(when)}", not true or false`;
   tell('value', ['when'], message, hintForWhen(when.trim()));
 }
 

@@ -131,12 +131,12 @@ function findCut(path: Path, field: string, places: FilePlaces): Diagnostic[] {
   const [anchor = '', name] = /&([^\s,[\]{}]+)[ \t]+$/.exec(before) ?? [];
   if (name !== undefined && !text.includes(`*${name}`)) {
     const message = `\`${field}\` begins after \`&${shorten(name)}\`, which YAML reads as an anchor that nothing uses`;
-    warn(message, 'put the text in quotes if the & belongs to it', start.offset - anchor.length, start.offset);
+    warn(message, 'put the string in quotes if the & belongs to it', start.offset - anchor.length, start.offset);
   }
   const comment = /^[ \t]+#[^\r\n]*/.exec(text.slice(end.offset))?.[0];
   if (comment !== undefined && !/^["'|>]/.test(text.slice(start.offset))) {
     const message = `\`${field}\` ends before the #: "${shorten(comment.trim())}" is a comment`;
-    const hint = 'put the text in quotes if the # belongs to it, or the comment on a line of its own';
+    const hint = 'put the string in quotes if the # belongs to it, or the comment on a line of its own';
     warn(message, hint, end.offset + comment.indexOf('#'), end.offset + comment.length);
   }
   return diagnostics;

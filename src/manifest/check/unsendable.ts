@@ -31,7 +31,7 @@ export function whyTextIsUnsendable(text: string): Unsendable | undefined {
  */
 export function whyNumberIsUnsendable(value: number, written: string): Unsendable | undefined {
   const shown = shorten(written, 40);
-  const hint = `write a number that is nearer to 0, or quote it where a text is meant: "${shown}"`;
+  const hint = `write a number that is nearer to 0, or quote it where a string is meant: "${shown}"`;
   if (!Number.isFinite(value)) return { written: shown, problem: 'is too large for a number', hint };
   if (value === 0 && /^[-+]?[0-9.]*[1-9]/.test(written)) {
     return {

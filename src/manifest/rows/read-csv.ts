@@ -160,14 +160,14 @@ function readRecords(text: string, separator: string): CsvRecord[] {
 
 function explainCsvError(error: CsvError, text: string, label: string): Wrong & { line: number } {
   const line = typeof error.lines === 'number' ? error.lines : 1;
-  const twice = 'write a quote inside of a quoted text twice: ""';
+  const twice = 'write a quote inside of a quoted string twice: ""';
   switch (error.code) {
     case 'CSV_QUOTE_NOT_CLOSED': {
       const hint = `close it with another double quote; ${twice}`;
       return { line: lineOfOpenQuote(text), message: `a double quote in ${label} is not closed`, hint };
     }
     case 'CSV_INVALID_CLOSING_QUOTE':
-      return { line, message: `a text in ${label} continues after its closing quote`, hint: twice };
+      return { line, message: `a string in ${label} continues after its closing quote`, hint: twice };
     case 'INVALID_OPENING_QUOTE': {
       const hint = isPreceded.test(text.split('\n')[line - 1] ?? '')
         ? 'remove the space or `=` before the first quote of a value'

@@ -42,7 +42,7 @@ export function readRows(data: {
     case 'yaml':
       return readYamlRows(source, data.path);
     case 'xlsx':
-      throw new Error(`internal error: the workbook ${data.path} was read as a text`);
+      throw new Error(`internal error: the workbook ${data.path} was read as a string`);
     case undefined:
       return { diagnostics: [] };
     default:
@@ -70,7 +70,7 @@ export function rowsFromList(
   if (list === unknownValue) return { diagnostics: [] };
   if (!Array.isArray(list)) {
     const message = `${label} is ${describeValue(list)}, not a list of rows`;
-    const hint = 'write a list: one entry per row, each a text, a number or a map of columns';
+    const hint = 'write a list: one entry per row, each a string, a number or a map of columns';
     return { diagnostics: [{ code, severity: 'error', message, hint, place: placeOf(0) }] };
   }
   const diagnostics: Diagnostic[] = [];
@@ -87,7 +87,7 @@ export function rowsFromList(
       continue;
     }
     const message = `row ${index + 1} of ${label} is ${describeValue(value)}`;
-    const hint = 'a row is a text, a number, true or false, or a map of columns';
+    const hint = 'a row is a string, a number, true or false, or a map of columns';
     diagnostics.push({ code, severity: 'error', message, hint, place: placeOf(index) });
   }
   if (diagnostics.length > 0) return { diagnostics };
@@ -171,7 +171,7 @@ function wrongIn(source: Source, part: { text: string; start: number }): Diagnos
     return {
       code: 'MB1106',
       severity: 'error',
-      message: `${written ?? 'a text'} ${problem}`,
+      message: `${written ?? 'a string'} ${problem}`,
       hint,
       place: placeOf(found),
     };

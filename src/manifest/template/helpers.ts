@@ -126,8 +126,8 @@ function lookUp(map: Json | undefined, key: Json | undefined): HelperResult {
 function joinList(list: Json | undefined, separator: Json | undefined): HelperResult {
   if (!Array.isArray(list)) return { wrong: `needs a list, and got ${describeValue(list)}` };
   const odd = list.find((item) => !isScalar(item));
-  if (odd !== undefined) return { wrong: `needs a list of texts and numbers, and found ${describeValue(odd)} in it` };
-  if (separator !== undefined && !isScalar(separator)) return { wrong: 'needs a text between the items' };
+  if (odd !== undefined) return { wrong: `needs a list of strings and numbers, and found ${describeValue(odd)} in it` };
+  if (separator !== undefined && !isScalar(separator)) return { wrong: 'needs a string between the items' };
   const between = String(separator ?? ', ');
   // Checked before the string is built, as in `replace`.
   const length = list.reduce<number>((sum, item) => sum + String(item).length + between.length, 0);
@@ -139,7 +139,7 @@ function splitText(text: Json | undefined, separator: Json | undefined): HelperR
   if (Array.isArray(text)) return { value: text };
   if (text !== null && !isScalar(text)) return { wrong: `needs text, but got ${describeValue(text)}` };
   if (separator !== undefined && (!isScalar(separator) || separator === '')) {
-    return { wrong: 'needs a text between the items' };
+    return { wrong: 'needs a string between the items' };
   }
   const parts = String(text ?? '').split(separator === undefined ? /[;,\n]/ : String(separator));
   return { value: parts.map((part) => part.trim()).filter((part) => part !== '') };
@@ -153,7 +153,7 @@ function truncate(value: Json | undefined, count: Json | undefined): HelperResul
 }
 
 function pad(value: Json | undefined, width: Json | undefined, fill: Json | undefined): HelperResult {
-  if (!isScalar(value)) return { wrong: `needs a text or a number, and got ${describeValue(value)}` };
+  if (!isScalar(value)) return { wrong: `needs a string or a number, and got ${describeValue(value)}` };
   const least = wholeNumber(width);
   if (least === undefined || least > 1000)
     return { wrong: `needs a width up to 1000, and got ${describeValue(width)}` };
@@ -168,8 +168,8 @@ function pad(value: Json | undefined, width: Json | undefined, fill: Json | unde
 const longestResult = 262_144;
 
 function replace(value: Json | undefined, from: Json | undefined, to: Json | undefined): HelperResult {
-  if (!isScalar(value) || !isScalar(from) || !isScalar(to)) return { wrong: 'needs three texts' };
-  if (from === '') return { wrong: 'needs something to look for, and got an empty text' };
+  if (!isScalar(value) || !isScalar(from) || !isScalar(to)) return { wrong: 'needs three strings' };
+  if (from === '') return { wrong: 'needs something to look for, and got an empty string' };
   const parts = String(value).split(String(from));
   // Checked before the string is built, because a few nested calls would fill the memory.
   if (String(value).length + parts.length * String(to).length > longestResult) {

@@ -16,7 +16,7 @@ const maxTemplateDepth = 20;
 export function parseTemplate(text: string): ParsedTemplate {
   if (new TextEncoder().encode(text).length > maxTemplateBytes) {
     const message = `a template of ${Math.ceil(text.length / 1024)} KiB is too long`;
-    const hint = `a template may have ${maxTemplateBytes / 1024} KiB; put long texts into a data file`;
+    const hint = `a template may have ${maxTemplateBytes / 1024} KiB; put long strings into a data file`;
     return { faults: [{ code: 'MB1007', message, hint, start: 0, end: 1 }], paths: [] };
   }
   let program: hbs.AST.Program;
@@ -103,7 +103,7 @@ function findWrongTag(text: string, tags: readonly Tag[]): TemplateFault | undef
   });
   if (wrong === undefined) return undefined;
   const hint =
-    'write {{row.name}}, {{helper row.name}} or {{#if row.name}}…{{/if}}; texts in it go in double quotes; a name with other characters is row.[the name]';
+    'write {{row.name}}, {{helper row.name}} or {{#if row.name}}…{{/if}}; strings in it go in double quotes; a name with other characters is row.[the name]';
   return syntaxFault(wrong, `${textOf(text, wrong)} is not a template expression`, hint);
 }
 

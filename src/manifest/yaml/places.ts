@@ -182,7 +182,7 @@ class TreeReading {
     const tag = 'tag' in node ? node.tag : undefined;
     if (typeof tag === 'string' && !jsonTags.includes(tag)) {
       const written = tag.replace('tag:yaml.org,2002:', '!!');
-      const hint = 'leave the tag out; texts, numbers, true, false, lists and maps need none';
+      const hint = 'leave the tag out; strings, numbers, true, false, lists and maps need none';
       return this.#refuse(this.#codes.wrong, node, { message: `the tag ${shorten(written)} is not supported`, hint });
     }
     if (isMap(node)) return this.#convertMap(node, depth);
@@ -310,7 +310,7 @@ class TreeReading {
     if (typeof value === 'string') return { value, size: 1 };
     if (typeof value !== 'number' || !Number.isFinite(value)) {
       const message = `${shorten(written)} is not a number that JSON can hold`;
-      const hint = `quote it if it is a text: "${shorten(written)}"`;
+      const hint = `quote it if it is a string: "${shorten(written)}"`;
       return this.#refuse(this.#codes.wrong, node, { message, hint });
     }
     if (this.#codes.number !== undefined && String(value) !== written) {
@@ -323,7 +323,7 @@ class TreeReading {
   }
 
   #refuseUnsendable(node: unknown, { written, problem, hint }: Unsendable): Converted {
-    const message = `${written ?? 'a text'} ${problem}`;
+    const message = `${written ?? 'a string'} ${problem}`;
     return this.#refuse(this.#codes.unsendable ?? this.#codes.wrong, node, { message, hint });
   }
 
@@ -356,12 +356,12 @@ class TreeReading {
 const refused: Converted = { value: unknownValue, size: 1 };
 
 const keyIsCollection = {
-  message: 'a key must be a text, not a map or a list',
-  hint: 'write a name before the `:`, or quote the text that it begins with',
+  message: 'a key must be a string, not a map or a list',
+  hint: 'write a name before the `:`, or quote the string that it begins with',
 };
 const keyIsEmpty = {
   message: 'a key is empty',
-  hint: 'write a name before the `:`, or quote the text if the colon belongs to it',
+  hint: 'write a name before the `:`, or quote the string if the colon belongs to it',
 };
 
 function rangeOf(node: unknown): [start: number, end: number] {

@@ -121,7 +121,7 @@ const words: { readonly [code: string]: { message: string; hint: string } } = {
   },
   BLOCK_AS_IMPLICIT_KEY: {
     message: 'this value has a second `: `, on its line or on a deeper one below',
-    hint: 'quote the text if the colon belongs to it: "…: …"; otherwise check the indentation of the lines below',
+    hint: 'quote the string if the colon belongs to it: "…: …"; otherwise check the indentation of the lines below',
   },
   MULTILINE_IMPLICIT_KEY: {
     message: 'this line is not `key: value`',
@@ -132,12 +132,12 @@ const words: { readonly [code: string]: { message: string; hint: string } } = {
     hint: 'look for a missing quote, bracket or colon here or above',
   },
   BAD_SCALAR_START: {
-    message: 'an unquoted text cannot start with this character',
-    hint: 'put the text in quotes',
+    message: 'an unquoted string cannot start with this character',
+    hint: 'put the string in quotes',
   },
   UNEXPECTED_TOKEN: {
     message: 'unexpected text after the value',
-    hint: 'put the whole text in quotes, or check the indentation',
+    hint: 'put the whole string in quotes, or check the indentation',
   },
   BAD_DQ_ESCAPE: {
     message: 'this backslash escape does not exist in double quotes',
@@ -196,7 +196,7 @@ function findCurlyQuote(source: Source, offset: number): Cause | undefined {
   const before = /^[^"'#“„‘]*?(?::[ \t]+|-[ \t]+|[[{,][ \t]*|^[ \t]*)(?=[“”„‘])/.exec(line.text)?.[0];
   if (before === undefined) return undefined;
   const start = line.start + before.length;
-  return { message: 'not valid YAML: curly quotes do not quote a text', hint: curlyHint, start, end: start + 1 };
+  return { message: 'not valid YAML: curly quotes do not quote a string', hint: curlyHint, start, end: start + 1 };
 }
 
 function findTab(source: Source, errors: readonly YAMLParseError[]): Cause | undefined {
@@ -218,9 +218,9 @@ function findUnquotedTemplate(source: Source, errors: readonly YAMLParseError[])
       const before = /^[^"'#]*?(?::|-)[ \t]+(?=\{\{)/.exec(line.text)?.[0];
       if (before === undefined) continue;
       const text = shorten(line.text.slice(before.length)).replaceAll('"', '\\"');
-      const message = 'a text that starts with {{ is not quoted, so YAML reads it as a map';
+      const message = 'a string that starts with {{ is not quoted, so YAML reads it as a map';
       const [start, end] = [line.start + before.length, line.start + line.text.length];
-      return { code: 'unquoted', message, hint: `quote the whole text: "${text}"`, start, end };
+      return { code: 'unquoted', message, hint: `quote the whole string: "${text}"`, start, end };
     }
   }
   return undefined;

@@ -24,7 +24,7 @@ tasks:
       .split('\n')
       .flatMap((line) => (line.trimStart().startsWith('::') || line.includes('##[') ? [line.trim()] : []));
 
-  test('a GitHub job annotates the manifest with failed steps, and texts of the campaign or the service are no commands', async () => {
+  test('a GitHub job annotates the manifest with failed steps, and strings of the campaign or the service are no commands', async () => {
     const error = 'moderated\n::stop-commands::x ##[error]y';
     const faults = withFaults([
       { on: 'create', match: 'error::b', do: { type: 'status', status: 400, body: { success: false, error } } },

@@ -138,7 +138,7 @@ describe('each guard stands in one place', () => {
     expect(others).toEqual(['cli/bin.ts', 'cli/consent.ts', 'cli/recorder.ts']);
   });
 
-  test('one function removes the key from texts', () => {
+  test('one function removes the key from strings', () => {
     expect(filesWith(/replaceAll\([^)]*'\[key\]'/)).toEqual(['service/secrets.ts']);
     expect(filesWith(/export function makeRedact/)).toEqual(['service/secrets.ts']);
     // Whoever holds the token makes the function from it and hands both on together.

@@ -240,7 +240,7 @@ describe('rows that tasks share', () => {
       'a condition that is none',
       shared(hero).replace('"{{ne row.sku \'C3\'}}"', 'maybe'),
       ['MB1103 campaign.yaml:4:57'],
-      'of rows `products` is the text "maybe"',
+      'of rows `products` is the string "maybe"',
     ],
   ])('mistakes: %s', (_name, text, expected, says) => {
     const { found, diagnostics } = load(text, { data: rows });

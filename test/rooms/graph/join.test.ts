@@ -94,7 +94,7 @@ it.each<[name: string, lines: string[], expected: string[]]>([
     ['use hero@A,1:1 hero@B,1:1'],
   ],
   [
-    'a number and a text that are alike',
+    'a number and a string that are alike',
     [
       '  hero: { kind: image, matrix: { n: [1, 2] }, with: { prompt: x } }',
       '  use: { kind: image, matrix: { n: ["2"] }, with: { prompt: "{{tasks.hero.url}}" } }',

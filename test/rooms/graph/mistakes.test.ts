@@ -126,13 +126,13 @@ describe('mistakes', () => {
     ],
     ['an axis without values', tasks('  a: { kind: image, matrix: { r: [] }, with: { prompt: x } }'), 'MB1103 4:31'],
     [
-      'an axis that is one text',
+      'an axis that is one string',
       tasks('  a: { kind: image, matrix: { ratio: "1:1" }, with: { prompt: "{{matrix.ratio}}" } }'),
       'MB1103 4:38',
       'write a list: ["1:1"]',
     ],
     [
-      'an axis that is a text with a template in it',
+      'an axis that is a string with a template in it',
       `vars: { l: [1] }\n${tasks('  a: { kind: image, matrix: { r: "x {{vars.l}}" }, with: { prompt: x } }')}`,
       'MB1202 5:34',
     ],
@@ -196,7 +196,7 @@ describe('mistakes', () => {
       ).replace(/^[\s\S]*?(?=tasks:)/, '')}`,
       data: { 't.csv': 'id,text\n1,y\n' },
       found: ['MB1307 5:31'],
-      says: ['neither a text nor a number'],
+      says: ['neither a string nor a number'],
     },
     [
       'ten thousand million cells',
@@ -302,7 +302,7 @@ describe('null in a template', () => {
       'found null in it',
     ],
     [
-      'alone, where a text or a number must stand',
+      'alone, where a string or a number must stand',
       withVars(
         'n: null, m: "{{vars.n}}", l: [a, null]',
         '  a: { kind: image, with: { prompt: "{{vars.n}}" } }',

@@ -43,7 +43,7 @@ describe('going through the parts of an output', () => {
     ]);
   });
 
-  test('a link inside a text is filled in later', () => {
+  test('a link inside a string is filled in later', () => {
     const graph = graphOf(`${talk()}${shorts.replace('{{row.number}}"', '{{row.number}} of {{row.url}}"')}`);
     expect(graph.steps[1]?.request.prompt).toEqual({
       $text: ['part 1 of ', { $ref: 'talk', field: 'clips.0.url' }],

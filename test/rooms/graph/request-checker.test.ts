@@ -49,12 +49,12 @@ describe('mistakes, in words', () => {
       [],
     ],
     ['no whole number', { prompt: 'abc', duration: 1.5 }, 'duration', 'is the number 1.5: it must be integer', []],
-    ['a text for a number', { prompt: 'abc', seed: '5' }, 'seed', 'is "5": it must be integer', []],
+    ['a string for a number', { prompt: 'abc', seed: '5' }, 'seed', 'is "5": it must be integer', []],
     [
-      'a long text',
+      'a long string',
       { prompt: 'a'.repeat(101) },
       'prompt',
-      'is a text of 101 characters: it must NOT have more than 100 characters',
+      'is a string of 101 characters: it must NOT have more than 100 characters',
       [],
     ],
     [
@@ -94,7 +94,7 @@ describe('mistakes, in words', () => {
       'is the number 7: it must be string',
       [],
     ],
-    ['a text for yes', { prompt: 'abc', loop: 'yes' }, 'loop', 'is "yes": it must be boolean', []],
+    ['a string for yes', { prompt: 'abc', loop: 'yes' }, 'loop', 'is "yes": it must be boolean', []],
   ])('%s', (_name, request, at, message, says) => {
     const faults = check(strict, request);
     expect(faults.map((fault) => [fault.code, fault.message, fault.at.join('.')])).toEqual([
@@ -117,7 +117,7 @@ describe('mistakes, in words', () => {
 describe('what comes from other steps', () => {
   it.each<[string, Json]>([
     ['a link stands for itself, whatever its form', { $ref: 'hero', field: 'url' }],
-    ['a text with a link in it', { $text: ['see ', { $ref: 'hero', field: 'url' }] }],
+    ['a string with a link in it', { $text: ['see ', { $ref: 'hero', field: 'url' }] }],
   ])('%s', (_name, image) => {
     expect(check(strict, { prompt: 'abc', image })).toEqual([]);
   });

@@ -49,7 +49,7 @@ describe('kinds whose requests the service does not document', () => {
       'shorten it by 2',
     ],
     [
-      'a limit of a text that holds what another step will give, and of each text of a list',
+      'a limit of a string that holds what another step will give, and of each text of a list',
       tasks(
         '  b: { kind: image, with: { prompt: y } }',
         '  a:',
@@ -151,7 +151,7 @@ describe('kinds whose requests the service does not document', () => {
       found: ['MB1502 4:98'],
       says: ['`de` of row 2 of a.csv has no value', `when: "{{ne (trim row.de) ''}}"`],
     },
-    ['a length as a text', video('duration: "5"'), 'MB1503 4:39', 'without quotes'],
+    ['a length as a string', video('duration: "5"'), 'MB1503 4:39', 'without quotes'],
     { name: 'a link to a private network', text: video('image: https://10.0.0.1/a.png'), found: ['MB1505 4:36'] },
     { name: 'a link without https', text: video('image: http://example.com/a.png'), found: ['MB1505 4:36'] },
     [

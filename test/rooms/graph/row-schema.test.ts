@@ -26,7 +26,7 @@ const check = (file: string, rows: string, written = schema) =>
   load(manifest(file), { data: { [file]: rows, 'p.schema.json': written }, schemaCompiler });
 
 describe('rows by a schema of their own', () => {
-  test('texts of a CSV file count as what they say', () => {
+  test('strings of a CSV file count as what they say', () => {
     const { graph } = check('p.csv', 'sku,price,state\nA1,5,live\nB2,7.5,draft\n');
     expect(graph?.steps.map(({ request }) => request.prompt)).toEqual(['for 5', 'for 7.5']);
   });
@@ -202,7 +202,7 @@ describe('formats', () => {
   it.each([
     ['columns separated by |', 'r.csv', 'k|p\na|x, y\n', undefined],
     ['a space before a quote', 'r.csv', '"k", "p"\na,x\n', 'remove the space'],
-    ['a text written as a formula', 'r.csv', 'k,p\n="007",x\n', 'remove the space or `=`'],
+    ['a string written as a formula', 'r.csv', 'k,p\n="007",x\n', 'remove the space or `=`'],
     ['a quote inside', 'r.csv', 'k,p\na,19" rack\n', 'put the whole value in double quotes'],
     ['an empty JSON file', 'r.json', '\n', 'r.json is empty'],
     ['a comment in JSON', 'r.json', '// rows\n[]', 'JSON has no comments'],

@@ -253,7 +253,7 @@ testMistakes([
     says: ['`copy` cannot be used in `key` of task `hero`'],
   },
   {
-    name: 'all rows of a table in a text',
+    name: 'all rows of a table in a string',
     text: campaign(both, 'with: { prompt: "{{tables.copy}}" }'),
     data,
     found: ['MB1202 9:24'],

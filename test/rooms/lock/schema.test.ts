@@ -168,7 +168,7 @@ describe('line rules', () => {
     const long = (count: number, letter = 'a') => letter.repeat(count);
     const rules: [what: string, line: (value: Json) => object, values: Json[]][] = [
       [
-        'an "address" that is not a text of 1 to 4096 characters without control characters',
+        'an "address" that is not a string of 1 to 4096 characters without control characters',
         field('address'),
         [7, '', long(4097), 'a\u007f', 'a\u009b', 'a\u001f'],
       ],
@@ -187,7 +187,7 @@ describe('line rules', () => {
         ['x', 'constructor'],
       ],
       ['a "jobId" that is not an id of the service', field('jobId'), ['.', '..', 'a b', long(257), 7]],
-      ['an "error" that is not a text of 1 to 4096 characters', field('error'), [[], long(4097, 'e')]],
+      ['an "error" that is not a string of 1 to 4096 characters', field('error'), [[], long(4097, 'e')]],
       [
         'a "since" that is not a time like 2030-01-31T08:00:00.000Z',
         field('since', intent),
@@ -215,7 +215,7 @@ describe('line rules', () => {
         ['fine'],
       ],
       [
-        'a "note" that is not a text of 1 to 500 characters without control characters',
+        'a "note" that is not a string of 1 to 500 characters without control characters',
         (note) => ({ ...good, decisions: { verdicts: [{ ...about, is: 'picked', note, revision: 1 }] } }),
         ['a\u001bb'],
       ],

@@ -79,7 +79,7 @@ it.each<[string, object, boolean]>([
     manifest('image', { prompt: 'x', model: 'beta-v5-lite', resolution: '2k' }),
     false,
   ],
-  ['an axis that is one text', manifest('image', { prompt: 'x' }, { matrix: { r: '1:1' } }), false],
+  ['an axis that is one string', manifest('image', { prompt: 'x' }, { matrix: { r: '1:1' } }), false],
   ['lyrics that are too long', manifest('music', { prompt: 'x', lyrics: 'y'.repeat(3001) }), false],
   ['a kind that is none', manifest('imag', {}), false],
   ['a video with fields that nobody knows', manifest('video', { prompt: 'x', fps: 24, style: { a: [1] } }), true],
@@ -190,7 +190,7 @@ describe('a schema of somebody else', () => {
     expect(isValid({ uniqueItems: true }, [1, 2, { a: 1 }, { a: 1 }])).toBe(false);
   });
 
-  test('takes texts for numbers where it is told to, also when it tells what is wrong', () => {
+  test('takes strings for numbers where it is told to, also when it tells what is wrong', () => {
     const found = compiled({ properties: { a: { type: 'number' }, b: { type: 'number' } } }, { textsAreValues: true });
     expect(found.validate({ a: '1', b: '2' })).toEqual([]);
     expect(found.validate({ a: '1', b: 'x' })).toMatchObject([{ path: ['b'] }]);

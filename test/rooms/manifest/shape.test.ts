@@ -57,9 +57,14 @@ describe('shape', () => {
     ['a name with a space', image('prompt: x').replace('name: test', 'name: My Test'), 'MB1103 2:7', 'lower-case'],
     ['a task name with a slash', tasks('  a/b: { kind: image, with: { prompt: x } }'), 'MB1103 4:3'],
     ['an unknown kind', tasks('  a: { kind: imag, with: { prompt: x } }'), 'MB1103 4:14', 'did you mean `image`'],
-    ['takes as a text', tasks('  a: { kind: image, with: { prompt: x }, takes: "4" }'), 'MB1103 4:49', 'from 1 to 20'],
+    [
+      'takes as a string',
+      tasks('  a: { kind: image, with: { prompt: x }, takes: "4" }'),
+      'MB1103 4:49',
+      'from 1 to 20',
+    ],
     ['too many takes', tasks('  a: { kind: image, with: { prompt: x }, takes: 21 }'), 'MB1103 4:49'],
-    ['needs as a text', tasks('  a: { kind: image, with: { prompt: x }, needs: b }'), 'MB1103 4:49'],
+    ['needs as a string', tasks('  a: { kind: image, with: { prompt: x }, needs: b }'), 'MB1103 4:49'],
     ['an empty budget', `budget:\n${image('prompt: x')}`, 'MB1103 1:1', 'is empty'],
 
     {
@@ -142,11 +147,11 @@ describe('when', () => {
     ['yes', task('when: yes'), 'MB1103 4:27', 'YAML 1.2', 'write when: true'],
     ['a name without braces', task('when: row.active'), 'MB1103 4:27', '"{{row.active}}"'],
     ['single braces', task('when: "{ row.active }"'), 'MB1103 4:27', '"{{row.active}}"'],
-    ['an empty text', task('when: ""'), 'MB1103 4:27', 'write true, false'],
+    ['an empty string', task('when: ""'), 'MB1103 4:27', 'write true, false'],
     ['nothing', task('when:'), 'MB1103 4:21', 'is empty'],
     ['a template without quotes', task('when: {{row.active}}'), 'MB1008 4:27', '"{{row.active}}"'],
     [
-      'a template without quotes and a text behind it',
+      'a template without quotes and a string behind it',
       tasks('  a:', '    kind: image', '    when: {{row.a}} true'),
       'MB1008 6:11',
       '"{{row.a}} true"',
@@ -185,7 +190,7 @@ describe('retry', () => {
 
 describe('expect', () => {
   testShapeMistakes([
-    ['a text', task('expect: image/png'), 'MB1103 4:29', 'expect: { width'],
+    ['a string', task('expect: image/png'), 'MB1103 4:29', 'expect: { width'],
     ['nothing in it', task('expect: {}'), 'MB1103 4:21', 'is empty'],
     ['a typing mistake', task('expcet: { width: 5 }'), 'MB1101 4:21', 'did you mean `expect`'],
     ['a typing mistake inside', task('expect: { widht: 5 }'), 'MB1101 4:31', 'did you mean `width`'],
@@ -255,7 +260,12 @@ describe('foreach, schema and maxItems', () => {
     ['a limit for a list', task('foreach: [a], maxItems: 3'), 'MB1103 4:35', 'has no effect', '{{tasks.talk.clips}}'],
     ['a limit for no rows', task('maxItems: 3'), 'MB1103 4:21', 'has no effect'],
     ['a part of parts', task('foreach: "{{tasks.talk.clips.0}}", maxItems: 3'), 'MB1202 4:30, MB1103 4:56'],
-    ['a text around a template', task('foreach: "{{vars.folder}}/*.jpg"'), 'MB1202 4:30', 'exactly one {{vars.name}}'],
+    [
+      'a string around a template',
+      task('foreach: "{{vars.folder}}/*.jpg"'),
+      'MB1202 4:30',
+      'exactly one {{vars.name}}',
+    ],
     ['a list in quotes', task('foreach: "[en, de]"'), 'MB1103 4:30', 'remove the quotes: [en, de]'],
     ['single braces', task('foreach: "{vars.list}"'), 'MB1103 4:30', '"{{vars.list}}"'],
     ['a web address', task('foreach: "https://example.com/p.csv"'), 'MB1103 4:30', 'download'],

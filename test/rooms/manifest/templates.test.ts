@@ -91,7 +91,7 @@ it.each([
   expect(render(template)).toEqual(expected);
 });
 
-it('a text that is exactly one path keeps the type of the value', () => {
+it('a string that is exactly one path keeps the type of the value', () => {
   const text = (value: string) => `version: 1
 name: test
 vars: { refs: ["https://example.com/a.png"], n: 7 }
@@ -177,15 +177,15 @@ describe('template mistakes', () => {
     ['braces that are not closed', image('prompt: "a {{vars.x"'), 'MB1201 7:18'],
     ['an expression that is none', image('prompt: "ok {{! fine }} {{matrix.0}}"'), 'MB1201 7:31'],
     [
-      'a map in a text',
+      'a map in a string',
       `vars: { m: { k: 1 } }\n${image('prompt: "a {{vars.m}}"')}`,
       'MB1204 8:20',
       'vars.m',
       'map',
       'cannot be printed',
     ],
-    ['a list in a text', `vars: { l: [1] }\n${image('prompt: "a {{vars.l}}"')}`, 'MB1204 8:20', 'join vars.l'],
-    ['nothing in a text', `vars: { n: null }\n${image('prompt: "a {{vars.n}}"')}`, 'MB1204 8:20', 'default vars.n'],
+    ['a list in a string', `vars: { l: [1] }\n${image('prompt: "a {{vars.l}}"')}`, 'MB1204 8:20', 'join vars.l'],
+    ['nothing in a string', `vars: { n: null }\n${image('prompt: "a {{vars.n}}"')}`, 'MB1204 8:20', 'default vars.n'],
     ['a helper that is none', image('prompt: "{{slugg vars.x}}"'), 'MB1202 7:18, MB1203 7:24', 'did you mean `slug`'],
     [
       'lookup of what is not in the map',
@@ -237,7 +237,7 @@ describe('template mistakes', () => {
       'MB1202 5:46',
     ],
     [
-      'a list of outputs in a text',
+      'a list of outputs in a string',
       tasks(
         '  b: { kind: image, with: { prompt: x } }',
         '  a: { kind: image, with: { prompt: "x {{tasks.b.urls}}" } }',
@@ -315,7 +315,7 @@ describe('helpers', () => {
 
 const influencer = (...lines: string[]) => image(...lines).replace('kind: image', 'kind: influencer');
 
-describe('texts that no request can carry', () => {
+describe('strings that no request can carry', () => {
   testMistakes([
     [
       'NUL, as each of its escapes',

@@ -98,7 +98,7 @@ describe('planMarkdown', () => {
   });
 
   it.each([1, 250])(
-    'lists as many steps as a comment holds, and counts the rest; their texts are %i long',
+    'lists as many steps as a comment holds, and counts the rest; their strings are %i long',
     (length) => {
       const rows = Array.from({ length: 10_000 }, (_, index) =>
         row(`${index % 2 === 0 ? 'hero' : 'logo'}@${index}`, 'create', { reason: 'x'.repeat(length) }),
@@ -113,7 +113,7 @@ describe('planMarkdown', () => {
     },
   );
 
-  it('cuts long texts', () => {
+  it('cuts long strings', () => {
     expect(markdownCode('x'.repeat(501))).toBe(`\`${'x'.repeat(499)}…\``);
   });
 });

@@ -199,7 +199,7 @@ tasks:
   expect(told).not.toContain('saves to');
 });
 
-test('a changed step: both texts of the field that changed, and what is on record', async () => {
+test('a changed step: both strings of the field that changed, and what is on record', async () => {
   const campaign = new TestCampaign(images(1));
   await campaign.run();
   campaign.graph = graphOf(images(1).replace('a {{row}}', 'a red {{row}}'));

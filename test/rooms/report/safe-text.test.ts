@@ -163,14 +163,14 @@ describe('tableText', () => {
     expect(tableText(columns, [])).toBe('');
   });
 
-  test('texts from elsewhere do nothing to a terminal or a build system', () => {
+  test('strings from elsewhere do nothing to a terminal or a build system', () => {
     const text = tableText([{ title: 'id' }, { title: 'x' }], [['::error::\u001b[31m', 'a\n::b\tc']]);
     expect(text).toBe('id                    x\n\\x3a:error::\\x1b[31m  a\\n::b\\tc\n');
   });
 
   const cell = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 30 }), fc.constantFrom('::stop::', '\t', '\u001b[1m'));
   forAll([fc.array(fc.tuple(cell, cell, cell, cell), { minLength: 1 }), fc.integer({ min: 20, max: 90 })], 200)(
-    'whatever the texts are, a table fits or becomes blocks, and has no tabs',
+    'whatever the strings are, a table fits or becomes blocks, and has no tabs',
     (all, width) => {
       const text = tableText(columns, all, width);
       expect(text).not.toContain('\t');

@@ -92,7 +92,7 @@ it('as Markdown', () => {
   expect(compareMarkdown(compared, { path })).toMatchSnapshot();
 });
 
-it('a text of the campaign has no structure in Markdown', () => {
+it('a string of the campaign has no structure in Markdown', () => {
   const hostile = 'a|`b` | @team\\|';
   const steps = compared.steps.map((step) => ({
     ...step,
