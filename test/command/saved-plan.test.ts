@@ -39,6 +39,23 @@ const options = (more: string): [string, string] => ['"options": {', `"options":
 
 const booked = ({ sandbox }: Trial) => sandbox.ledger().length;
 
+/** However often the plan is applied from here on, it ends so, and no more was bought than these. */
+async function expectSettled(trial: Trial, jobs: number, ends = 0): Promise<void> {
+  for (let again = 0; again < 2; again += 1) {
+    await trial.run(['apply', name, '--yes'], { ends });
+    expect(booked(trial)).toBe(jobs);
+  }
+}
+
+/** The account is empty at the second create that matches. */
+const emptyAtSecond = (match?: string) =>
+  withFaults([
+    {
+      ...{ on: 'create', nth: 2, times: 1, ...(match !== undefined && { match }) },
+      do: { type: 'status', status: 402, body: { success: false, error: 'Insufficient credits' } },
+    },
+  ]).service;
+
 describe('apply of a saved plan', () => {
   test('carries out the plan without a prompt, and continues after an interruption', async () => {
     const trial = await makeCampaign();
@@ -50,10 +67,7 @@ describe('apply of a saved plan', () => {
     expect(booked(trial)).toBe(0);
     // One step is bought, as a run would have that was killed after it.
     expect((await trial.run(['apply', 'campaign.yaml', '--yes', '-s', 'hero@vase'])).code).toBe(0);
-    await trial.run(['apply', name, '--yes'], { ends: 0 });
-    expect(booked(trial)).toBe(3);
-    await trial.run(['apply', name, '--yes'], { ends: 0 });
-    expect(booked(trial)).toBe(3);
+    await expectSettled(trial, 3);
   });
 
   test('uses the options of the plan, from any folder', async () => {
@@ -129,38 +143,25 @@ describe('apply of a saved plan', () => {
     expect((await trial.apply()).code).toBe(0);
     await save(trial, ['--redo', 'hero']);
     await killAt(seen, (options) => trial.run(['apply', name, '--yes', '-v', '--concurrency', '1'], options));
-    for (let again = 0; again < 2; again += 1) {
-      await trial.run(['apply', name, '--yes'], { ends: 0 });
-      expect(booked(trial)).toBe(6);
-    }
+    await expectSettled(trial, 6);
   });
 
   test('redoes a step that was refused in its first run', async () => {
-    const error = { success: false, error: 'Insufficient credits' };
-    const refusal = { on: 'create', match: 'Tide', nth: 2, times: 1, do: { type: 'status', status: 402, body: error } };
-    const trial = await makeTrial(manifest, withFaults([refusal]));
+    const trial = await makeTrial(manifest, { service: emptyAtSecond('Tide') });
     trial.write('products.csv', products);
     expect((await trial.apply()).code).toBe(0);
     await save(trial, ['--redo', 'hero']);
     expect((await trial.run(['apply', name, '--yes', '--concurrency', '1'])).code).toBe(4);
-    for (let again = 0; again < 2; again += 1) {
-      await trial.run(['apply', name, '--yes'], { ends: 0 });
-      expect(booked(trial)).toBe(6);
-    }
+    await expectSettled(trial, 6);
   });
 
   test('continues after a refused attempt of `retry`', async () => {
-    const error = { success: false, error: 'Insufficient credits' };
-    const refusal = { on: 'create', nth: 2, times: 1, do: { type: 'status', status: 402, body: error } };
     const text = manifest.replace('resolution: 1k } }', 'resolution: 1k }, retry: { attempts: 2 } }');
-    const trial = await makeTrial(text, { service: { ...withFaults([refusal]).service, failRate: 1 } });
+    const trial = await makeTrial(text, { service: { ...emptyAtSecond(), failRate: 1 } });
     trial.write('products.csv', 'sku,name\nlamp,Aurora Lamp\n');
     await save(trial);
     expect((await trial.run(['apply', name, '--yes'])).code).toBe(4);
-    for (let again = 0; again < 2; again += 1) {
-      await trial.run(['apply', name, '--yes'], { ends: 3 });
-      expect(booked(trial)).toBe(2);
-    }
+    await expectSettled(trial, 2, 3);
   });
 
   test('covers the steps that were selected in the plan, even if the selection differs now', async () => {
@@ -169,10 +170,7 @@ describe('apply of a saved plan', () => {
     await killAt(/hero@lamp {2}created/, (options) =>
       trial.run(['apply', name, '--yes', '-v', '--concurrency', '1'], options),
     );
-    for (let again = 0; again < 2; again += 1) {
-      await trial.run(['apply', name, '--yes'], { ends: 0 });
-      expect(booked(trial)).toBe(3);
-    }
+    await expectSettled(trial, 3);
     expect((await trial.run(['plan', 'campaign.yaml', '--detailed-exitcode'])).code).toBe(0);
   });
 
@@ -185,10 +183,7 @@ describe('apply of a saved plan', () => {
     await killAt(/another job is bought/, (options) =>
       trial.run(['apply', name, '--yes', '-v', '--concurrency', '1'], options),
     );
-    await trial.run(['apply', name, '--yes'], { ends: 3 });
-    expect(booked(trial)).toBe(6);
-    expect((await trial.run(['apply', name, '--yes'])).code).toBe(3);
-    expect(booked(trial)).toBe(6);
+    await expectSettled(trial, 6, 3);
   });
 
   test('does not buy again for a job that the plan does not know', async () => {

@@ -137,18 +137,17 @@ describe('a row of data', () => {
   });
 });
 
+/** Its request holds the link of another step. */
+const variant = {
+  kind: 'image',
+  says: '',
+  more: { with: { prompt: 'a variant', referenceImages: ['{{tasks.hero.url}}'] } },
+};
+
 test('bytes that hold a link of an upstream step are asked for as they were sent, though both steps are gone', async () => {
   const { studio, copy } = await makeCampaign('image');
   const { service } = studio;
-  copy.tasks({
-    hero: { kind: 'image', says: 'a lamp' },
-    other,
-    variant: {
-      kind: 'image',
-      says: '',
-      more: { with: { prompt: 'a variant', referenceImages: ['{{tasks.hero.url}}'] } },
-    },
-  });
+  copy.tasks({ hero: { kind: 'image', says: 'a lamp' }, other, variant });
   expect(await copy.applyUntilPowerCut('image a variant')).toBe(true);
   copy.tasks({ other });
   await expectOpen(copy, service, 3);
@@ -171,14 +170,7 @@ test.each(['image', 'video'])('a budget that is all held: %s is asked for, which
 test('bytes that hold a link and are not known on this machine are not sent under their key with another link', async () => {
   const { studio, copy } = await makeCampaign('image');
   const { service } = studio;
-  copy.tasks({
-    hero: { kind: 'image', says: 'a lamp' },
-    variant: {
-      kind: 'image',
-      says: '',
-      more: { with: { prompt: 'a variant', referenceImages: ['{{tasks.hero.url}}'] } },
-    },
-  });
+  copy.tasks({ hero: { kind: 'image', says: 'a lamp' }, variant });
   expect(await copy.applyUntilPowerCut('image a variant')).toBe(true);
   copy.commit('lost');
   const elsewhere = studio.clone(copy);
