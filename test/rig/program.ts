@@ -81,11 +81,9 @@ export const has = {
   get prlimit() {
     return works('prlimit', '--version');
   },
-  get unshare() {
-    return works('unshare', '--pid', '--fork', 'true');
-  },
+  /** Mounts and processes of its own, by `unshare`. */
   get mounts() {
-    return works('unshare', '--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt');
+    return works('unshare', '--mount', '--pid', '--fork', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt');
   },
 };
 

@@ -237,7 +237,7 @@ describe.runIf(has.linux)('a holder that lives (Linux)', () => {
     expect(await take(lock)).toMatchObject({ is: 'taken' });
   });
 
-  it.runIf(has.root && has.unshare)('is not judged from another pid namespace (root)', async () => {
+  it.runIf(has.root && has.mounts)('is not judged from another pid namespace (root)', async () => {
     const { lock } = pathsIn(makeFolder());
     const holder = startProgram(fixture('hold', lock), { stdin: 'pipe' });
     await holder.saw('taken');
@@ -249,7 +249,7 @@ describe.runIf(has.linux)('a holder that lives (Linux)', () => {
     expect(later.out).toBe(`held ${holder.pid}\n`);
   });
 
-  it.runIf(has.root && has.unshare)('is not judged when /proc shows another namespace (root)', async () => {
+  it.runIf(has.root && has.mounts)('is not judged when /proc shows another namespace (root)', async () => {
     const { lock, guard } = pathsIn(makeFolder());
     const inside = startProgram(['unshare', '--pid', '--fork', ...fixture('hold', lock)], { stdin: 'pipe' });
     const out = await inside.saw('taken');
