@@ -15,7 +15,9 @@ import {
 } from './service-facts.ts';
 
 interface CheckOptions extends FactsOptions {
-  /** True if the caller calls `renew` later. Errors that only the stored document causes are then not reported. */
+  /**
+   * True if the caller calls `renew` later. Errors that come only from the stored API document are then not reported.
+   */
   asksLater?: boolean | undefined;
 }
 

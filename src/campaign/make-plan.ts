@@ -180,8 +180,8 @@ function badPlaceError({ address, path, why }: BadPlace): CampaignError {
 const mostShown = 5;
 
 /**
- * Removes posts that the user did not name by their exact address, so that a wildcard never publishes twice. Throws
- * MB3005 if no step is left, unless `settled` (a saved plan).
+ * Removes published posts from `--redo` unless the user named their exact address, so that a wildcard cannot publish a
+ * post again. Throws MB3005 if no step is left. A saved plan (`settled`) does not throw.
  */
 function sparePosts(
   redo: ReadonlySet<string>,

@@ -25,9 +25,10 @@ export interface LookUpTimes {
 }
 
 /**
- * Returns the timing of a search. The embedded sandbox lists a job at once. Any other service may receive a request at
- * any moment before the timeout, even behind a loopback address, which may be a tunnel. `graceMs` reads
- * `createTimeoutMs` at each access, because the timeout may grow.
+ * Returns the timing of a search for the job of an unanswered create request. The embedded sandbox lists a job as soon
+ * as it exists. Any other service may receive the request as late as the timeout. This includes a service at a loopback
+ * address, because that address may be a tunnel. `graceMs` reads `createTimeoutMs` at each access, because the timeout
+ * may grow.
  */
 export function lookUpTimes(isSandbox: boolean, limits: { readonly createTimeoutMs: number }): LookUpTimes {
   return {

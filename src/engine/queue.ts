@@ -8,8 +8,8 @@ import type { Breaker } from './breaker.ts';
 import { isPurchase } from './order-of-work.ts';
 
 /**
- * How often a large campaign recomputes its allotment. Answers arrive out of order, and a balance may already include
- * charges of later answers, so more often would gain nothing.
+ * Number of times that a large campaign recomputes its allotment during a run. Answers arrive out of order, so a balance
+ * may already include charges of later answers, and a higher number would gain nothing.
  */
 const looks = 16;
 const smallCampaign = 500;

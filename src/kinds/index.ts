@@ -138,7 +138,7 @@ const image: Kind = {
   typicalMs: 15_000,
 };
 
-/** Every song model requires lyrics, including `auto`. */
+/** Every song model requires lyrics, including the model `auto`. */
 const song = { requires: ['lyrics'] } as const;
 
 const music: Kind = {

@@ -33,7 +33,10 @@ export function readCatalog(json: Json): CatalogModel[] {
   });
 }
 
-/** Reads the facts of a catalog by kind. A model without a kind belongs to the only kind that documents it. */
+/**
+ * Reads the models of a catalog response, by kind. A model without a kind belongs to the kind that documents it, if
+ * only one does.
+ */
 export function readCatalogListing(json: Json, kinds: Readonly<Record<string, Kind>>): Listing {
   const models = new Map<string, [string, ListedModel][]>();
   for (const { model, kind: word, facts } of findEntries(json)) {

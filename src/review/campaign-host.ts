@@ -73,7 +73,7 @@ export class CampaignHost implements ReviewHost {
   #hints: { graph: Graph; hints: PriceHints } | undefined;
   #shown: readonly ReviewFile[] = [];
 
-  /** `campaign` must ignore notices, because each read emits them. */
+  /** Open `campaign` without a receiver of notices, because each read would emit the same notices again. */
   constructor(campaign: OpenCampaign, options: CampaignHostOptions) {
     this.#campaign = campaign;
     this.#options = options;

@@ -104,9 +104,9 @@ function readEchoes(kind: Kind, item: Json): { [field: string]: Json } {
   return echoes;
 }
 
-/** To find a job, at most this many of the kind's newest jobs are searched. */
+/** Maximum number of jobs to search through for one job. The newest jobs of its kind are searched. */
 export const mostLookedThrough = 1000;
-/** A faulty list may never end. */
+/** Limit of pages, because a faulty list may never end. */
 const mostPages = 200;
 
 export async function listJobs(

@@ -231,7 +231,10 @@ export class Lease {
     }
   }
 
-  /** Sends one heartbeat. The lease is lost if the database does not confirm it. The lease starts at the call. */
+  /**
+   * Sends one heartbeat. If the database confirms it, the lease counts from the call, not from the reply. Otherwise the
+   * lease is lost.
+   */
   async confirm(beat: () => Promise<boolean>): Promise<boolean> {
     const asked = this.#now();
     let isHeld = false;

@@ -214,8 +214,8 @@ export async function lookAtDelivery(root: string, name: string): Promise<Digest
 }
 
 /**
- * Copies a file to `name` below `root` and replaces an existing file. Returns false, and copies nothing, if the content
- * does not match the digest. A temporary file of an interrupted copy is replaced by the next copy to `name`.
+ * Copies a file to `name` below `root` and replaces an existing file. If the source does not match `sha256`, copies
+ * nothing and returns false. The next copy to `name` replaces the temporary file of an interrupted copy.
  */
 export async function deliverFile(
   source: string,

@@ -5,8 +5,8 @@ import { makeFolders } from '../fs/folders.ts';
 import { isErrno, lstatOrAbsent } from '../fs/plain-file.ts';
 
 /**
- * Makes a folder for files that are never committed, and the folder `name` in it. Throws `UnsafeFileError` at a link,
- * because a branch may contain one.
+ * Makes the folder `state`, whose files are never committed, and its subfolder `name`. Throws `UnsafeFileError` if one of
+ * them is a symbolic link, because a git branch can contain such a link.
  */
 export async function prepareStateFolder(state: string, name = ''): Promise<void> {
   for (const folder of [state, ...foldersOn(state, name)]) {

@@ -20,7 +20,10 @@ import { findTable, readVar } from './task-rows.ts';
 
 const maxCells = 10_000;
 
-/** Expands a matrix. Without a matrix, returns a single empty cell. Reports a wrong matrix and returns `undefined`. */
+/**
+ * Expands a matrix. Without a matrix, returns a single empty cell. If the matrix is wrong, reports errors and returns
+ * `undefined`.
+ */
 export function expandMatrix(task: Task, expansion: Expansion): Cells | undefined {
   if (task.matrix === undefined) return { axes: [], cells: [emptyCell()], rows: new Map() };
   return new MatrixReading(task, task.matrix, expansion).run();

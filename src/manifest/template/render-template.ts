@@ -21,7 +21,7 @@ const maxTemplateWork = 200_000;
 
 export interface Scope {
   names: JsonMap;
-  /** Returns references to the output of a task. Reports a wrong path and returns `undefined`. */
+  /** Returns references to the output of a task. If the path is wrong, reports an error and returns `undefined`. */
   output?(path: NamePath): Json | undefined;
   /** Returns the text of a file, or a reference to its upload. Omitted where neither is allowed. */
   file?(path: string, call: Call): Json | undefined;

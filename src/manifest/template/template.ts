@@ -44,7 +44,10 @@ export interface NamePath extends Span {
   printed: boolean;
 }
 
-/** A path that starts at the item of a loop, for example `this.name`. `up`: number of loops outwards. */
+/**
+ * A path that starts at the item of a loop, for example `this.name`. `up`: number of enclosing loops to go out; 0 is
+ * the innermost loop.
+ */
 interface ItemPath extends Span {
   is: 'item';
   up: number;

@@ -252,7 +252,10 @@ class TreeReading {
     return { value, size, pairs };
   }
 
-  /** Reads the key of a pair. Reports an unusable key and returns `undefined`. `written`: earlier keys of the map. */
+  /**
+   * Reads the key of a pair. If the key is unusable, reports an error and returns `undefined`. `written`: earlier keys
+   * of the map.
+   */
   #readKey(pair: Pair, map: YAMLMap, written: Map<string, Node>): string | undefined {
     const key = this.#keyOf(pair);
     if (key === undefined) {

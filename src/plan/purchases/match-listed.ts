@@ -19,7 +19,8 @@ type Likeness = 'exact' | 'near' | 'other';
 
 /**
  * Compares a request with a listed job. `fields`: fields that the service lists for this kind, the main field first.
- * `isComparable`: returns whether the listed value of another field is reliable. Defaults to all fields of the job.
+ * `isComparable`: returns whether the listed value of a field that is not in `fields` is reliable. If omitted, every
+ * listed field is reliable.
  */
 export function compareListed(
   request: OpenRequest,

@@ -106,10 +106,10 @@ export interface RunView {
   askedUntil?: number;
   /** Time of the latest log line about a repeated create request, in ms since 1970. */
   repeatedAt?: number;
-  /** Set while the account is empty. Until `until`, the run sends a create request at intervals. */
+  /** Set while the account has no credits. The run tries a create request at intervals, and stops trying at `until`. */
   awaited?: { until: string; nextTryAt: string };
   awaitedGates?: number;
-  /** Total duration of ended waits for credits, in ms. */
+  /** Time spent waiting for credits in ms, without a wait that still goes on. */
   waitedMs: number;
   /** The first 100 distinct notices. */
   notices: Set<string>;
