@@ -94,7 +94,7 @@ test('the program runs when the key is wanted, once, and from the environment on
   expect(() => requireAccess(readEnvironment({}, folder))).toThrow('it stands in .env');
 });
 
-test('a file that is not there is told from one that holds no picks', async () => {
+test('a missing file is distinguished from one without picks', async () => {
   const path = makeFolder();
   const [none, bad] = [join(path, 'none.json'), join(path, 'bad.json')];
   writeFileSync(bad, '{}');

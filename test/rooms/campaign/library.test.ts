@@ -196,7 +196,7 @@ test('what only the command may pass has no effect when a program passes it', as
   expect(again.end?.spentNow).toBe(0);
 });
 
-test('a listener that throws hears no more, and the run goes on', async () => {
+test('a listener that throws gets no more events, and the run goes on', async () => {
   const campaign = makeCampaign();
   const told: string[] = [];
   const loaded = await load(campaign.file, {

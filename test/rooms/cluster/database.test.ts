@@ -268,7 +268,7 @@ async function opened(url: string) {
 
 const run = (words: string[], url: string) => command(words, { cwd: root, env: { MEDIABATCH_ENGINE: url } });
 
-test('whoever only looks makes no tables', async () => {
+test('a client that only reads makes no tables', async () => {
   const url = await freshDatabase();
   const looked = await run(['workers'], url);
   expect([looked.code, looked.err]).toEqual([0, 'no run is on record on this engine\nno worker is running\n']);

@@ -90,7 +90,7 @@ test('a run that was deferred is tried again after a while, and goes on when it 
   expect(await readRun(engine.db, id)).toMatchObject({ state: 'ended', error: null, result: { exit: 0 } });
 });
 
-test('whoever takes over waits for the longest create, of a run submitted later as well', async () => {
+test('the next head waits for the longest create, also of a run submitted later', async () => {
   const engine = await engineHere();
   const { id } = await submitRun(engine.db, engine.boss, { ...empty('first'), header: {} as RunHeader });
   const { seat } = await headOf(engine);

@@ -130,7 +130,7 @@ test('files are brought from the store that the run was submitted with, and from
     await expect(storeFor(name)).rejects.toMatchObject({ failure: { code: 'MB3705' } });
 });
 
-test('whoever attaches without the store of a run is told that its files stay there', async () => {
+test('a client that attaches without the store of a run learns that the files stay there', async () => {
   const { id } = await openStore(makeFolder(), { makes: true });
   const { storeFor, notices } = attachTo(id);
   expect(await storeFor()).toBe('stay');

@@ -358,7 +358,7 @@ tasks:
       expect(new Set(campaign.service.creates.map(({ key }) => key)).size).toBe(1);
     });
 
-    test('of which the refusal names the job is bought, and told with a notice', async () => {
+    test('whose refusal names the job is bought, and a notice says so', async () => {
       const campaign = new TestCampaign(manifest(kind));
       const [job] = [{ jobId: 'job-old', credits: null, balance: null }];
       const made = { jobId: 'job-old', kind, key: 'k', body: '{}', credits: 3, bookedAt: 0, readyAt: 0 };

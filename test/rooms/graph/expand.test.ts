@@ -91,7 +91,7 @@ it.each([
   ]);
 });
 
-it('a row that lacks a field is told with its place, unless the template says what then', () => {
+it('a row that lacks a field is reported with its place, unless the template has a default', () => {
   const data = { 'p.json': '[{"id":"a","x":"1"},\n{"id":"b"}]' };
   const text = (prompt: string) =>
     tasks(`  a: { kind: image, foreach: p.json, key: "{{row.id}}", with: { prompt: '${prompt}' } }`);

@@ -199,7 +199,7 @@ it('references are what the next stages expect', () => {
   expect(step?.paidRequest).toEqual({ prompt: { $text: ['like ', paid, ', larger'] }, referenceImages: [paid] });
 });
 
-it('a circle is told with every reference in it', () => {
+it('a circle is reported with every reference in it', () => {
   const { diagnostics } = load(
     tasks(
       '  a: { kind: image, with: { prompt: "{{tasks.b.url}}" } }',

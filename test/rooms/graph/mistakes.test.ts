@@ -252,7 +252,7 @@ describe('mistakes', () => {
     ['{"k":"a","x":{"$ref":"hero@a","field":"url"}}'],
     ['{"k":"a","x":{"$text":["a",{"$ref":"hero@a"}]}}'],
     ['{"k":"a","x":[{"deep":{"$sha256":"1"}}]}'],
-  ])('a row %s that looks like a reference of ours is told', (row) => {
+  ])('a row %s that looks like a reference is reported', (row) => {
     const text = tasks(
       '  hero: { kind: video, foreach: r.json, key: "{{row.k}}", with: { prompt: p, extra: "{{row.x}}" } }',
     );

@@ -74,7 +74,7 @@ describe('going through the parts of an output', () => {
     ['{ kye: A }', 'MB1405', 'have no `kye`', 'did you mean `key`'],
     ['{ key: "{{row.number}}" }', 'MB1202', 'uses values of its rows', 'vars'],
     ['{ key: "{{vars.nobody}}" }', 'MB1203', 'vars.nobody', ''],
-  ])('`from: %s` is told once, and never drops the task in silence', (picks, code, said, hint) => {
+  ])('`from: %s` is reported once, and never drops the task silently', (picks, code, said, hint) => {
     const from = `from: { talk: ${picks} }\n    maxItems`;
     const { graph, diagnostics } = build(`${talk('foreach: [A, B],')}${shorts.replace('maxItems', from)}`);
     expect(graph).toBeUndefined();

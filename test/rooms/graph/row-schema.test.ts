@@ -80,11 +80,11 @@ tasks:
     ['7', 'MB1305'],
     ['{"$async":true,"type":"object"}', 'MB1305'],
     ['{"$ref":"https://a.example/other.json"}', 'MB1305'],
-  ])('a schema %j is told: %s', (written, code) => {
+  ])('a schema %j is reported: %s', (written, code) => {
     expect(check('p.csv', 'sku,price\nA1,5\n', written).diagnostics[0]?.code).toBe(code);
   });
 
-  test('a schema that takes too long is told, at the row, and ends the checks', () => {
+  test('a schema that takes too long is reported at the row, and ends the checks', () => {
     const written = JSON.stringify({ properties: { list: { uniqueItems: true } } });
     const list = Array.from({ length: 40_000 }, (_, index) => index);
     const rows = JSON.stringify([{ sku: 'A1' }, { sku: 'A2', list }, { sku: 'A3', list: 1 }]);

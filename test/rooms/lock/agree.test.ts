@@ -42,7 +42,7 @@ describe('the open sends of a lock', () => {
     expect(hasOpenSends(lockOf(records))).toBe(expected.length > 0);
   });
 
-  it('are told once, where the manifest has it', () => {
+  it('are reported once, where the manifest has the step', () => {
     const twice = lockOf({ old: { purchases: [open] }, new: { purchases: [open] }, older: { purchases: [open] } });
     expect(openIn(twice, ['new'])).toEqual(['new s1']);
     expect(openIn(twice, ['old'])).toEqual(['old s1']);

@@ -231,7 +231,7 @@ describe('include mistakes', () => {
     ]);
   });
 
-  it('a task in two files is told with both places', () => {
+  it('a task in two files is reported with both places', () => {
     const { manifest, diagnostics } = parse(including('sub/a.yaml', oneTask), {
       data: { 'sub/a.yaml': 'tasks:\n  hero: { kind: music }\n' },
     });
@@ -247,7 +247,7 @@ describe('include mistakes', () => {
     expect(manifest?.sound).toBe(false);
   });
 
-  it('what a file that cannot be read would have said is not told as missing', () => {
+  it('what an unreadable file would have defined is not reported as missing', () => {
     const { manifest, diagnostics } = parse(
       including(
         'a.yaml, b.yaml',

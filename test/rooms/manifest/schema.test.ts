@@ -41,7 +41,7 @@ function fieldOf(definition: string, field: string): FieldSchema {
   return properties?.[field] ?? {};
 }
 
-it('whoever chooses a voice sees who it is: on hover, and beside each value', () => {
+it('an editor describes each voice: on hover, and beside each value', () => {
   const voiceId = fieldOf('voiceoverRequest', 'voice_id');
   const [voices] = voiceId.anyOf ?? [];
   expect(voiceId.description).toContain('River: neutral, american.');

@@ -172,7 +172,7 @@ tasks:
     expect(limit(everything, limits)).toMatchObject(limits);
   });
 
-  it('takes nothing that was decided about what is bought anew', () => {
+  it('ignores what was decided about a step that is bought again', () => {
     const record = saved(stepOf(graph, 'hero@a'));
     const verdict = { fingerprint: record.fingerprint, job: record.jobId ?? '', is: 'picked' as const, revision: 1 };
     const lock = lockOf({ 'hero@a': [record] }, { decisions: { verdicts: [verdict] } });

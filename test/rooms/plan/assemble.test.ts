@@ -325,7 +325,7 @@ describe('a step that needs one that is not going to be done', () => {
     });
   });
 
-  test('is blocked through others, and the first of them is told', () => {
+  test('is blocked through others, and the first of them is named', () => {
     const long = graphOfSteps([song('a'), song('x'), song('b', { needs: ['a', 'x'] }), song('c', { needs: ['b'] })]);
     const failed = lockOf({
       a: [job(stepOf(long, 'a'), { state: 'failed' })],

@@ -85,49 +85,26 @@ describe('retry', () => {
   });
 
   describe('what may follow a purchase of this run', () => {
-    const created = { generation: 1, repeat: 1, jobIsKnown: false };
+    const created = (nth: number) => ({ generation: nth, repeat: nth, jobIsKnown: false });
+    const known = (nth: number) => ({ ...created(nth), jobIsKnown: true });
+    const more = (left: number, credits: number | null, nth: number) => ({
+      left,
+      credits,
+      generation: nth,
+      repeat: nth,
+    });
 
     test.each<
       [string, StepRules['retry'], Purchase[], Parameters<typeof retriesAfter>[1], ReturnType<typeof retriesAfter>]
     >([
-      ['nothing, if nobody asked for it', undefined, [], created, undefined],
-      ['nothing, after the last attempt', { attempts: 1 }, [], created, undefined],
-      ['one, of two', { attempts: 2 }, [], created, { left: 1, credits: null, generation: 2, repeat: 2 }],
-      [
-        'one, of three after a failure',
-        { attempts: 3, credits: 9 },
-        failures(4),
-        { generation: 2, repeat: 2, jobIsKnown: false },
-        { left: 1, credits: 9, generation: 3, repeat: 3 },
-      ],
-      [
-        'one, of two, when the job is known and so counted already',
-        { attempts: 2 },
-        failures(4),
-        { generation: 1, repeat: 1, jobIsKnown: true },
-        { left: 1, credits: null, generation: 2, repeat: 2 },
-      ],
-      [
-        'nothing, when the job that is known is the last one',
-        { attempts: 2 },
-        failures(4, 4),
-        { generation: 2, repeat: 2, jobIsKnown: true },
-        undefined,
-      ],
-      [
-        'what is left of the credits',
-        { attempts: 9, credits: 9 },
-        failures(2, 3, 4),
-        { generation: 3, repeat: 3, jobIsKnown: true },
-        { left: 6, credits: 4, generation: 4, repeat: 4 },
-      ],
-      [
-        'never less than no credits',
-        { attempts: 9, credits: 4 },
-        failures(2, 3, 4),
-        { generation: 3, repeat: 3, jobIsKnown: true },
-        { left: 6, credits: 0, generation: 4, repeat: 4 },
-      ],
+      ['nothing, if nobody asked for it', undefined, [], created(1), undefined],
+      ['nothing, after the last attempt', { attempts: 1 }, [], created(1), undefined],
+      ['one, of two', { attempts: 2 }, [], created(1), more(1, null, 2)],
+      ['one, of three after a failure', { attempts: 3, credits: 9 }, failures(4), created(2), more(1, 9, 3)],
+      ['one, of two, when the known job counts already', { attempts: 2 }, failures(4), known(1), more(1, null, 2)],
+      ['nothing, when the known job is the last one', { attempts: 2 }, failures(4, 4), known(2), undefined],
+      ['what is left of the credits', { attempts: 9, credits: 9 }, failures(2, 3, 4), known(3), more(6, 4, 4)],
+      ['never less than no credits', { attempts: 9, credits: 4 }, failures(2, 3, 4), known(3), more(6, 0, 4)],
       [
         'the one after all that are on record, when an old create is sent again',
         { attempts: 9 },
@@ -307,6 +284,8 @@ describe('import job', () => {
     jobId: 'job-7',
     request: a.paidRequest,
   };
+  const keyOf = (repeat: number) =>
+    idempotencyKey({ campaign: 'spring', fingerprint: a.fingerprint, repeat, attempt: 1 });
   const recorded = (text: string, one: Purchase): Ruling => ({
     is: 'recorded',
     address: 'a',
@@ -321,9 +300,8 @@ describe('import job', () => {
 
     test('comes after what was bought before', () => {
       const lock = lockOf({ a: [job(a, { generation: 2, state: 'failed' }), saved(earlier(a))] });
-      const key = idempotencyKey({ campaign: 'spring', fingerprint: a.fingerprint, repeat: 2, attempt: 1 });
       expect(imported(graph, lock, { jobId: 'job-7', credits: 3 })).toStrictEqual(
-        recorded(told('3 credits'), { ...purchase, generation: 3, key, credits: 3 }),
+        recorded(told('3 credits'), { ...purchase, generation: 3, key: keyOf(2), credits: 3 }),
       );
     });
 
@@ -356,9 +334,8 @@ describe('import job', () => {
 
     test('is no answer to a create request that was written off', () => {
       const lock = lockOf({ a: [create(a, { writtenOff: true })] });
-      const key = idempotencyKey({ campaign: 'spring', fingerprint: a.fingerprint, repeat: 2, attempt: 1 });
       expect(imported(graph, lock, { jobId: 'job-7' })).toStrictEqual(
-        recorded(told(unknown), { ...purchase, generation: 2, key }),
+        recorded(told(unknown), { ...purchase, generation: 2, key: keyOf(2) }),
       );
     });
 

@@ -121,7 +121,7 @@ tasks:
     ]);
   });
 
-  it('begins anew with a changed template; with new or changed rows it does not', () => {
+  it('starts again with a changed template, but not with new or changed rows', () => {
     const lock = lockWith(check, { 'hero@a': saved, 'hero@b': saved, 'hero@c': saved, 'hero@d': saved });
     expect(plain(graphOf(heroes('1', { prompt: 'an oil {{row}}' })), lock).slice(0, 2)).toEqual([
       'hero@a redo first',

@@ -171,7 +171,7 @@ describe('what hangs on a gate', () => {
     });
   });
 
-  it('is told with its gate, also where a selection leaves out the step between', () => {
+  it('is reported with its gate, also where a selection leaves out the step between', () => {
     const apart = graphOf(text.replace('poster: { gate: approve,', 'poster: {'));
     const { gates } = planOf(apart, bought(undecided, apart), { selected: new Set(['clip']) });
     expect(gates?.map(({ name, waiting }) => [name, waiting])).toEqual([['hero', 1]]);
@@ -207,7 +207,7 @@ describe('what hangs on a gate', () => {
     expect(tell(before)).toEqual(['keep: up to date', 'keep: up to date']);
   });
 
-  it('waits again when what was picked is bought anew, although the request is the same', () => {
+  it('waits again when what was picked is bought again, although the request is the same', () => {
     const lock = bought({ ...undecided, 'hero/2': 'picked' });
     expect(tell(lock, { redo: new Set(['hero/2']) })[0]).toBe('blocked: waits for a pick: hero, 3 to see');
     const again = structuredClone(lock);
@@ -332,7 +332,7 @@ describe('how far the budget carries a campaign with gates', () => {
   const boughtNow = ({ rows }: ReturnType<typeof planOf>) =>
     rows.filter(({ action }) => action === 'create').map(({ address }) => address);
 
-  test('all drafts are bought, and it is told of the heroes that the rest carries', () => {
+  test('all drafts are bought, and the plan says how many heroes the rest pays for', () => {
     const plan = planOf(products(5, 50), lockOf({}));
     expect(boughtNow(plan)).toHaveLength(10);
     expect(plan.totals.fit).toEqual({

@@ -150,7 +150,7 @@ describe('outputs of steps, which no hash is shown for', () => {
   const facts = { addressOf: (fingerprint: string) => addresses[fingerprint] };
   const bought = { image: output('old hero'), images: [output('old hero'), output('old logo')] };
 
-  test('a step that is bought anew is followed', () => {
+  test('a step that is bought again is followed', () => {
     const paid = { image: output('new hero'), images: [output('new hero'), output('old logo')] };
     const request = { image: output('hero'), images: [output('hero'), output('logo')] };
     expect(compare(bought, paid, { ...facts, request })).toEqual({
@@ -181,7 +181,7 @@ describe('outputs of steps, which no hash is shown for', () => {
     ]);
   });
 
-  test('a file is told by its name', () => {
+  test('a changed file is reported by its name', () => {
     const file = (sha256: string) => ({ file: { $sha256: sha256 } });
     const found = compare(file('a1'), file('b2'), { request: { file: 'assets/logo.png' } });
     expect(found.changes).toEqual([

@@ -261,7 +261,7 @@ describe('what asking may cost', () => {
     expect(waiting.totals).toMatchObject({ knownPrices: 8, held: 4, budgetLeft: 96 });
   });
 
-  test('comes before what is bought anew', () => {
+  test('comes before what is bought again', () => {
     const actions = (credits: number) =>
       planOf(budget(credits), lockOf({ gone: [open] })).rows.map(({ address, action }) => `${address} ${action}`);
     expect(actions(12)).toEqual(['a create', 'b create', 'gone create']);

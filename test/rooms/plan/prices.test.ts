@@ -392,7 +392,7 @@ describe('what may have been spent without our knowing how much', () => {
     expect(heldCredits(charged, pricesFrom(charged))).toEqual({ credits: 8, unknownPrices: 0 });
   });
 
-  test('what is sent again reserves its price anew, and is not held', () => {
+  test('what is sent again reserves its price again, and is not held', () => {
     const lock = lockOf({ a: [create(a, { send: 'again' }), create(a, { send: 'other' })] });
     expect(heldIn(lock, ['again'])).toEqual(four);
     expect(heldIn(lock, ['again', 'other'])).toEqual(none);

@@ -90,13 +90,13 @@ describe('what a selection names', () => {
     expect(select(text)).toEqual(addresses);
   });
 
-  test('a manifest without selectors is told apart from one that has others', () => {
+  test('a manifest without selectors is distinguished from one that has others', () => {
     expect(select('selector:none', { ...facts, graph: { ...graph, selectors: {} } })).toBe(
       'there is no selector `none`; the manifest has no `selectors`',
     );
   });
 
-  forAll([fc.string()])('any text is either read or told', (text) => {
+  forAll([fc.string()])('any text is either read or refused', (text) => {
     expect(select(text)).toBeDefined();
   });
 
@@ -110,7 +110,7 @@ describe('what a selection names', () => {
     expect(select('selector:s0', { ...facts, graph: { ...graph, selectors } })).toEqual(['song']);
   });
 
-  test('selectors in a circle are told in their order, without those that are matched already', () => {
+  test('selectors in a circle are reported in their order, without those that are matched already', () => {
     const selectors = { ...graph.selectors, start: 'selector:launch selector:round' };
     expect(select('selector:start', { ...facts, graph: { ...graph, selectors } })).toBe(
       'selectors use each other in a circle: start → round → trip → round',

@@ -318,12 +318,12 @@ describe('runs on an engine that were watched more than once', () => {
   });
   const here = tellAll([head, close]);
 
-  it('are one, as whoever saw the end tells it', () => {
+  it('are one, as the watch that saw the end reports it', () => {
     const ended = watch('b', 17, 'ended');
     expect(eachRunOnce([watch('c', 30), here, ended, watch('a', 5)])).toEqual([here, ended]);
   });
 
-  it('are one, as whoever saw most tells it, while it goes on', () => {
+  it('are one, as the watch that saw most reports it, while the run goes on', () => {
     const most = watch('a', 5);
     expect(eachRunOnce([watch('b', 0), here, most])).toEqual([here, most]);
   });

@@ -182,7 +182,7 @@ test.each<[PostTarget[], string]>([
   expect(postsText(targets.map((target) => ({ ...target, names: Object.fromEntries(names) })))).toBe(text);
 });
 
-test('posts whose time is over are told of', () => {
+test('posts whose time is over are reported', () => {
   const now = Date.parse('2030-05-01T08:00:00Z');
   const over = { accounts: ['a'], at: '2030-05-01T09:30:00+02:00' };
   const later = { accounts: ['a'], at: '2030-05-01T08:30:00Z' };

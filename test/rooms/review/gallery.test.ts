@@ -208,7 +208,7 @@ async function listen(url: URL): Promise<{ next(): Promise<ReviewChange> }> {
   };
 }
 
-test('a verdict is answered with what it changed, and so are other tabs told; the whole is asked for once, compressed', async () => {
+test('a verdict is answered with what it changed, and other tabs get the same answer; the whole is asked for once, compressed', async () => {
   const { ask: get, listen: openTab, lock, lockText, host } = await open();
   const first = await get('data.json', undefined, { 'accept-encoding': 'gzip, br' });
   expect(first.headers['content-encoding']).toBe('gzip');
@@ -246,7 +246,7 @@ test('a verdict is answered with what it changed, and so are other tabs told; th
   expect([verdictsOf('hero@p1/2'), verdictsOf('hero@p1/3')]).toEqual([[undefined], ['picked']]);
 });
 
-test('what hangs on a verdict elsewhere follows when nobody decides any more; a lock that others wrote is read anew', async () => {
+test('what hangs on a verdict elsewhere follows when nobody decides any more; a lock that others wrote is read again', async () => {
   // With gates that are open it waits for longer, by how long reading takes.
   const { ask: get, host, folder, lock } = await open(['p0'], 300);
   const data = JSON.parse((await get('data.json')).bytes.toString()) as ReviewData;

@@ -319,7 +319,7 @@ function decide(jobs: string[], creates: Partial<LostCreate>[], more: { complete
   return lost.map(({ id }) => verdicts.get(id));
 }
 
-test('a person hears why it cannot be told, and which jobs it may be', () => {
+test('the message says why the job is unknown, and which jobs it may be', () => {
   const held = (error: string, ...jobIds: string[]) => [
     { do: 'hold', error, candidates: jobIds.map((jobId) => record(jobId)) },
   ];
@@ -337,7 +337,7 @@ test('a person hears why it cannot be told, and which jobs it may be', () => {
   expect(decide([], [{ resent: true }])).toEqual(held('it was sent twice, and the list shows no job for it'));
 });
 
-test('the nearest like it is told apart from the same one', () => {
+test('the nearest job is distinguished from an equal one', () => {
   const like = { ...asked, prompt: `${asked.prompt}, again` };
   const walk = { jobs: [record('near', like)], older: [record('known', old)], complete: true };
   const lost = [{ id: 'k', request: asked, resent: false }];

@@ -11,6 +11,7 @@ import { type Call, failure, key, type Reply, refusal, type Scripted, serveScrip
 const signal = new AbortController().signal;
 const asset = { id: 'asset-1', name: 'a.png', url: 'https://cdn.example/a.png', mimeType: 'image/png' };
 const taken: Reply = { json: { success: true, data: asset } };
+const blobUrl = 'https://cdn.example/blob';
 /** The smallest file that goes to storage. */
 const large = 7_000_001;
 
@@ -36,7 +37,7 @@ async function serveStorage(
         const data = {
           uploadUrl: `${origin}/storage/blob?signature=s3cret&try=${count}`,
           token: 't',
-          publicUrl: 'https://cdn.example/blob',
+          publicUrl: blobUrl,
           blobName: 'uploads/blob',
           ...minted,
         };
@@ -54,6 +55,7 @@ async function serveStorage(
   return scripted;
 }
 
+const inward = { success: true, data: { id: 'x', url: 'http://10.0.0.1/x' } };
 const wholeFlow = ['POST /uploads/signed-url', 'PUT //storage/blob', 'POST /uploads/complete'];
 
 describe('small files', () => {
@@ -124,24 +126,9 @@ describe('large files', () => {
   });
 
   it.each<[string, unknown, string, { id: string; url: string }]>([
-    [
-      'nothing but its success',
-      { success: true },
-      'uploads/blob',
-      { id: 'uploads/blob', url: 'https://cdn.example/blob' },
-    ],
-    [
-      'an asset without a usable link',
-      { success: true, data: { id: 'x', url: 'http://10.0.0.1/x' } },
-      'uploads/blob',
-      { id: 'uploads/blob', url: 'https://cdn.example/blob' },
-    ],
-    [
-      'a name with spaces',
-      { success: true },
-      'Über uns.mp4',
-      { id: 'w5xiZXIgdW5zLm1wNA', url: 'https://cdn.example/blob' },
-    ],
+    ['nothing but its success', { success: true }, 'uploads/blob', { id: 'uploads/blob', url: blobUrl }],
+    ['a link that cannot be used', inward, 'uploads/blob', { id: 'uploads/blob', url: blobUrl }],
+    ['a name with spaces', { success: true }, 'Über uns.mp4', { id: 'w5xiZXIgdW5zLm1wNA', url: blobUrl }],
     ['the asset itself', asset, 'uploads/blob', { id: 'asset-1', url: asset.url }],
   ])('an answer to `complete` with %s', async (_name, json, blobName, expected) => {
     const { library } = await serveStorage(({ name }) => (name === 'POST /uploads/complete' ? { json } : undefined), {
