@@ -72,6 +72,7 @@ export class GateKeeper {
   }
 
   resolve(step: Step): DecidedStep {
+    if (this.#gates.length === 0) return step;
     const gates = new Set(step.needs.flatMap((need) => this.#gateOf(need) ?? []));
     const rejected = this.#rejectedBehind(step, gates);
     if (rejected !== undefined) this.#rejected.set(step.address, rejected);
