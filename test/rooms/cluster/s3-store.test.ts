@@ -74,21 +74,18 @@ describe('a bucket as a store', () => {
     });
   });
 
-  it.each([true, false])(
-    'has one marker where two make it at once (the storage knows conditions: %s)',
-    async (knows) => {
-      const bucket = await BucketStandIn.start();
-      bucket.knowsConditions = knows;
-      const { env } = bucket;
-      if (!knows) {
-        expect((await openStore(name, { makes: true, env })).id).toMatch(/^[0-9a-f]{16}$/);
-        return;
-      }
-      const open = () => openStore(name, { makes: true, env });
-      const stores = await Promise.all([open(), open(), open(), open()]);
-      expect(new Set(stores.map(({ id }) => id)).size).toBe(1);
-    },
-  );
+  it.each([true, false])('has one marker where two clients make it (storage knows conditions: %s)', async (knows) => {
+    const bucket = await BucketStandIn.start();
+    bucket.knowsConditions = knows;
+    const { env } = bucket;
+    if (!knows) {
+      expect((await openStore(name, { makes: true, env })).id).toMatch(/^[0-9a-f]{16}$/);
+      return;
+    }
+    const open = () => openStore(name, { makes: true, env });
+    const stores = await Promise.all([open(), open(), open(), open()]);
+    expect(new Set(stores.map(({ id }) => id)).size).toBe(1);
+  });
 
   it.each<[string, NodeJS.Dict<string>, string]>([
     ['a wrong secret', { AWS_SECRET_ACCESS_KEY: 'other' }, 'SignatureDoesNotMatch: no, said the storage (HTTP 403)'],

@@ -72,24 +72,21 @@ function replaceByGit(lock: string): void {
 
 const noticed = (message: string) => JSON.stringify({ event: 'noticed', at: '2026-01-01T00:00:00Z', message });
 
-test.each(['nobody', 'git'])(
-  '%s writes the lock between the last line and the end: no job of it is lost',
-  async (who) => {
-    const { watched, has, lock } = await watch({
-      lines: [line(1), line(2)],
-      async before({ db, id, end }) {
-        const text = 'INSERT INTO mediabatch.event (run, epoch, no, text) VALUES ($1, 0, 1, $2)';
-        await db.query(text, [id, noticed('the last one')]);
-        await end({});
-      },
-      on(heard, path) {
-        if (who === 'git' && heard === 'the last one') replaceByGit(path);
-      },
-    });
-    expect((await watched).exit).toBe(0);
-    expect([has('job-1'), has('job-2'), readEngineNote(lock)]).toEqual([true, true, undefined]);
-  },
-);
+test.each(['nobody', 'git'])('%s writes the lock between the last line and the end: no job is lost', async (who) => {
+  const { watched, has, lock } = await watch({
+    lines: [line(1), line(2)],
+    async before({ db, id, end }) {
+      const text = 'INSERT INTO mediabatch.event (run, epoch, no, text) VALUES ($1, 0, 1, $2)';
+      await db.query(text, [id, noticed('the last one')]);
+      await end({});
+    },
+    on(heard, path) {
+      if (who === 'git' && heard === 'the last one') replaceByGit(path);
+    },
+  });
+  expect((await watched).exit).toBe(0);
+  expect([has('job-1'), has('job-2'), readEngineNote(lock)]).toEqual([true, true, undefined]);
+});
 
 test('an attached command prints why a run was deferred; what it has bought is in the lock, and the note stays', async () => {
   const error = 'the orders are damaged';

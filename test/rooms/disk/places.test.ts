@@ -256,23 +256,20 @@ describe('attacks', () => {
     return recorded(path, bytes);
   }
 
-  test.each([2, 3, 5])(
-    '%i files that swap names in a ring: all there, none twice, nothing left over',
-    async (count) => {
-      const root = makeFolder();
-      const saved = new SavedFiles();
-      const outputs = createOutputs(root, { saved });
-      const files = Array.from({ length: count }, (_, index) => place(root, `f${index}.png`, shade(index)));
-      for (const { path, sha256 } of files) await saved.note(path, sha256);
-      const aims = files.map((_, index) => `f${(index + 1) % count}`);
-      const moved = await Promise.all(
-        files.map((file, index) => outputs.relocate(target({ save: aims[index] ?? '' }), file, { remove: true })),
-      );
-      expect(moved.map((output) => output?.path)).toEqual(aims.map((aim) => `${aim}.png`));
-      expect(readdirSync(root).sort()).toEqual(files.map(({ path }) => path).sort());
-      for (const [index, aim] of aims.entries()) expect(readFileSync(join(root, `${aim}.png`))).toEqual(shade(index));
-    },
-  );
+  test.each([2, 3, 5])('%i files that swap names in a ring: all there, none twice, nothing left', async (count) => {
+    const root = makeFolder();
+    const saved = new SavedFiles();
+    const outputs = createOutputs(root, { saved });
+    const files = Array.from({ length: count }, (_, index) => place(root, `f${index}.png`, shade(index)));
+    for (const { path, sha256 } of files) await saved.note(path, sha256);
+    const aims = files.map((_, index) => `f${(index + 1) % count}`);
+    const moved = await Promise.all(
+      files.map((file, index) => outputs.relocate(target({ save: aims[index] ?? '' }), file, { remove: true })),
+    );
+    expect(moved.map((output) => output?.path)).toEqual(aims.map((aim) => `${aim}.png`));
+    expect(readdirSync(root).sort()).toEqual(files.map(({ path }) => path).sort());
+    for (const [index, aim] of aims.entries()) expect(readFileSync(join(root, `${aim}.png`))).toEqual(shade(index));
+  });
 
   test('a file that is no media is nobody’s output, whatever a lock says', async () => {
     const root = makeFolder();

@@ -22,7 +22,7 @@ const stages = [
 const importance = [0, 0, 1, 2, 3];
 const kinds = fc.array(fc.record({ stage: fc.nat(4), rank: fc.nat(3) }), { maxLength: 60 });
 forAll([kinds, fc.nat(60)])(
-  'orders leave by what is done of them, then by rank, and among equals in the order in which they came',
+  'orders leave by what is done of them, by rank, then by arrival',
   (wanted, takenBetween) => {
     const all = wanted.map(({ stage, rank }, index) => {
       const order = { address: `a${index}`, needs: [], price: { class: 'p', credits: 1 }, ...stages[stage] };

@@ -111,7 +111,7 @@ tasks:
 `;
 
   forAll([deaths], { numRuns: runs(30), timeoutMs })(
-    'buys each thing once, and ends as if one had done it',
+    'buys each thing once and ends as one process',
     async (moments) => {
       const relay = new Relay(new TestCampaign(chained));
       const { service } = relay.campaign;

@@ -108,16 +108,13 @@ describe('I12 the end of a finished file is lost, not torn', () => {
 
 describe('a flipped bit', () => {
   const ids = jobIds(read(golden).lock);
-  forAll([fc.nat(golden.length - 1), fc.nat(7)], runs(1000))(
-    'never crashes, and never drops a purchase without a word',
-    (at, bit) => {
-      const bytes = Buffer.from(golden);
-      bytes.writeUInt8(bytes.readUInt8(at) ^ (1 << bit), at);
-      const reading = read(bytes);
-      const isTold = reading.diagnostics.some(({ code }) => code !== 'MB2006');
-      // An id, an address or a digest with another letter is a valid one: without a word as many ids stay as there were.
-      if (!isTold) expect(jobIds(reading.lock).length).toBeGreaterThanOrEqual(ids.length - 1);
-      for (const { address } of reading.lock.steps.values()) expect(address).not.toBe('');
-    },
-  );
+  forAll([fc.nat(golden.length - 1), fc.nat(7)], runs(1000))('never crashes, drops no purchase silently', (at, bit) => {
+    const bytes = Buffer.from(golden);
+    bytes.writeUInt8(bytes.readUInt8(at) ^ (1 << bit), at);
+    const reading = read(bytes);
+    const isTold = reading.diagnostics.some(({ code }) => code !== 'MB2006');
+    // An id, an address or a digest with another letter is a valid one: without a word as many ids stay as there were.
+    if (!isTold) expect(jobIds(reading.lock).length).toBeGreaterThanOrEqual(ids.length - 1);
+    for (const { address } of reading.lock.steps.values()) expect(address).not.toBe('');
+  });
 });

@@ -117,13 +117,10 @@ describe('what is done with one step', () => {
       expect(decideA([purchase], { redo: true })).toEqual(expected);
     });
 
-    test.each(['intent', 'unresolved'] as const)(
-      'a create request whose answer was lost (%s) is cleared up first',
-      (state) => {
-        const purchase = create(a, { state, since: hoursAgo(1) });
-        expect(decideA([purchase], { redo: true })).toEqual(decideA([purchase]));
-      },
-    );
+    test.each(['intent', 'unresolved'] as const)('an unanswered create request (%s) is settled first', (state) => {
+      const purchase = create(a, { state, since: hoursAgo(1) });
+      expect(decideA([purchase], { redo: true })).toEqual(decideA([purchase]));
+    });
   });
 
   describe('whose create was never answered', () => {

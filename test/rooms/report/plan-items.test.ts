@@ -81,27 +81,24 @@ const unneeded = (parts: number): RowFacts => ({
 });
 
 describe('the lines of a plan', () => {
-  forAll([rows, fc.boolean()])(
-    'hold every row once, whatever the plan is; credits and what is given up add up',
-    (all, isUnfolded) => {
-      const items = groupPlan({ rows: all }, { all: isUnfolded });
-      const found = items.flatMap((item) => item.rows);
-      expect(found).toHaveLength(all.length);
-      expect(new Set(found)).toEqual(new Set(all));
-      expect(sum(found, 'credits')).toBe(sum(all, 'credits'));
-      expect(sum(found, 'discards')).toBe(sum(all, 'discards'));
-      const index = indexRows({ rows: all });
-      for (const item of items) {
-        expect(item.rows.length).toBeGreaterThan(0);
-        expect(new Set(item.rows.map(({ action }) => action))).toEqual(new Set([item.action]));
-        if (item.task !== undefined) expect(new Set(item.rows.map(({ task }) => task))).toEqual(new Set([item.task]));
-        if (isUnfolded) expect(item.rows).toHaveLength(1);
-        expect(describeItem(item, index)).not.toBe('');
-      }
-      const order = items.map(({ action }) => actionOrder.indexOf(action));
-      expect(order).toEqual(order.toSorted((a, b) => a - b));
-    },
-  );
+  forAll([rows, fc.boolean()])('hold every row once; credits and what is given up add up', (all, isUnfolded) => {
+    const items = groupPlan({ rows: all }, { all: isUnfolded });
+    const found = items.flatMap((item) => item.rows);
+    expect(found).toHaveLength(all.length);
+    expect(new Set(found)).toEqual(new Set(all));
+    expect(sum(found, 'credits')).toBe(sum(all, 'credits'));
+    expect(sum(found, 'discards')).toBe(sum(all, 'discards'));
+    const index = indexRows({ rows: all });
+    for (const item of items) {
+      expect(item.rows.length).toBeGreaterThan(0);
+      expect(new Set(item.rows.map(({ action }) => action))).toEqual(new Set([item.action]));
+      if (item.task !== undefined) expect(new Set(item.rows.map(({ task }) => task))).toEqual(new Set([item.task]));
+      if (isUnfolded) expect(item.rows).toHaveLength(1);
+      expect(describeItem(item, index)).not.toBe('');
+    }
+    const order = items.map(({ action }) => actionOrder.indexOf(action));
+    expect(order).toEqual(order.toSorted((a, b) => a - b));
+  });
 
   test('say of parts that may not be needed that they are the most that there are', () => {
     const stills = [1, 2, 3].map((parts) => {

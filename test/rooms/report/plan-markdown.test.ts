@@ -65,31 +65,28 @@ describe('planMarkdown', () => {
     }
   });
 
-  forAll([text, text, text, text, text])(
-    'no text of a campaign has structure, and each is shown as it is',
-    (campaign, key, kind, reason, output) => {
-      const one = { kind, reason, credits: null };
-      const address = `hero@${key}`;
-      const rows = [
-        row(address, 'create', one),
-        row(`${address} again`, 'create', { ...one, output }),
-        row('other', 'redo', one),
-        row(key, 'keep', one),
-      ];
-      const { title, table, lists, prose } = readPlan(planMarkdown({ ...plan(rows), campaign }));
-      expect(codesOf(title)).toEqual([shownText(campaign)].filter(Boolean));
-      expect(table).toEqual([
-        [[], ['hero'], [shownText(kind)].filter(Boolean), [], [], [expect.any(String)]],
-        [[], ['other'], [shownText(kind)].filter(Boolean), [], [], [shownText(reason)].filter(Boolean)],
-        [[], [shownText(key)].filter(Boolean), [shownText(kind)].filter(Boolean), [], [], expect.anything()],
-      ]);
-      expect(lists.slice(0, 2)).toEqual([
-        [shownText(address), shownText(reason)].filter(Boolean),
-        [shownText(`${address} again`), shownText(reason), shownText(output)].filter(Boolean),
-      ]);
-      expect(prose).not.toMatch(/[<&`*_~[\]!\\@#$|]|www\.|:\/\//);
-    },
-  );
+  forAll([text, text, text, text, text])('shows campaign texts unformatted', (campaign, key, kind, reason, output) => {
+    const one = { kind, reason, credits: null };
+    const address = `hero@${key}`;
+    const rows = [
+      row(address, 'create', one),
+      row(`${address} again`, 'create', { ...one, output }),
+      row('other', 'redo', one),
+      row(key, 'keep', one),
+    ];
+    const { title, table, lists, prose } = readPlan(planMarkdown({ ...plan(rows), campaign }));
+    expect(codesOf(title)).toEqual([shownText(campaign)].filter(Boolean));
+    expect(table).toEqual([
+      [[], ['hero'], [shownText(kind)].filter(Boolean), [], [], [expect.any(String)]],
+      [[], ['other'], [shownText(kind)].filter(Boolean), [], [], [shownText(reason)].filter(Boolean)],
+      [[], [shownText(key)].filter(Boolean), [shownText(kind)].filter(Boolean), [], [], expect.anything()],
+    ]);
+    expect(lists.slice(0, 2)).toEqual([
+      [shownText(address), shownText(reason)].filter(Boolean),
+      [shownText(`${address} again`), shownText(reason), shownText(output)].filter(Boolean),
+    ]);
+    expect(prose).not.toMatch(/[<&`*_~[\]!\\@#$|]|www\.|:\/\//);
+  });
 
   forAll([text])('the name of a task, which a lock may have in any form, forms no HTML', (task) => {
     const rows = [1, 2].map((index) => row(`x@${index}`, 'orphan', { task, reason: 'kept' }));
@@ -118,20 +115,17 @@ describe('planMarkdown', () => {
   });
 });
 
-forAll([fc.oneof(text, fc.string()), text])(
-  'a code span shows exactly the text, alone and in a cell, beside others',
-  (given, other) => {
-    const line = `${markdownCode(given)}, then: ${markdownCode(other)}`;
-    expect(codesOf(spansOf(line))).toEqual([shownText(given), shownText(other)].filter(Boolean));
-    expect(proseOf(spansOf(line))).toBe(', then: ');
-    const columns = [{ title: 'one' }, { title: 'other' }];
-    const [, , row = ''] = markdownText([table(columns, [[named(given), named(other)]])]).split('\n');
-    const cells = cellsOf(row);
-    expect(cells.map((cell) => codesOf(spansOf(cell)))).toEqual(
-      [given, other].map((one) => [shownText(one)].filter(Boolean)),
-    );
-  },
-);
+forAll([fc.oneof(text, fc.string()), text])('a code span shows exactly the text, beside others', (given, other) => {
+  const line = `${markdownCode(given)}, then: ${markdownCode(other)}`;
+  expect(codesOf(spansOf(line))).toEqual([shownText(given), shownText(other)].filter(Boolean));
+  expect(proseOf(spansOf(line))).toBe(', then: ');
+  const columns = [{ title: 'one' }, { title: 'other' }];
+  const [, , row = ''] = markdownText([table(columns, [[named(given), named(other)]])]).split('\n');
+  const cells = cellsOf(row);
+  expect(cells.map((cell) => codesOf(spansOf(cell)))).toEqual(
+    [given, other].map((one) => [shownText(one)].filter(Boolean)),
+  );
+});
 
 /** The codes of each part of a plan, and all that is no code. */
 function readPlan(markdown: string) {
