@@ -152,7 +152,7 @@ describe('a file of faults', () => {
     ['a missing number', [{ on: 'file', do: { type: 'truncate' } }], 'do.bytes must be a number'],
     ['a bad count', [{ on: 'file', nth: 0, do: { type: 'reset' } }], 'nth must be a number from 1 on'],
     ['a missing body', [{ on: 'status', do: { type: 'answer' } }], 'do.body is missing'],
-    ['a bad match', [{ on: 'status', match: 1, do: { type: 'reset' } }], 'match must be a text'],
+    ['a bad match', [{ on: 'status', match: 1, do: { type: 'reset' } }], 'match must be a string'],
   ])('%s: says so', (_name, content, message) => {
     expect(() => read(content)).toThrow(message);
   });
