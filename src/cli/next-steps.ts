@@ -210,7 +210,7 @@ function tellGates(run: EndedRun): void {
 
 function describeGate({ name, is, choose, members, state, picked }: PlanGate): string {
   if (is === 'canary') return `${name}: ${members.join(', ')} to be picked`;
-  if (state === 'contested') return `${name}: ${picked.join(' and ')} are picked, but only ${choose} may be`;
+  if (state === 'contested') return `${name}: ${picked.join(' and ')} are picked, but only ${choose} may be picked`;
   return `${name}: ${is === 'approve' ? 'to be approved' : `${choose} of ${members.length} to be picked`}`;
 }
 

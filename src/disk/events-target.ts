@@ -9,7 +9,7 @@ import { lstatOrAbsent, noFollow, statPlainFile } from './fs/plain-file.ts';
 
 const beginning = /^\{"at":"\d{4}-[^"]{1,40}","event":"[a-z-]+"/;
 const beginningLength = 120;
-const newFile = 'give a new file, for example events.jsonl';
+const newFile = 'name a new file, for example events.jsonl';
 /** In ms. At the end of a run, a slow reader of the events has this time to read the rest. */
 const drainMs = 5000;
 
@@ -81,7 +81,7 @@ function openExisting(path: string): number | undefined {
   const length = fstatSync(fd).isFile() ? readSync(fd, head, 0, head.length, 0) : 0;
   if (length === 0 || beginning.test(head.toString('latin1', 0, length))) return fd;
   closeSync(fd);
-  throw refused('the file exists already, and holds no events');
+  throw refused('the file already exists and is not an events file');
 }
 
 function sinkOf(fd: number): EventSink {
@@ -116,7 +116,7 @@ function streamTo(fd: number): EventSink {
 }
 
 function refused(why: string, hint = newFile): EventsTargetError {
-  return new EventsTargetError(`is not written: ${why}`, hint);
+  return new EventsTargetError(`cannot be written: ${why}`, hint);
 }
 
 function orRefused<Result>(work: () => Result): Result {
@@ -125,7 +125,7 @@ function orRefused<Result>(work: () => Result): Result {
   } catch (error) {
     if (error instanceof EventsTargetError) throw error;
     if (error instanceof UnsafeFileError)
-      throw refused(`it is ${error.what}`, `${newFile}, or pipe them from stdout, as in --events - | jq`);
+      throw refused(`it is ${error.what}`, `${newFile}, or pipe the events from stdout, as in --events - | jq`);
     throw new EventsTargetError(`cannot be written: ${messageOf(error)}`, 'choose a path in an existing folder');
   }
 }

@@ -91,12 +91,12 @@ export async function digestFile(folder: string, path: string): Promise<Digest |
     if (size > maxUploadBytes) return { problem: `it has ${size} bytes, and at most ${maxUploadBytes} are uploaded` };
     const digest = await hashFile(real);
     const head = readFirstBytes(real, sniffLength);
-    if (digest === undefined || head === undefined) return { problem: 'there is no such file' };
+    if (digest === undefined || head === undefined) return { problem: 'the file does not exist' };
     const wrong = explainUnusable(path, head);
     if (wrong === undefined) return digest;
-    return { problem: wrong, hint: 'save it again in the format that its name states, or rename it' };
+    return { problem: wrong, hint: 'save the file in the format of its extension, or change the extension' };
   } catch (error) {
-    if (isErrno(error, 'ENOENT', 'ENOTDIR')) return { problem: 'there is no such file' };
+    if (isErrno(error, 'ENOENT', 'ENOTDIR')) return { problem: 'the file does not exist' };
     return { problem: messageOf(error) };
   }
 }

@@ -131,21 +131,22 @@ export function findHidden({ purchases, afterPicks, publishes: named, shown }: A
   const isBought = (row: Row | undefined) => row !== undefined && isSpending(row.action);
   for (const [address, { repeat, retries }] of purchases) {
     const row = shown.get(address);
-    if (repeat !== undefined && !isBought(row)) return `it buys ${address}, but no row shows that`;
+    if (repeat !== undefined && !isBought(row))
+      return `the approval includes ${address}, but no row shows this purchase`;
     if (retries !== undefined && row?.mayRetry === undefined) {
-      return `it buys ${address} again, but no row shows that`;
+      return `the approval includes retries of ${address}, but no row shows them`;
     }
   }
   for (const [address, { retries }] of afterPicks) {
     const row = shown.get(address);
     const shows = row?.blockedBy === 'gate' && row.wouldCost !== undefined;
     if (!shows || (retries !== undefined && row.wouldRetry === undefined)) {
-      return `it buys ${address} after a pick, but no row shows that`;
+      return `the approval includes ${address} after a pick, but no row shows this purchase`;
     }
   }
   const isShown = (row: Row | undefined) => row?.post !== undefined && isBought(row);
   const post = [...named].find((address) => !isShown(shown.get(address)));
-  return post === undefined ? undefined : `it publishes ${post}, but no row shows that`;
+  return post === undefined ? undefined : `the approval publishes ${post}, but no row shows this post`;
 }
 
 function ceilingIn(shown: Row | undefined): number | undefined {

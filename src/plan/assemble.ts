@@ -233,7 +233,7 @@ function makeRow(
 
 function rejectedBefore({ rejected }: Match['step'], { graph }: About): Reason {
   const gate = graph.gates.find(({ name }) => name === rejected);
-  return reasonOf('rejected', gate === undefined ? 'an output that it uses is rejected' : describeWait(gate));
+  return reasonOf('rejected', gate === undefined ? 'an output that this step uses is rejected' : describeWait(gate));
 }
 
 function makeWork(match: Match, decision: Decision, context: OrderContext): WorkRow {
@@ -291,7 +291,7 @@ function tellDecided(
   const { text } = decision.reason;
   if (decision.action !== 'keep') return { ...decision, reason: { ...decision.reason, text: `${text} (${code})` } };
   if (wanted === undefined) return { ...decision, reason: { code, text: `${text}, and ${code}` } };
-  const cost = price.credits === null ? 'what it would cost is not known' : `would cost ${price.credits}`;
+  const cost = price.credits === null ? 'the price of a redo is unknown' : `would cost ${price.credits}`;
   const tell = (change: string) =>
     pinned === undefined ? `accepted as it is, although ${change}` : `pinned; ${change} (${cost})`;
   return { ...decision, reason: tellChanges(code, { bought: match.purchase, match }, { facts, tell }) };

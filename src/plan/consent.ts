@@ -121,7 +121,7 @@ export function admitPosts(plan: Plan, addresses: ReadonlySet<string>): Plan {
 /** Blocks the posts that `which` selects, and the steps that need these posts, until a user consents. */
 export function withholdPosts(plan: Plan, which: (row: PlanRow) => boolean = publishes): Plan {
   return withhold(plan, (row) => publishes(row) && which(row), {
-    why: reasonOf('consent', 'not posted: needs its own consent'),
+    why: reasonOf('consent', 'not posted: publishing needs its own consent'),
     until: 'to be published',
   });
 }

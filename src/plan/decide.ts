@@ -71,7 +71,10 @@ const notPosted = Object.freeze(reasonOf('not-bought', 'not posted yet'));
 
 function decideUnbought(match: Match, facts: DecisionFacts): Decision {
   if (match.sharesJobOf !== undefined) {
-    return { action: 'download', reason: reasonOf('shared', `same request as ${match.sharesJobOf}: one job, shared`) };
+    return {
+      action: 'download',
+      reason: reasonOf('shared', `same request as ${match.sharesJobOf}: both steps share one job`),
+    };
   }
   const jobs = match.record === undefined ? [] : countedPurchases(match.record).filter(isJob);
   // The file on the disk is from the newest finished job, even if a redo failed since.
@@ -79,11 +82,11 @@ function decideUnbought(match: Match, facts: DecisionFacts): Decision {
   if (bought === undefined) {
     const { part } = match.step;
     const isForgotten = match.record?.purchases.some((purchase) => purchase.jobId !== undefined) === true;
-    if (isForgotten) return buy(match, 'create', reasonOf('forgotten', 'its purchase was forgotten'));
+    if (isForgotten) return buy(match, 'create', reasonOf('forgotten', 'the purchase was forgotten'));
     const plain = isPost(match.step.kind) ? notPosted : notBought;
     if (part === undefined || part.index === 0) return buy(match, 'create', plain);
     const neededIf = { of: part.of, parts: part.index + 1 };
-    const text = `${plain.text}; needed if ${neededIf.of} gives ${neededIf.parts} or more`;
+    const text = `${plain.text}; needed if ${neededIf.of} has ${neededIf.parts} or more parts`;
     return buy(match, 'create', { ...plain, text, neededIf });
   }
   return buy(match, 'redo', tellChanges('changed', { bought, match }, { facts }));
@@ -91,15 +94,15 @@ function decideUnbought(match: Match, facts: DecisionFacts): Decision {
 
 function collect(match: Match, { jobId, state }: Job, { redo }: DecisionFacts): Decision {
   if (state === 'lost') {
-    const text = `the service no longer knew job ${jobId}; it is requested once more (--redo buys it again)`;
+    const text = `the service had no record of job ${jobId}; apply checks once more (--redo buys the step again)`;
     return { action: 'attach', reason: reasonOf('job-lost', text) };
   }
-  const then = redo ? '; it is collected first, and a later --redo buys another' : '';
+  const then = redo ? '; apply collects this job first, and a later --redo buys a new job' : '';
   return { action: 'attach', reason: reasonOf('job-running', `job ${jobId} is running${movedFrom(match)}${then}`) };
 }
 
 function buyAgain(match: Match, job: Job, { redo }: DecisionFacts): Decision {
-  if (job.state === 'done') return buy(match, 'redo', reasonOf('redo-asked', '--redo asks for another'));
+  if (job.state === 'done') return buy(match, 'redo', reasonOf('redo-asked', '--redo requests a new output'));
   const { attempts = 1 } = match.step.rules?.retry ?? {};
   const made = attempts - (retriesLeft(match)?.left ?? 0);
   const how = redo ? '--redo asks' : `attempt ${made + 1} of ${attempts}`;
@@ -113,11 +116,13 @@ function failedText(job: Job): string {
 function noRetryText({ step }: Match, why: RetryRefusal): string {
   const { retry } = step.rules ?? {};
   const reasons: { [why in RetryRefusal]: string } = {
-    'open-send': 'another create request of this step is unresolved, so nothing is bought until it is settled',
-    'not-asked': '--redo buys it again',
-    prompt: 'the prompt was refused, and `retry` does not buy the same one again (--redo buys it again)',
-    attempts: `all ${retry?.attempts} attempts of \`retry\` were made (--redo buys it again)`,
-    credits: `the ${retry?.credits} credits of \`retry\` are not enough for another attempt (--redo buys it again)`,
+    'open-send':
+      'another create request of this step is unresolved, so this step buys nothing until that create request is resolved',
+    'not-asked': '--redo buys the step again',
+    prompt:
+      'the service refused the prompt, and `retry` does not send the same prompt again (--redo buys the step again)',
+    attempts: `all ${retry?.attempts} attempts allowed by \`retry\` were used (--redo buys the step again)`,
+    credits: `the ${retry?.credits} credits allowed by \`retry\` are not enough for another attempt (--redo buys the step again)`,
   };
   return reasons[why];
 }
@@ -130,13 +135,13 @@ function decideDone(match: Match, purchase: Job, facts: DecisionFacts): Decision
   const outputs = purchase.outputs ?? [];
   const [first] = outputs;
   const isEmpty = purchase.outputs !== undefined && kinds[match.step.kind]?.parts !== undefined;
-  if (first === undefined && isEmpty) return { action: 'keep', reason: reasonOf('no-output', 'its job has no output') };
+  if (first === undefined && isEmpty) return { action: 'keep', reason: reasonOf('no-output', 'the job has no output') };
   if (first === undefined)
     return { action: 'download', reason: reasonOf('not-saved', `paid, and not saved yet${movedFrom(match)}`) };
   const output = outputs.find((one) => facts.files.fileState(one) !== 'intact') ?? first;
   const state = facts.files.fileState(output);
   if (state === 'missing' && match.step.unpicked === true) {
-    return { action: 'keep', reason: reasonOf('unpicked', 'not picked; its file is not here') };
+    return { action: 'keep', reason: reasonOf('unpicked', 'not picked; the file is not on this machine') };
   }
   if (state !== 'intact') return decideGone(match, purchase, { facts, outputs, output, state });
   if (match.movedFrom !== undefined) return { action: 'move', reason: renamed(match.movedFrom) };
@@ -159,24 +164,28 @@ function decideGone(
   const newest = record?.purchases[0];
   const isBack = newest !== undefined && (newest !== purchase || files.isReplaced?.(output) === true);
   if (isBack && from === undefined) {
-    const how = isHere ? 'kept, and comes back' : 'fetched again';
+    const how = isHere ? 'restored from the retained file' : 'downloaded again';
     return { action, reason: reasonOf('bought-before', `the same request was bought before; its output is ${how}`) };
   }
   const seen = describeLoss(output, state);
-  const back = isHere ? '; the retained file is restored' : state === 'changed' ? '; that one is fetched again' : '';
-  const end = state === 'changed' ? `${back}, and yours renamed: \`accept\` takes yours instead` : back;
+  const back = isHere
+    ? '; the retained file is restored'
+    : state === 'changed'
+      ? '; the original is downloaded again'
+      : '';
+  const end = state === 'changed' ? `${back}, and your file is renamed (\`accept\` keeps your file instead)` : back;
   const code = state === 'changed' ? 'edited' : 'missing';
   return { action, reason: reasonOf(code, `paid; ${output.path} ${seen}${movedFrom(match)}${end}`) };
 }
 
 function describeLoss({ edited }: Output, state: Exclude<FileState, 'intact'>): string {
-  if (state === 'changed') return 'is not the file that was saved';
+  if (state === 'changed') return 'differs from the file that was saved';
   return edited === true ? 'was edited by hand and is missing; the original is downloaded' : 'is missing';
 }
 
 function decideSaved(unfit: Unfit | undefined): Decision {
   if (unfit === undefined) return { action: 'keep', reason: upToDate };
-  const text = `${unfitText(unfit)}; change \`expect\`, take it as it is with \`accept\`, or buy it again with --redo`;
+  const text = `${unfitText(unfit)}; change \`expect\`, keep the file with \`accept\`, or buy the step again with --redo`;
   return { action: 'failed', reason: { ...reasonOf('unfit', text), unmet: unfit.unmet } };
 }
 
@@ -217,7 +226,7 @@ function decidePost(
       action: 'unresolved',
       reason: reasonOf(
         'answer-lost',
-        'the answer to its create request was lost; only its accounts show whether it is published',
+        'the answer to the create request was lost; only the social accounts show whether the post is published',
       ),
     };
   }
@@ -226,9 +235,9 @@ function decidePost(
   const other = own === undefined ? facts.postedAs?.(step.fingerprint) : undefined;
   if (posted === undefined && other === undefined) return undefined;
   if (facts.redo) {
-    return buy(match, 'redo', reasonOf('redo-asked', '--redo asks for another; what is online stays'));
+    return buy(match, 'redo', reasonOf('redo-asked', '--redo requests a new post; the existing post stays online'));
   }
-  if (posted === undefined) return { action: 'keep', reason: reasonOf('posted', `posted as ${other} before`) };
+  if (posted === undefined) return { action: 'keep', reason: reasonOf('posted', `already posted as ${other}`) };
   if (purchase?.jobId !== undefined) return decideSame(match, purchase);
   return { action: 'keep', ...describePostChange(match, posted, facts) };
 }
@@ -236,7 +245,7 @@ function decidePost(
 function decideSame({ movedFrom }: Match, purchase: Purchase): Decision | undefined {
   const { state, jobId } = purchase;
   if (state === 'failed') {
-    const text = `job ${jobId} failed${because(purchase)}; only its accounts show whether it is published (--redo sends another)`;
+    const text = `job ${jobId} failed${because(purchase)}; only the social accounts show whether the post is published (--redo sends a new post)`;
     return { action: 'failed', reason: jobFailed({ jobId }, text) };
   }
   return state === 'done' && movedFrom === undefined
@@ -249,8 +258,7 @@ function describePostChange(
   posted: Purchase,
   facts: ChangeFacts,
 ): Pick<Decision, 'reason' | 'changedSince'> {
-  if (posted.fingerprint === match.step.fingerprint)
-    return { reason: reasonOf('posted', 'posted, and forgotten since') };
+  if (posted.fingerprint === match.step.fingerprint) return { reason: reasonOf('posted', 'posted, then forgotten') };
   const { at } = targetOf(posted.request ?? {});
   const state = at === undefined ? 'posted' : `sent, for ${at}`;
   const tell = (change: string) => `${state}; changed since (${change})`;

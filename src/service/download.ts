@@ -55,7 +55,8 @@ export function createDownloader(options: DownloaderOptions): Downloader {
           return { is: 'open', download: toDownload(answer, signal) };
         answer.destroy();
         if (status >= 300 && status < 400 && location !== undefined) {
-          if (!URL.canParse(location, url.href)) return { is: 'refused', message: `${url.host} redirects to no URL` };
+          if (!URL.canParse(location, url.href))
+            return { is: 'refused', message: `${url.host} answered with a redirect without a URL` };
           next = new URL(location, url).href;
           continue;
         }
@@ -166,7 +167,7 @@ export class Body implements AsyncIterableIterator<Uint8Array> {
   }
 
   async return(): Promise<Next> {
-    this.#finish({ error: new Error('it was not read to its end') });
+    this.#finish({ error: new Error('the download was not read to the end') });
     this.#chunks = [];
     return { done: true, value: undefined };
   }
@@ -181,7 +182,7 @@ export class Body implements AsyncIterableIterator<Uint8Array> {
 
   #wait(): Promise<void> {
     return new Promise((resolve) => {
-      const late = () => this.#finish({ error: new Error(`nothing came for ${silenceMs / 1000} s`) });
+      const late = () => this.#finish({ error: new Error(`no data arrived for ${silenceMs / 1000} s`) });
       const timer = setTimeout(late, silenceMs);
       this.#wake = () => {
         clearTimeout(timer);
@@ -196,7 +197,7 @@ export class Body implements AsyncIterableIterator<Uint8Array> {
     this.#windowBytes += bytes;
     if (this.#waitedMs < windowMs) return;
     if (this.#windowBytes < (leastBytesPerSecond * this.#waitedMs) / 1000)
-      this.#finish({ error: new Error(`slower than ${leastBytesPerSecond} bytes a second`) });
+      this.#finish({ error: new Error(`the download was slower than ${leastBytesPerSecond} bytes a second`) });
     this.#waitedMs = 0;
     this.#windowBytes = 0;
   }

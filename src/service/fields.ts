@@ -55,7 +55,7 @@ export function readMessage(json: Json | undefined, status: number, redact: Reda
   const shown = typeof code === 'string' && code !== text ? ` [${redact(code).slice(0, 60)}]` : '';
   // Redacted before it is cut, because a part of a credential would not be recognized.
   const sender = isFromOthers(json, status)
-    ? ' (not an answer of the service: a firewall, a proxy or a login page)'
+    ? ' (probably the answer of a firewall, a proxy or a login page, not of the service)'
     : '';
   return `HTTP ${status}: ${redact(text).slice(0, 500)}${shown}${sender}`;
 }

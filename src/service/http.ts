@@ -189,7 +189,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Controller): void {
     if (this.#settle === undefined) {
-      controller.abort(new Error('given up before it was sent'));
+      controller.abort(new Error('the request was canceled before it was sent'));
       return;
     }
     // undici may repeat a request after a broken connection, which could pay twice.
@@ -197,7 +197,10 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     const mayLeave = !isRepeated && this.#mayLeave?.() !== false; // I35
     if (mayLeave) this.#controller = controller;
     else
-      this.breakOff(new Error(isRepeated ? 'its connection broke' : 'it may no longer be sent from here'), controller);
+      this.breakOff(
+        new Error(isRepeated ? 'the connection broke' : 'this process may no longer send the request'),
+        controller,
+      );
   }
 
   onResponseStart(_controller: Controller, status: number, headers: Answered['headers']): void {

@@ -103,7 +103,7 @@ export class Library {
       return this.removeJob(kind, { jobId, recordId: shown.recordId });
     }
     const named = [...tried].join(' nor ');
-    throw new ServiceError('refused', `the record is still there, and cannot be removed as ${named}: HTTP 404`, {
+    throw new ServiceError('refused', `the record still exists, and cannot be removed as ${named}: HTTP 404`, {
       status: 404,
     });
   }
@@ -178,7 +178,7 @@ function readJobFacts(answer: Json, jobId: string): JobFacts {
   const data = readAt(answer, envelope.answer.data);
   const status = readAt(data, job.status);
   if (!isMap(data) || typeof status !== 'string') {
-    throw new ServiceError('unusable', 'the answer has no status of a job');
+    throw new ServiceError('unusable', 'the answer has no job status');
   }
   const id = readAt(data, job.id);
   if (id !== undefined && id !== jobId) throw new ServiceError('unusable', 'the answer is about another job');

@@ -150,7 +150,7 @@ export function judgeLink(text: string, ownHost: string | undefined): JudgedLink
   const { protocol, hostname } = url;
   const shown = `${protocol}//${url.host}`;
   if (url.username !== '' || url.password !== '')
-    return { is: 'refused', message: `the link to ${url.host} carries a login` };
+    return { is: 'refused', message: `the link to ${url.host} contains credentials` };
   if (hostname === ownHost && (protocol === 'http:' || protocol === 'https:'))
     return { is: 'allowed', url, isOwn: true };
   const own = ownHost === undefined ? '' : `; only public https links and links to ${ownHost} are followed`;
@@ -169,7 +169,7 @@ export function makeCheckedLookup(lookup: typeof systemLookup = systemLookup): L
     lookup(host, { ...options, all: true }, (error, found) => {
       const [first] = found ?? [];
       if (error !== null) callback(error, '');
-      else if (first === undefined) callback(new RefusedAddressError(`${host} has no address`), '');
+      else if (first === undefined) callback(new RefusedAddressError(`${host} has no IP address`), '');
       else if (found.some(({ address }) => isInward(address)))
         callback(new RefusedAddressError(notPublic(`https://${host}`)), '');
       else if (options.all === true) callback(null, found);

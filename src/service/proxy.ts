@@ -44,7 +44,8 @@ export function openTunnel(
       socket.setTimeout(0);
       if (statusCode >= 200 && statusCode < 300) return resolve(socket);
       socket.destroy();
-      const refusal = login === ':' ? 'asks for a login: put it into HTTPS_PROXY' : 'refuses the login in HTTPS_PROXY';
+      const refusal =
+        login === ':' ? 'requires credentials: put them into HTTPS_PROXY' : 'rejected the credentials in HTTPS_PROXY';
       fail(statusCode === 407 ? `${refusal} (HTTP 407)` : `answered HTTP ${statusCode}`);
     });
     call.once('response', ({ statusCode }) => fail(`answered HTTP ${statusCode}`));

@@ -68,7 +68,7 @@ async function uploadToStorage(file: FileToUpload, call: UploadCall): Promise<As
     const uploadUrl = readAt(minted, names.uploadUrl);
     const storedName = readText(minted, names.blobName, Number.POSITIVE_INFINITY);
     if (typeof uploadUrl !== 'string' || storedName === undefined) {
-      throw new ServiceError('unusable', 'the service gave no signed URL to upload to');
+      throw new ServiceError('unusable', 'the service returned no signed upload URL');
     }
     await putFile(file, uploadUrl, call);
     return { blobName: storedName, publicUrl: readAt(minted, names.publicUrl) };
@@ -78,7 +78,7 @@ async function uploadToStorage(file: FileToUpload, call: UploadCall): Promise<As
   // The answer is undocumented. It contains the asset, or reports only success.
   const asset = findAsset(completed, call) ?? readStored(blobName, publicUrl, call);
   if (asset === undefined) {
-    throw new ServiceError('unusable', 'the service registered the upload and gave no usable URL for it');
+    throw new ServiceError('unusable', 'the service registered the upload but returned no usable file URL');
   }
   return asset;
 }
@@ -105,7 +105,8 @@ async function again<T>({ clock, signal }: UploadCall, act: () => Promise<T>): P
 
 function requireAsset(json: Json, call: UploadCall): Asset {
   const asset = findAsset(json, call);
-  if (asset === undefined) throw new ServiceError('unusable', 'the service took the file and gave no usable asset');
+  if (asset === undefined)
+    throw new ServiceError('unusable', 'the service accepted the file but returned no usable asset');
   return asset;
 }
 
@@ -172,7 +173,7 @@ function checkAnswer(
   { host, isWhole }: { host: string; isWhole: boolean },
 ) {
   if (statusCode >= 200 && statusCode < 300) {
-    if (!isWhole) throw new ServiceError('unreachable', `${host} answered before it had the whole file`);
+    if (!isWhole) throw new ServiceError('unreachable', `${host} answered before it received the whole file`);
     return;
   }
   const retryAfterMs = parseRetryAfter(headers[envelope.headers.retryAfter]);
@@ -269,7 +270,7 @@ async function* streamPlannedFile(handle: FileHandle, file: FileToUpload): Async
 }
 
 function changed({ fileName }: FileToUpload): ServiceError {
-  return new ServiceError('refused', `${fileName} is not the file that was planned: it has changed since; plan again`);
+  return new ServiceError('refused', `${fileName} has changed since it was planned; plan again`);
 }
 
 function asFileError({ fileName }: FileToUpload, error: unknown): ServiceError {

@@ -107,9 +107,9 @@ class Watch {
       const end = answer.is === 'broken' ? this.#endAfterFailure(answer.message) : this.#read(answer);
       if (end !== undefined) return end;
     }
-    const limit = this.#patienceMs < this.#ports.patienceMs ? 'the `timeout` of its task' : '--patience';
+    const limit = this.#patienceMs < this.#ports.patienceMs ? 'the `timeout` of the task' : '--patience';
     const cause = this.#trouble === '' ? '' : ` (${this.#trouble})`;
-    return unwatched('patience', `it took longer than ${limit}${cause}; run again to collect it`);
+    return unwatched('patience', `the job took longer than ${limit}${cause}; run again to collect the job`);
   }
 
   #read({ json, status: code, headers }: Answered): JobEnd | undefined {
@@ -134,7 +134,10 @@ class Watch {
       const asked = parseRetryAfter(headers[envelope.headers.retryAfter]);
       // A 429 with a Retry-After, or with the service's own body, is not a failure of the host.
       const counts = code !== 429 || (asked === null && !isOwnWord);
-      return this.#endAfterFailure(isOther ? 'the status of another job' : message, { asked, counts });
+      return this.#endAfterFailure(isOther ? 'the answer contains the status of another job' : message, {
+        asked,
+        counts,
+      });
     }
     health.failures = 0;
     this.#unknownSince = undefined;
@@ -142,7 +145,7 @@ class Watch {
     this.#noteStatus(status);
     if (status === envelope.states.completed) return this.#endOfCompleted(data);
     if (status !== envelope.states.failed) return this.#endOfWait(data);
-    const error = readText(data, envelope.job.error, Number.POSITIVE_INFINITY) ?? 'the service gives no reason';
+    const error = readText(data, envelope.job.error, Number.POSITIVE_INFINITY) ?? 'the service gave no reason';
     return { is: 'failed', error: redact(error).slice(0, 500) };
   }
 
@@ -157,7 +160,7 @@ class Watch {
       health.failures += 1;
       health.countAgainAt = now + failureIntervalMs(health.failures);
     }
-    this.#trouble = `the service gives no usable answer: ${message}`;
+    this.#trouble = `the service returned no usable answer: ${message}`;
     if (health.failures >= mostHostFailures) return unwatched('unreachable', this.#trouble);
     if (health.failures >= noticedHostFailures && health.isTroubleNoticed === undefined) {
       health.isTroubleNoticed = true;
@@ -174,7 +177,7 @@ class Watch {
     this.#options.onStatus(this.#shownStatus);
     if (jobStates.includes(status)) return;
     this.#options.notice(
-      `the service calls job ${this.#jobId} “${this.#shownStatus}”, a status it does not document; waiting on`,
+      `the service reports job ${this.#jobId} as “${this.#shownStatus}”, which is not a documented status; still waiting`,
     );
   }
 
@@ -202,14 +205,14 @@ class Watch {
     this.#odd = reason === undefined ? 0 : this.#odd + 1;
     if (this.#odd > mostOdd || (!isKnown && now - this.#statusSince > this.#longMs)) {
       const why = reason === undefined ? `for ${inHours(this.#longMs)}` : redact(reason);
-      const advice = 'run again to check it, or --redo to buy it again';
-      return unwatched('patience', `the service calls it “${this.#shownStatus}”: ${why}; ${advice}`);
+      const advice = 'run again to check the job, or use --redo to buy the step again';
+      return unwatched('patience', `the service reports the job as “${this.#shownStatus}”: ${why}; ${advice}`);
     }
     const isLong = this.#patienceMs === Number.POSITIVE_INFINITY && now - this.#startedAt > this.#longMs;
     if (isLong && health.isLeavingHinted === undefined) {
       health.isLeavingHinted = true;
       this.#options.notice(
-        `job ${this.#jobId} has been ${this.#shownStatus} for more than ${inHours(this.#longMs)}, far longer than usual. Ctrl-C leaves the run: the job stays paid, and the next run collects it. --patience 2h does this by itself`,
+        `job ${this.#jobId} has been ${this.#shownStatus} for more than ${inHours(this.#longMs)}, far longer than usual. To stop waiting, press Ctrl-C: the job stays paid, and the next run collects it. --patience 2h does this automatically`,
       );
     }
     return undefined;
@@ -233,4 +236,4 @@ function inHours(ms: number): string {
   return `${Math.round(ms / 3_600_000)} h`;
 }
 
-const noLink = 'it is completed but the service gives no link to its output';
+const noLink = 'the job is completed but the service returned no link to the output';

@@ -112,7 +112,7 @@ test.concurrent('two keys of one account submit one campaign: the second is refu
   await until('something was bought', () => place.judge.ledger.length > 0);
   const second = await place.submit(['--store', place.store], { cwd: clone, env }).ended;
   it(second.code, second.err).toBe(75);
-  it(second.err).toContain('is being bought on this engine already');
+  it(second.err).toContain('is already being bought on this engine');
   // Nothing of it stays in the way of the next one.
   it(readEngineNote(join(clone, 'campaign.lock.jsonl'))).toBeUndefined();
   it((await first.ended).code).toBe(0);

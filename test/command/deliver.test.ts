@@ -116,9 +116,13 @@ describe('deliver', () => {
   });
 
   test.each<[string, string[], RegExp]>([
-    ['two files of one name', ['--layout', '{{task}}'], /pic@a,1:1 and pic@a,16:9 would both be pic\.png/],
-    ['names that differ in case only', ['--layout', '{{#if (eq key "a")}}X{{else}}x{{/if}}'], /would both be/],
-    ['a name that is not there', ['--layout', '{{vars.x}}'], /there is no `vars\.x`[\s\S]*may use row, matrix/],
+    ['two files of one name', ['--layout', '{{task}}'], /pic@a,1:1 and pic@a,16:9 would both be saved as pic\.png/],
+    ['names that differ in case only', ['--layout', '{{#if (eq key "a")}}X{{else}}x{{/if}}'], /would both be saved as/],
+    [
+      'a name that is not there',
+      ['--layout', '{{vars.x}}'],
+      /`vars\.x` is unknown in a layout[\s\S]*may use row, matrix/,
+    ],
     ['a column that a step does not have', ['--layout', '{{row.colour}}'], /for pic@a,1:1/],
     ['a way out', ['--layout', '../{{path}}'], /leaves the folder/],
     ['what is no template', ['--layout', '{{row.sku'], /--layout: /],

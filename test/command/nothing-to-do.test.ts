@@ -145,7 +145,7 @@ tasks:
     expect(redo.rows.map(({ action }: { action: string }) => action)).toEqual(['redo', 'redo', 'redo']);
 
     const accepted = await trial.run(['accept', 'pic@a', '-s', 'pic@b']);
-    expect([accepted.code, accepted.err]).toEqual([0, expect.stringContaining('although it does not fit `expect`')]);
+    expect([accepted.code, accepted.err]).toEqual([0, expect.stringContaining('although `expect` is not met')]);
     const after = JSON.parse((await trial.run(['plan', '--json'])).out);
     expect(after.rows.map(({ action }: { action: string }) => action)).toEqual(['keep', 'keep', 'failed']);
     expect((await trial.run(['explain', 'pic@a'])).out).toContain('up to date');

@@ -266,7 +266,7 @@ describe('a post whose answer was lost', () => {
     expect(doubted).toMatchObject({ code: 64, err: expect.stringContaining('so it is not sent a second time') });
     const [{ id } = { id: '' }] = trial.sandbox.ledger();
     const found = await trial.run(['resolve', 'campaign.yaml', 'share', '--job', id]);
-    expect(found, found.err).toMatchObject({ code: 0, err: expect.stringContaining('it is published, as') });
+    expect(found, found.err).toMatchObject({ code: 0, err: expect.stringContaining('the post is published as') });
     expect((await trial.apply(['--publish'])).code).toBe(0);
     expect(captions(trial)).toHaveLength(1);
   });

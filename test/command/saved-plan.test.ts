@@ -246,7 +246,7 @@ describe('apply of a saved plan', () => {
     [
       'that shows nothing to buy for nothing',
       (text) => text.replaceAll('"action": "create"', '"action": "keep"').replaceAll('"credits": 2', '"credits": 0'),
-      'it buys hero@lamp, but no row shows that',
+      'the approval includes hero@lamp, but no row shows this purchase',
     ],
     [
       'that buys what it does not show',
@@ -267,7 +267,7 @@ describe('apply of a saved plan', () => {
     [
       'that publishes what it does not show',
       ['"saved": {', '"saved": { "publishes": ["hero@vase"],'],
-      'it publishes hero@vase, but no row shows that',
+      'the approval publishes hero@vase, but no row shows this post',
     ],
     [
       'with retries that its total does not show',

@@ -48,7 +48,7 @@ tasks:
     const { trial, apply, elsewhere } = await leftOpen();
     const asked = await expectExit(5, apply([], elsewhere(program)));
     expect(asked.err.replaceAll(/\s+/g, ' ')).toContain(
-      'so it is charged once; it was sent elsewhere or long ago, so sending it again needs an approval',
+      'so the request is charged once; the request was sent from another machine or long ago, so sending it again needs approval',
     );
     expect(trial.sandbox.ledger()).toEqual([]);
     await expectExit(0, apply(['--yes', '-s', 'hero'], elsewhere()));
@@ -96,7 +96,7 @@ tasks:
 }
 
 const guess =
-  /48 credits are reserved for thumb@a, a guess: no charge is on record, and nothing states a price of thumbnail/;
+  /48 credits are reserved for thumb@a as a guess: no charge is on record, and no price is known for thumbnail/;
 
 test('an unreported charge stays reserved and is shown; a higher budget resumes, and the balance reveals the other charges', async () => {
   const { service, write, run, apply } = await makeCampaign();

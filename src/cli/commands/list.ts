@@ -305,12 +305,12 @@ async function readLocalFile(given: string): Promise<LocalFile> {
   const wayOut = findWayOut(given);
   if (wayOut !== undefined) throw wrong(wayOut);
   const path = await realpath(given).catch(({ code, message }: NodeJS.ErrnoException) => {
-    throw wrong(code === 'ENOENT' || code === 'ENOTDIR' ? 'there is no such file' : message);
+    throw wrong(code === 'ENOENT' || code === 'ENOTDIR' ? 'the file does not exist' : message);
   });
   const digest = await hashFile(path).catch((error: unknown) => {
     throw wrong(messageOf(error));
   });
-  if (digest === undefined) throw wrong('there is no such file');
+  if (digest === undefined) throw wrong('the file does not exist');
   if (digest.bytes === 0) throw wrong('it is empty');
   return { given, path, ...digest };
 }

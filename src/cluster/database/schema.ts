@@ -168,7 +168,7 @@ function older(version: number): CampaignError {
     code: 'MB3703',
     message: `an older mediabatch made the tables of this engine (their version is ${version}, this mediabatch needs ${migrations.length})`,
     hint: [
-      'use the version of its workers. Nothing was changed',
+      'use the version of the workers. Nothing was changed',
       way('to upgrade the tables, once no older worker runs', call('engine migrate')),
     ],
   });

@@ -72,11 +72,15 @@ export function refusalOf(error: unknown, url: string): CampaignError | undefine
     new CampaignError({ code, message, hint }, { cause: error });
   switch (codeOf(error)) {
     case '28P01':
-      return refuse('MB3707', `the engine ${shown} does not let this user in: ${said}`, passwordHint);
+      return refuse('MB3707', `the engine ${shown} rejected this user: ${said}`, passwordHint);
     case '28000':
-      return refuse('MB3707', `the engine ${shown} does not let this user in: ${said}`, entryHint(said));
+      return refuse('MB3707', `the engine ${shown} rejected this user: ${said}`, entryHint(said));
     case '42501':
-      return refuse('MB3707', `the engine ${shown} does not let ${userOf(url)} do this: ${said}`, grantHint(said, url));
+      return refuse(
+        'MB3707',
+        `the engine ${shown} does not permit this operation to ${userOf(url)}: ${said}`,
+        grantHint(said, url),
+      );
     case '42P01':
     case '3F000':
       return refuse('MB3702', `tables of mediabatch are missing on the engine ${shown}: ${said}`, migrateHint);
@@ -103,11 +107,11 @@ function isPasswordMissing(error: unknown): boolean {
 
 const passwordHint = 'the server rejected user or password: put the password into PGPASSWORD or into MEDIABATCH_ENGINE';
 
-const migrateHint = way('to make them, as the owner of the database', call('engine migrate'));
+const migrateHint = way('to create the tables, as the owner of the database', call('engine migrate'));
 
 function entryHint(said: string): string {
-  if (/no encryption/.test(said)) return 'it requires TLS: add ?sslmode=require to the address';
-  return 'its pg_hba.conf has no line for this user, database and machine, or the role may not log in';
+  if (/no encryption/.test(said)) return 'the server requires TLS: add ?sslmode=require to the address';
+  return 'pg_hba.conf of the server has no line for this user, database and machine, or the role may not log in';
 }
 
 function grantHint(said: string, url: string): Advice {
@@ -115,7 +119,7 @@ function grantHint(said: string, url: string): Advice {
   const [, database] = /permission denied for database "?(.+?)"?$/.exec(said) ?? [];
   const owner = way('or as the owner of the database, once', call('engine migrate', '--grant', userOf(url)));
   if (database === undefined) return owner;
-  return [`in psql, as its owner: GRANT CREATE ON DATABASE ${quoted(database)} TO ${role};`, owner];
+  return [`in psql, as the owner of the database: GRANT CREATE ON DATABASE ${quoted(database)} TO ${role};`, owner];
 }
 
 function quoted(name: string): string {
@@ -125,23 +129,24 @@ function quoted(name: string): string {
 const certificate = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)/;
 
 function hintFor(error: unknown): Advice {
-  if (isPasswordMissing(error)) return 'put it into PGPASSWORD or into MEDIABATCH_ENGINE';
+  if (isPasswordMissing(error)) return 'put the password into PGPASSWORD or into MEDIABATCH_ENGINE';
   const code = codeOf(error);
   if (code !== undefined && certificate.test(code)) {
-    return 'its certificate is checked: name the file of its CA (?sslmode=verify-full&sslrootcert=/path/ca.pem); ?sslmode=no-verify checks nothing';
+    return 'the certificate of the server is checked: name its CA file (?sslmode=verify-full&sslrootcert=/path/ca.pem); ?sslmode=no-verify checks nothing';
   }
-  if (/does not support SSL/.test(messageOf(error))) return 'it has no TLS: leave sslmode out, or say ?sslmode=disable';
+  if (/does not support SSL/.test(messageOf(error)))
+    return 'the server has no TLS: remove sslmode, or write ?sslmode=disable';
   switch (code) {
     case noRoom:
-      return 'all its connections are taken: end some of them (SELECT usename, application_name, count(*) FROM pg_stat_activity GROUP BY 1, 2), or raise max_connections; a worker needs 2, and 9 while it leads';
+      return 'all connections of the server are in use: end some connections (SELECT usename, application_name, count(*) FROM pg_stat_activity GROUP BY 1, 2), or raise max_connections; a worker needs 2, and 9 while it leads';
     case '08P01':
-      return 'a pooler without a server or a free connection answers like this: use the address of the server itself, or a pooler that keeps sessions (PgBouncer: pool_mode = session)';
+      return 'this is the answer of a pooler without a server or a free connection: use the address of the server itself, or a pooler that keeps sessions (PgBouncer: pool_mode = session)';
     case '3D000':
       return 'this database does not exist: create it with createdb';
     case 'ENOTFOUND':
-      return 'no host has this name';
+      return 'check the host name in the address: no host with this name was found';
     case 'ENOENT':
-      return 'a file of the address is not there: the socket of a server on this machine, or sslrootcert, sslcert, sslkey';
+      return 'a file in the address does not exist: the socket of a server on this machine, or sslrootcert, sslcert, sslkey';
     default:
       return 'check the address, and whether the server runs; nothing was sent';
   }

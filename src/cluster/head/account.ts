@@ -269,7 +269,7 @@ export function guardCreates<Guarded extends Service>(
     ...service,
     async create(call) {
       if (await lease.whenFresh(signal)) return service.create(call);
-      return { is: 'not-sent', message: 'this worker may no longer create for the account' };
+      return { is: 'not-sent', message: 'this worker may no longer send create requests for the account' };
     },
   };
 }

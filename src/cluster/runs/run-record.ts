@@ -101,7 +101,10 @@ export function changedPlan({ id, campaign }: Pick<RunRecord, 'id' | 'campaign'>
   return new CampaignError({
     code: 'MB3704',
     message: 'the plan of this run was changed in the database after it was submitted, so this run buys nothing',
-    hint: way('to end the run, and continue here with its recorded purchases', call('unlock', '--id', id, '--force')),
+    hint: way(
+      'to end the run, and continue on this machine with its recorded purchases',
+      call('unlock', '--id', id, '--force'),
+    ),
     lock: campaign,
   });
 }

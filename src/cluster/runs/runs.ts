@@ -53,8 +53,8 @@ export function requireOwnProtocol(run: Pick<RunRecord, 'campaign' | 'protocol' 
   const { version } = run.origin;
   throw new CampaignError({
     code: 'MB3703',
-    message: `the run of ${run.campaign} on this engine was begun by mediabatch ${version} (protocol ${run.protocol}, this one has ${protocol})`,
-    hint: `let it end, with workers of ${version}, or use that version here; nothing was submitted`,
+    message: `the run of ${run.campaign} on this engine was started by mediabatch ${version} (protocol ${run.protocol}; this version has protocol ${protocol})`,
+    hint: `let that run end with workers of ${version}, or use ${version} on this machine. Nothing was submitted`,
   });
 }
 
@@ -218,11 +218,11 @@ function twinError(
   const { user, host, manifest } = origin;
   return new CampaignError({
     code: 'MB3704',
-    message: `${address} is being bought on this engine already, with another key or for another address of the service: by the run of ${campaign} that ${user === '' ? '' : `${user} on `}${host} submitted (${manifest})`,
+    message: `${address} is already being bought on this engine, with another API key or another service address: by the run of ${campaign} that ${user === '' ? '' : `${user} on `}${host} submitted (${manifest})`,
     hint: [
-      'to attach to that run, use the key and the MEDIABATCH_BASE_URL that it was submitted with',
-      way('to see it', call('workers')),
-      'to buy it separately with another account, rename this campaign. Nothing was submitted',
+      'to attach to that run, use the API key and the MEDIABATCH_BASE_URL with which the run was submitted',
+      way('to see that run', call('workers')),
+      'to buy the step separately with another account, rename this campaign. Nothing was submitted',
     ],
     lock: campaign,
   });

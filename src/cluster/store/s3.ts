@@ -289,7 +289,7 @@ class BucketFiles implements StoreFiles {
     await this.#bucket.copy(this.#keyOf(path), this.#keyOf(aside));
     const isRecorded = old.sha256 !== undefined && target.replaces.includes(old.sha256);
     if (isRecorded) return true;
-    target.notice(`${this.#name}: ${path} was not made by this step or was changed since; it is kept as ${aside}`);
+    target.notice(`${this.#name}: ${path} was not made by this step or was changed since; it was renamed to ${aside}`);
     return true;
   }
 

@@ -49,7 +49,7 @@ export async function openPlace(place: StorePlace, { makes }: { makes: boolean }
   if (bytes === undefined) throw missing(place.name);
   const { id } = mapOf(parseJson(bytes.toString('utf8')));
   if (typeof id !== 'string' || !/^[0-9a-f]{16}$/.test(id))
-    throw unusable(place.name, 'has a .mediabatch/store.json that is damaged');
+    throw unusable(place.name, 'contains a damaged .mediabatch/store.json');
   return {
     ...{ id, name: place.name },
     filesOf: (campaign) => place.filesOf(campaign, () => place.requireThere(id)),
@@ -81,7 +81,7 @@ export function unusable(name: string, why: string): CampaignError {
 }
 
 function missing(name: string): StoreMissingError {
-  const why = 'has no .mediabatch/store.json, so nothing was ever saved there';
+  const why = 'has no .mediabatch/store.json, so it was never used as a store';
   return new StoreMissingError(unusableFailure(name, why));
 }
 
@@ -89,7 +89,7 @@ function unusableFailure(name: string, why: string) {
   return {
     code: 'MB3705' as const,
     message: `the store ${name} ${why}`,
-    hint: `${name.startsWith('s3:') ? 'check the address and AWS_* in the environment' : 'check whether it is mounted'}; \`apply --store\` makes a new store in a place that is there`,
+    hint: `${name.startsWith('s3:') ? 'check the address and AWS_* in the environment' : 'check whether the folder is mounted'}; \`apply --store\` creates a new store in an existing folder or bucket`,
   };
 }
 

@@ -48,7 +48,10 @@ async function folderPlace(name: string): Promise<StorePlace> {
     },
     requireThere(id) {
       if (readSmallFile(join(folder, marker), mostBytes)?.includes(id) === true) return;
-      throw new OutputError('disk', `the store ${name} is missing or was replaced by another one: is it mounted?`);
+      throw new OutputError(
+        'disk',
+        `the store ${name} is missing or was replaced by another store: check whether it is mounted`,
+      );
     },
     filesOf: (campaign, requireThere) =>
       guarded(filesBelow(join(folder, campaign), { name, requireThere }), () => refuseLink(join(folder, campaign))),
@@ -118,7 +121,7 @@ function unnamedStore(): CampaignError {
   return new CampaignError({
     code: 'MB3705',
     message: '--store is empty',
-    hint: 'give a folder or s3://BUCKET/PREFIX. If the value comes from a variable, set that variable',
+    hint: 'name a folder or s3://BUCKET/PREFIX. If the value comes from a variable, set that variable',
   });
 }
 

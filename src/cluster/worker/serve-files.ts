@@ -143,7 +143,7 @@ class FetchWorker {
     const notices: string[] = [];
     const result: FileResult =
       task === undefined
-        ? { is: 'expired', message: 'its link was sealed with another key' }
+        ? { is: 'expired', message: 'the link of the file was encrypted with another key' }
         : await this.#do(JSON.parse(task) as FileTask, {
             outputs: this.#options.outputsOf(order.campaign),
             notice: (message) => notices.push(message),

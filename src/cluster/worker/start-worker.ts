@@ -233,7 +233,7 @@ interface Watched {
 /** Serves `/healthz` (the process runs) and `/readyz` (all open runs can continue). Throws MB3303. */
 export async function openOperatorPort({ port, host }: { port: number; host: string }): Promise<OperatorPort> {
   let watched: Watched | undefined;
-  let notReady: string | undefined = 'it has not begun yet';
+  let notReady: string | undefined = 'the worker has not started yet';
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');
     if (request.method !== 'GET') return answer(response, 405, 'GET only');

@@ -46,7 +46,7 @@ export async function selectFiles(
   find: (matches: (path: string) => boolean) => string[] | Promise<string[]>,
 ): Promise<ListedFiles> {
   if (/^[/\\]|^[A-Za-z]:|(^|[/{,(|])\.\.([/},)|]|$)/.test(pattern)) {
-    return { problem: 'outside', detail: 'a pattern stays below the folder of the manifest' };
+    return { problem: 'outside', detail: 'patterns must stay below the folder of the manifest' };
   }
   try {
     const files = await find(await compileFilePattern(pattern));
@@ -61,7 +61,7 @@ async function compileFilePattern(given: string): Promise<(path: string) => bool
   const pattern = given.replace(/^(?:\.\/)+/, '');
   const { compileLinearPattern, PatternProblem } = await import('../../manifest/check/linear-pattern.ts');
   if (pattern.includes('(') || /\{[^{}]*\.\.[^{}]*\}/.test(pattern)) {
-    throw new PatternProblem('has parentheses or a range in it; use `*`, `?`, `[…]` and `{…,…}`');
+    throw new PatternProblem('contains parentheses or a range; use `*`, `?`, `[…]` and `{…,…}`');
   }
   const { test } = compileLinearPattern(`^${toExpression(foldPath(pattern))}$`);
   return (path) => test(foldPath(path));

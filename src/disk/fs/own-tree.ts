@@ -11,7 +11,7 @@ export function findWayOut(path: string): string | undefined {
   const wanted = resolve(path);
   const real = realPathOf(wanted);
   if (real === wanted) return undefined; // I23
-  if (real === undefined) return 'a symbolic link on the way leads nowhere';
+  if (real === undefined) return 'a symbolic link in the path is broken';
   for (const tree of treesAround(wanted)) {
     const way = relative(realPathOf(tree) ?? tree, real);
     if (way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)) return `a symbolic link leads out of ${tree}`;

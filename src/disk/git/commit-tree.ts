@@ -84,11 +84,11 @@ export class CommitTree {
   async digest(path: string): Promise<Digest | { problem: string }> {
     if (isHidden(path)) return { problem: 'it is a hidden file' };
     const file = this.#files.get(path);
-    if (file === undefined) return { problem: 'there is no such plain file' };
+    if (file === undefined) return { problem: 'the file does not exist or is not a plain file' };
     if (file.bytes > mostHashedBytes) {
       return { problem: `it has ${file.bytes} bytes, and at most ${mostHashedBytes} are read from a commit` };
     }
-    return (await this.#hash(path, file)) ?? { problem: 'git does not have its content' };
+    return (await this.#hash(path, file)) ?? { problem: 'git does not have the content of this file' };
   }
 
   async #hash(path: string, file: GitBlob): Promise<Digest | undefined> {
@@ -111,9 +111,9 @@ export class CommitTree {
       return { problem: 'too-large', detail: `it has ${file.bytes} bytes, and at most ${mostBytes} are read` };
     }
     const [bytes] = await readBlobs(this.#folder, [file]);
-    if (bytes === undefined) return { problem: 'unreadable', detail: 'git does not have its content' };
+    if (bytes === undefined) return { problem: 'unreadable', detail: 'git does not have the content of this file' };
     if (readLfsPointer(bytes) === undefined) return { bytes };
-    return { problem: 'unreadable', detail: 'git has only a pointer to it: its content is in Git LFS' };
+    return { problem: 'unreadable', detail: 'git has only a Git LFS pointer, not the content of this file' };
   }
 }
 

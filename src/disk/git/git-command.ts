@@ -124,8 +124,8 @@ function gitProblem(error: Error & { code?: unknown; killed?: boolean }, words: 
   if (error.code === 'ENOENT' || error.code === 'EACCES' || error.code === 'ENOTDIR') {
     return new CampaignError({
       code: 'MB3605',
-      message: 'git cannot be run: there is no program of this name on PATH',
-      hint: 'install git, or add its folder to PATH',
+      message: 'git cannot be run: PATH contains no program with this name',
+      hint: 'install git, or add the folder of git to PATH',
     });
   }
   const why =
@@ -137,13 +137,13 @@ function gitProblem(error: Error & { code?: unknown; killed?: boolean }, words: 
 
 export function gitRefusal(words: readonly string[], err: string): CampaignError {
   const [line = ''] = err.split('\n').filter((one) => /^(fatal|error): /.test(one));
-  const said = line.replace(/^(fatal|error): /, '') || 'it does not say why';
+  const said = line.replace(/^(fatal|error): /, '') || 'git gave no reason';
   const isPartial = /promisor|lazy|could not fetch|transport '.*' not allowed/.test(err);
   return new CampaignError({
     code: 'MB3606',
     message: `git ${words[0]} failed: ${said}`,
     ...(isPartial && {
-      hint: way('this clone has only a part of the objects; to fetch the others', shell('git', 'fetch', '--refetch')),
+      hint: way('this is a partial clone; to fetch the missing objects', shell('git', 'fetch', '--refetch')),
     }),
   });
 }

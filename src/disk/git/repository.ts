@@ -52,7 +52,7 @@ export async function resolveCommit(repository: Repository, ref: string): Promis
     const hint = way('this clone is shallow; to fetch the whole history', shell('git', 'fetch', '--unshallow'));
     throw new CampaignError({ code: 'MB3603', message, hint });
   }
-  const hint = way('to list the branches, those of others included', shell('git', 'branch', '--all'));
+  const hint = way('to list all branches, including remote branches', shell('git', 'branch', '--all'));
   throw new CampaignError({ code: 'MB3602', message, hint, ref });
 }
 

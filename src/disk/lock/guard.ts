@@ -145,7 +145,7 @@ function heldByUnknown(path: string): Extract<GuardAnswer, { is: 'held' }> {
   return {
     is: 'held',
     by: { host: 'unknown', pid: 0, since: 'unknown', id: 'unknown' },
-    note: `the guard ${path} cannot be read, so it is not known who holds the lock; if no mediabatch is running on it, remove that file`,
+    note: `the guard file ${path} cannot be read, so the process that holds the lock is unknown; if no mediabatch uses this lock, remove the guard file`,
   };
 }
 
@@ -163,8 +163,7 @@ async function prepareGuardPath(lockPath: string): Promise<string> {
   await mkdir(folder).catch((error: unknown) => {
     if (!isErrno(error, 'EEXIST')) throw error;
   });
-  if (!(await lstat(folder)).isDirectory())
-    throw new UnsafeFileError(folder, 'a link or a file in the place of a folder');
+  if (!(await lstat(folder)).isDirectory()) throw new UnsafeFileError(folder, 'a link or a file, not a folder');
   await ignoreItself(folder);
   return path;
 }

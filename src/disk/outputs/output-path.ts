@@ -41,7 +41,7 @@ export async function prepareOutputFolder(root: string, path: string): Promise<{
     }
     if (stats.isSymbolicLink())
       throw new OutputError('path', `${folder} is a symbolic link; outputs are not saved through links`);
-    if (!stats.isDirectory()) throw new OutputError('path', `${folder} is in the way: it is not a folder`);
+    if (!stats.isDirectory()) throw new OutputError('path', `${folder} exists but is not a folder`);
   }
   return { folder, target: join(folder, basename(path)) };
 }
@@ -81,8 +81,8 @@ const ways: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full: make room and run again',
   EDQUOT: 'the disk quota is used up: make room and run again',
   EROFS: 'the file system is read-only: make it writable, or save somewhere else',
-  EACCES: 'this user may not write there: change the permissions, or save somewhere else',
-  EPERM: 'this user may not write there: change the permissions, or save somewhere else',
+  EACCES: 'permission denied: change the permissions, or save somewhere else',
+  EPERM: 'permission denied: change the permissions, or save somewhere else',
   EIO: 'the disk reports a read or write error: check it before running again',
   EMFILE: 'too many files are open: lower the concurrency, or raise the limit of open files',
   ENFILE: 'too many files are open on this machine: end other programs, or raise the limit',
@@ -106,7 +106,7 @@ function asOutputError(path: string, error: unknown): unknown {
   if (error instanceof OutputError || !(error instanceof Error) || !('code' in error)) return error;
   const code = String(error.code);
   if (code === 'ENAMETOOLONG' || code === 'ELOOP' || code === 'EINVAL' || code === 'ENOTDIR' || code === 'EISDIR') {
-    return new OutputError('path', `${path} cannot be a file's name here (${code})`, { cause: error });
+    return new OutputError('path', `${path} is not a valid file name on this machine (${code})`, { cause: error });
   }
   return new OutputError('disk', `cannot write ${path}: ${ways[code] ?? error.message}`, { cause: error });
 }

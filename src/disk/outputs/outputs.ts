@@ -151,7 +151,7 @@ async function receive(
     if (chunk === undefined) return { sha256: hash.digest('hex'), bytes, head, tail };
     bytes += chunk.length;
     if (announced !== undefined && bytes > announced) {
-      throw new OutputError('bad-bytes', `the download has more than the ${announced} bytes that were announced`);
+      throw new OutputError('bad-bytes', `the download has more than the announced ${announced} bytes`);
     }
     if (bytes > maxBytes) throw tooLarge(maxBytes);
     await diskErrors(path, () => writeAll(fd, chunk));
@@ -167,7 +167,7 @@ async function nextChunk(chunks: AsyncIterator<Uint8Array>): Promise<Uint8Array 
     return next.done === true ? undefined : next.value;
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new OutputError('bad-bytes', `the download broke off: ${why}`, { cause: error });
+    throw new OutputError('bad-bytes', `the download was interrupted: ${why}`, { cause: error });
   }
 }
 

@@ -53,7 +53,7 @@ export async function relocateOutput(
   // If both names are links to one file, `rename` leaves the temporary name.
   await unlink(temporary).catch(() => undefined);
   if (isRemovable && !remove && source !== place) {
-    target.notice(`${from.path} stays next to ${path}: it is on record, but was not saved from this machine`);
+    target.notice(`${from.path} was not removed: the file is on record, but was not saved by this machine`);
   }
   if (remove && source !== place) {
     await diskErrors(from.path, async () => {
@@ -126,7 +126,7 @@ export async function putInPlace(temporary: string, path: string, file: Finished
       const aside = await putAside(path, old.sha256);
       const isExpected = kept === 'beside' && isRecorded;
       if (!isExpected)
-        target.notice(`${name} ${why}; it is kept as ${name.slice(0, -basename(name).length)}${basename(aside)}`);
+        target.notice(`${name} ${why}; it was renamed to ${name.slice(0, -basename(name).length)}${basename(aside)}`);
     }
   }
   // A file with the same bytes may be the user's, and is not recorded. A new file is recorded first, so that the record
@@ -163,7 +163,7 @@ async function keepReplaced(
     const aside = await putAside(path, digest.sha256).catch((worse: unknown) => {
       if (!isDisk(worse)) throw worse;
     });
-    const where = aside === undefined ? 'is replaced, and could not be kept' : `is kept as ${basename(aside)}`;
+    const where = aside === undefined ? 'was replaced, and could not be retained' : `was renamed to ${basename(aside)}`;
     target.notice(`the file that was at ${path} ${where}: ${messageOf(error)}`);
   }
 }
@@ -207,7 +207,7 @@ export async function lookAtDelivery(root: string, name: string): Promise<Digest
     folder = join(folder, part);
     const stats = lstatOrAbsent(folder);
     if (stats === undefined) return undefined;
-    if (!stats.isDirectory()) throw new OutputError('path', `${folder} is in the way: it is not a folder`);
+    if (!stats.isDirectory()) throw new OutputError('path', `${folder} exists but is not a folder`);
   }
   const place = findOutputFile(root, name);
   return place === undefined ? undefined : hashFile(place);

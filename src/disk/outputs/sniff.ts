@@ -74,10 +74,10 @@ export function explainUnusable(name: string, head: Uint8Array): string | undefi
   if (found !== undefined) {
     // Services detect a picture's format from its bytes, but cannot read HEIC.
     const isAlike = stated.startsWith('image/') === found.startsWith('image/') && found !== 'image/heic';
-    return found === stated || isAlike ? undefined : `its bytes are ${found}, and its name ends in ${extension}`;
+    return found === stated || isAlike ? undefined : `its content is ${found}, but its name ends in ${extension}`;
   }
   const isText = decodeText(head) !== undefined;
-  return isText ? `it is ${describeBytes(head)}, and its name ends in ${extension}` : undefined;
+  return isText ? `it is ${describeBytes(head)}, but its name ends in ${extension}` : undefined;
 }
 
 function decodeText(head: Uint8Array): string | undefined {

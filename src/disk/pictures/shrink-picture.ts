@@ -54,9 +54,9 @@ export async function shrinkPicture(
   if (order.bytes > mostBytes) return { problem: `has ${order.bytes} bytes, which is too much for a thumbnail` };
   const content = readPicture(order);
   if (content === undefined || digestOf(content).sha256 !== order.sha256)
-    return { problem: 'is not the one that was saved' };
+    return { problem: 'differs from the picture that was saved' };
   const format = formats.get(sniffMedia(content)?.type);
-  if (format === undefined) return { problem: 'is not a PNG, JPEG or WebP' };
+  if (format === undefined) return { problem: 'is not a PNG, JPEG or WebP file' };
   const sharp = await loadSharp().catch(() => undefined);
   if (sharp === undefined) return { problem: 'has no thumbnail, because the package sharp cannot be loaded here' };
   // Several pictures are decoded at once: one thread for each is faster than several threads for one.
@@ -65,7 +65,7 @@ export async function shrinkPicture(
     return await shrink(sharp, content, side);
   } catch {
     // Messages of a decoder do not help users.
-    return { problem: `cannot be read: its ${format} is broken, or of a variety that is not known here` };
+    return { problem: `cannot be read: its ${format} data is damaged or of an unsupported variant` };
   }
 }
 

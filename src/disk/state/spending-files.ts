@@ -51,7 +51,7 @@ export class SpendingFiles implements SpendingHome {
     await month.judge();
     const verdict = month.verdicts.get(line.line);
     month.verdicts.delete(line.line);
-    if (verdict === undefined) throw new Error('the spending ledger lost a line that was just written');
+    if (verdict === undefined) throw new Error('the spending ledger lost a line that mediabatch had just written');
     return verdict;
   }
 

@@ -65,11 +65,11 @@ export class SpendingLedger {
         return 'held';
       case 'over':
         return {
-          over: `${verdict.most} credits a ${verdict.per} are the limit (${this.#home.named}), and ${verdict.left} are left`,
+          over: `the limit is ${verdict.most} credits a ${verdict.per} (${this.#home.named}), and ${verdict.left} are left`,
         };
       case 'lost':
         return {
-          over: `the charge of a create request of unknown price is not known, because its run was killed or got no answer: a run for ${verdict.path} finds it out`,
+          over: `the charge of an earlier create request is unknown, because its run was killed or got no answer: run apply for ${verdict.path} to find the charge`,
         };
       case 'later':
         await this.#await(verdict.other);

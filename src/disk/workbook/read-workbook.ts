@@ -19,7 +19,7 @@ export async function readWorkbook(
 ): Promise<Workbook | { problem: string }> {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   if (buffer.subarray(0, 4).toString('hex') === 'd0cf11e0') {
-    return { problem: 'is an old .xls workbook, or has a password: save it as .xlsx without one' };
+    return { problem: 'is an old .xls workbook, or has a password: save it as .xlsx without a password' };
   }
   if (buffer.length === 0) return { problem: 'is empty' };
   if (buffer.toString('latin1', 0, 2) !== 'PK') {
@@ -236,7 +236,7 @@ function scanSheet(xml: string): SheetNotes | { problem: string } {
 }
 
 const impossible = {
-  problem: `has a cell beyond row ${maxRows} or column ${maxColumns}, where no spreadsheet has one`,
+  problem: `has a cell beyond row ${maxRows} or column ${maxColumns}, which no spreadsheet supports`,
 };
 
 const patterns = { s: /\ss="([^"]*)"/, r: /\sr="([^"]*)"/, t: /\st="([^"]*)"/, ref: /\sref="([^"]*)"/ };

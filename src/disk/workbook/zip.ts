@@ -23,7 +23,7 @@ export function unzip(bytes: Buffer, isWanted: (name: string) => boolean): Map<s
   for (const { name, method, start, packedBytes } of entries) {
     if (!isWanted(name)) continue;
     const packed = bytes.subarray(start, start + packedBytes);
-    if (method !== 0 && method !== 8) return { problem: 'is packed in a way that spreadsheets do not use' };
+    if (method !== 0 && method !== 8) return { problem: 'uses a compression method that spreadsheets do not use' };
     if (method === 0 && packed.length > left) return tooLarge;
     try {
       const part = method === 0 ? packed : inflateRawSync(packed, { maxOutputLength: left + 1 });

@@ -132,7 +132,7 @@ function compareStep(
     address,
     task,
     kind,
-    text: `${describeChanges(changes)}${isSent ? '; the post that was sent stays as it is' : ''}`,
+    text: `${describeChanges(changes)}${isSent ? '; the post that was sent is not changed' : ''}`,
     ...(changes.length > 0 && { changes }),
     ...(follows.length > 0 && { follows }),
   };

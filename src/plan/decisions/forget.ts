@@ -37,12 +37,12 @@ export function forgetRecord(
     return refuse(
       address,
       `has ${nameOfJob(running)}, which is running`,
-      'run apply first, or give it up with --force',
+      'run apply first, or give up the job with --force',
     );
   }
   const isOut = isPost(record.kind) && sendsOf(record).length > 0;
-  const again = context.price === undefined ? '' : `. To make it again costs ${creditsOf(context.price)}`;
-  const online = `. What is online stays${isOrphan ? '' : ', and is not posted again under this address'}`;
+  const again = context.price === undefined ? '' : `. A redo of this step costs ${creditsOf(context.price)}`;
+  const online = `. The published post stays online${isOrphan ? '' : ', and is not posted again under this address'}`;
   const text = `${describePaid(counted)}${isOut ? online : again}`;
   return { is: 'recorded', address, text, records: [{ ...record, purchases: purchases.map(asForgotten) }] };
 }
@@ -52,7 +52,7 @@ export function asForgotten(purchase: Purchase): Purchase {
 }
 
 function describePaid(counted: readonly Purchase[]): string {
-  return counted.some(isJob) ? `${sumOfJobs(counted)}; the budget still counts them` : 'what was refused';
+  return counted.some(isJob) ? `${sumOfJobs(counted)}; the budget still counts them` : 'a refused create request';
 }
 
 function sumOfJobs(counted: readonly Purchase[]): string {
@@ -88,14 +88,18 @@ function whyNot(
   const { address } = step;
   const counted = countedPurchases(old);
   if (old.address === address)
-    return refuse(address, 'is the same address', 'name the address on record, then the new one');
+    return refuse(address, 'is the same address', 'name the recorded address first, then the new address');
   if (old.kind !== step.kind) {
-    return refuse(address, `is of kind ${step.kind}, not ${old.kind}`, 'a purchase moves to a step of its kind');
+    return refuse(
+      address,
+      `is of kind ${step.kind}, not ${old.kind}`,
+      'move a purchase only to a step of the same kind',
+    );
   }
   if (counted.some(isOpenSend)) return refuseOpenSend(address, old.address);
   if (!counted.some(({ jobId }) => jobId !== undefined)) {
     const hint = way('to see the orphans of the lock', call('status'));
-    return refuse(address, `has nothing to take over: nothing was bought for ${old.address}`, hint);
+    return refuse(address, `has no purchase to take over: nothing was bought for ${old.address}`, hint);
   }
   const own = record === undefined ? undefined : countedPurchases(record).find(({ state }) => state !== 'refused');
   if (own !== undefined) {
@@ -103,14 +107,14 @@ function whyNot(
     return refuse(
       address,
       `has ${what}`,
-      way('decide which job counts; to free this step, while the job id stays on record', call('forget', address)),
+      way('decide which job counts; to free this step (its job id stays on record)', call('forget', address)),
     );
   }
   if (oldStep !== undefined && findKept(counted, oldStep.fingerprint) !== undefined) {
     return refuse(
       address,
-      `cannot take over ${old.address}: the manifest still has that step with the same request`,
-      'change the manifest first; exchanged keys are found without a move',
+      `cannot take over ${old.address}: the manifest still contains that step with the same request`,
+      'change the manifest first. If only keys were swapped, no move is needed',
     );
   }
   return undefined;
@@ -122,6 +126,6 @@ function describeInput(old: StepRecord, step: Step, price: number | null): strin
   if (pinnedFingerprint(old) === kept.fingerprint) return '; its input changed, and the step stays pinned';
   const change =
     kept.request === undefined ? 'its input changed' : describeChanges(findChanges(kept.request, step).changes);
-  if (isPost(step.kind)) return `; ${change}; what is online stays as it is`;
-  return `; ${change}, so the next apply would redo it for ${creditsOf(price)}: \`accept\` or \`pin\` keeps it`;
+  if (isPost(step.kind)) return `; ${change}; the published post is not changed`;
+  return `; ${change}, so the next apply would redo it for ${creditsOf(price)}: to keep the output, run \`accept\` or \`pin\``;
 }

@@ -46,7 +46,7 @@ export function judgeSteps(
     const why = whyLeftAlone(match, gate, { judgement, verdicts });
     if (why === undefined) return judgeStep(match, judgement, verdicts);
     leftAlone.add(address);
-    return { is: 'unchanged', address, text: `${why}; --replace picks all the same` } as const;
+    return { is: 'unchanged', address, text: `${why}; --replace picks this output anyway` } as const;
   });
   const isAny = judged.some(({ is }) => is !== 'refused');
   const unpick = (address: string) => {
@@ -94,10 +94,10 @@ function judgeStep(match: Match, judgement: Judgement, verdicts: Verdicts): Ruli
   if ('is' in found) return found;
   const { record, purchase } = found;
   if (purchase.state !== 'done') {
-    return refuse(address, `has ${nameOfJob(purchase)}, which is running`, 'run apply first, and look at its output');
+    return refuse(address, `has ${nameOfJob(purchase)}, which is running`, 'run apply first, and check the output');
   }
   if (purchase.fingerprint !== match.step.fingerprint) {
-    return refuse(address, 'will be redone: its input changed', 'run apply first, or `accept` what it has');
+    return refuse(address, 'will be redone: its input changed', 'run apply first, or `accept` the current output');
   }
   return judgePurchase({ ...match, purchase }, record, { judgement, verdicts });
 }
@@ -168,7 +168,7 @@ function limitPicks(
       return refuse(name, text, `name ${choose === 1 ? 'one' : `at most ${choose}`} of ${listOf(named)}`);
     }
     if (choose > 1 && named.length + others.length > choose) {
-      const text = `cannot be picked: only ${choose} of ${name} can be picked, and ${others.join(', ')} ${others.length === 1 ? 'is' : 'are'} already`;
+      const text = `cannot be picked: only ${choose} of ${name} can be picked, and ${others.join(', ')} ${others.length === 1 ? 'is' : 'are'} already picked`;
       return refuse(ruling.address, text, 'undo one pick with `pick --undo` first');
     }
     if (choose > 1 || others.length === 0) return ruling;

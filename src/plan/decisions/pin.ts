@@ -25,7 +25,7 @@ export function pinStep(match: Match, price: number | null): Ruling {
   const { purchase } = found;
   const wanted = decided?.wanted?.fingerprint ?? step.fingerprint;
   const isChanged = purchase.fingerprint !== wanted;
-  const change = isChanged ? `; its input changed, and to buy it again would cost ${creditsOf(price)}` : '';
+  const change = isChanged ? `; its input changed, and a redo would cost ${creditsOf(price)}` : '';
   const revision = (record?.decisions?.pin?.revision ?? 0) + 1;
   const pinned = { ...found.record, decisions: { pin: { fingerprint: purchase.fingerprint, revision } } };
   return { is: 'recorded', address, text: `keeps ${nameOfJob(purchase)}${change}`, records: [pinned] };
@@ -68,9 +68,9 @@ export function findOwn(match: Match): { record: StepRecord; purchase: Job } | R
   const purchase = isUsable ? own : findKept(counted);
   if (record !== undefined && purchase !== undefined) return { record, purchase };
   if (sharesJobOf !== undefined) {
-    return refuse(address, `shares the job of ${sharesJobOf}`, `decide about ${sharesJobOf}, or run apply first`);
+    return refuse(address, `shares the job of ${sharesJobOf}`, `name ${sharesJobOf} instead, or run apply first`);
   }
-  return refuse(address, 'has no purchase', 'run apply first; a plan shows what it costs');
+  return refuse(address, 'has no purchase', 'run apply first; a plan shows the cost');
 }
 
 export type SeenOutput =
@@ -122,15 +122,23 @@ export function acceptOutput(
   const { record, purchase } = found;
   const missing = seen.find(({ file }) => file.is === 'missing');
   if (missing !== undefined) {
-    return refuse(address, `${missing.path} does not exist`, 'restore it, or run apply, which downloads it for free');
+    return refuse(
+      address,
+      `${missing.path} does not exist`,
+      'restore the file, or run apply, which downloads it for free',
+    );
   }
   const accepted: string[] = [];
   for (const { path, file } of seen) {
     if (file.is === 'unusable')
-      return refuse(address, `${path} ${file.why}`, 'put a media file there, or run apply, which downloads it');
+      return refuse(
+        address,
+        `${path} ${file.why}`,
+        'put a media file at this path, or run apply, which downloads the original',
+      );
     if (file.is === 'edited') accepted.push(`${path} as it is now`);
   }
-  if (isUnfit) accepted.push(`${seen.map(({ path }) => path).join(', ')}, although it does not fit \`expect\``);
+  if (isUnfit) accepted.push(`${seen.map(({ path }) => path).join(', ')}, although \`expect\` is not met`);
   const changed = acceptedPurchase(purchase, { seen, isUnfit });
   const acceptance = newAcceptance(match, record, purchase);
   const decisions = acceptance === undefined ? {} : { decisions: { accepted: [acceptance] } };
@@ -140,7 +148,7 @@ export function acceptOutput(
     return refuse(
       address,
       'nothing to accept, because the step is up to date',
-      'accept is for files edited by hand, for those that do not fit `expect`, and for steps that a plan wants to redo',
+      'use accept for files that were edited by hand or do not fit `expect`, and for steps that a plan would redo',
     );
   }
   const { decisions: _before, ...rest } = record;

@@ -12,7 +12,7 @@ import type { Match } from '../situation/find-purchases.ts';
 import { creditsOf, type Ruling, refuse } from './ruling.ts';
 
 export function decidedText(kind: string): string {
-  return `decided: ${isPost(kind) ? 'it is not published' : 'it was not charged'}`;
+  return `decided: ${isPost(kind) ? 'the post is not published' : 'the create request was not charged'}`;
 }
 
 export type Finding =
@@ -102,8 +102,8 @@ export function ruleOnSend(
   if (finding.is !== 'job' && canBeAskedFor(open)) {
     return refuse(
       address,
-      'needs no decision yet: apply can still recover the answer with the same idempotency key, so it is charged once',
-      'run apply again; only when 23 hours have passed since it was sent does it need a decision',
+      'needs no decision yet: apply can still recover the answer with the same idempotency key, so nothing is charged twice',
+      'run apply again; a decision is needed only 23 hours after the create request was sent',
     );
   }
   const owner = finding.is === 'job' ? findOwner(finding.jobId, { lock, kind, open }) : undefined;
@@ -135,7 +135,7 @@ function settleCharge(
   }
   const { credits } = finding;
   const purchases = record.purchases.map((one) => (one === found ? { ...found, credits } : one));
-  const text = `its job ${found.jobId} was charged ${creditsOf(credits)}`;
+  const text = `job ${found.jobId} was charged ${creditsOf(credits)}`;
   return { is: 'recorded', address, text, records: [{ ...record, purchases }] };
 }
 
@@ -153,7 +153,8 @@ function findOwner(
 function nothingOpen(address: string, records: StepRecord[]): Ruling {
   const open = records.filter((record) => openSendsOf(record).length > 0).map((record) => record.address);
   const others = open.slice(0, 10).join(', ');
-  const hint = others === '' ? 'nothing in this lock waits for a decision' : `these steps wait for one: ${others}`;
+  const hint =
+    others === '' ? 'nothing in this lock waits for a decision' : `these steps wait for a decision: ${others}`;
   return refuse(address, 'has no create request whose outcome is unknown', hint);
 }
 
@@ -165,22 +166,22 @@ function describe(finding: Finding, isOfPost: boolean): string {
   switch (finding.is) {
     case 'job': {
       const { jobId, credits } = finding;
-      if (isOfPost) return `it is published, as ${jobId}, and is not sent again`;
+      if (isOfPost) return `the post is published as ${jobId} and is not sent again`;
       const charged = credits === undefined ? unknownCharge : creditsOf(credits);
-      return `its job is ${jobId} (${charged}); the next apply collects it`;
+      return `job ${jobId} (${charged}); the next apply collects the job`;
     }
     case 'not-spent':
       return isOfPost
-        ? 'it is not published; the next approved apply publishes it (--publish)'
-        : 'nothing was charged; the next apply buys it';
+        ? 'the post is not published; the next approved apply publishes it (--publish)'
+        : 'nothing was charged; the next apply buys the step';
     case 'spend-again':
-      return 'the next apply buys it, perhaps for the second time';
+      return 'the next apply buys the step, perhaps for the second time';
     default:
       return finding satisfies never;
   }
 }
 
-const unknownCharge = 'its charge is unknown: record it with `resolve` and --credits N';
+const unknownCharge = 'charge unknown: record it with `resolve` and --credits N';
 
 /** Records a paid job as the purchase of a step without a purchase. The next run downloads it. */
 export function importJob(
@@ -198,10 +199,14 @@ export function importJob(
   const own = match.record;
   const [open, another] = openSendsOf(own).filter(({ fingerprint }) => fingerprint === step.fingerprint);
   if (open !== undefined && another !== undefined) {
-    return refuse(address, 'has several create requests whose answer was lost, and the job answers one of them', [
-      way('name one, as in', call('resolve', address, '--job', job.jobId, '--send', open.send)),
-      `or --send ${another.send}`,
-    ]);
+    return refuse(
+      address,
+      'has several create requests whose answers were lost, and the job belongs to only one request',
+      [
+        way('name the create request, as in', call('resolve', address, '--job', job.jobId, '--send', open.send)),
+        `or --send ${another.send}`,
+      ],
+    );
   }
   if (own !== undefined && open !== undefined) {
     return { is: 'recorded', address, text, records: [recordOf(resolvePurchase(own, open, finding))] };
@@ -235,18 +240,18 @@ function whyNotAdopt({ step, purchase, movedFrom, sharesJobOf }: Match, jobId: s
   const owner = findRecordOf(lock, step.kind, jobId);
   if (owner !== undefined && owner.address !== address) {
     const hint = way('to move the job', call('move', owner.address, address));
-    return refuse(address, `cannot have job ${jobId}: it is on record as ${owner.address}`, hint);
+    return refuse(address, `cannot have job ${jobId}: the job is recorded as the purchase of ${owner.address}`, hint);
   }
   if (step.decided?.wanted !== undefined) {
     return refuse(address, 'is pinned or accepted as it is', 'remove the pin first, or keep the step as it is');
   }
   if (purchase !== undefined && (purchase.state === 'done' || purchase.state === 'running')) {
     const where = movedFrom === undefined ? '' : ` (bought as ${movedFrom})`;
-    const hint = way('to free this step, while its job id stays on record', call('forget', address));
+    const hint = way('to free this step (its job id stays on record)', call('forget', address));
     return refuse(address, `has job ${purchase.jobId} already${where}`, hint);
   }
   if (sharesJobOf !== undefined) {
-    const hint = way('adopt it there', call('adopt', sharesJobOf, '--job', jobId));
+    const hint = way('adopt the job for that address', call('adopt', sharesJobOf, '--job', jobId));
     return refuse(address, `shares the job of ${sharesJobOf}`, hint);
   }
   return undefined;

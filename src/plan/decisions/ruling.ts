@@ -30,7 +30,7 @@ export function refuseOpenSend(address: string, of = address): Ruling {
 export function refuseAtLast(address: string, before: { revision: number } | undefined): Ruling | undefined {
   if (before === undefined || before.revision < mostRevision) return undefined;
   const text = `can no longer be decided: the last decision has revision ${before.revision} in the lock, which is the maximum`;
-  return refuse(address, text, 'such a revision was not written by mediabatch: lower it in the lock by hand');
+  return refuse(address, text, 'mediabatch did not write this revision: lower it in the lock by hand');
 }
 
 export function nameOfJob({ jobId, credits }: Job): string {

@@ -96,7 +96,7 @@ function dropUnmet(
       });
       if (unmet === undefined) continue;
       candidates.delete(address);
-      found.left.push(leftFor(row, { by: 'gate', text: `needs ${unmet}, which the next run makes` }));
+      found.left.push(leftFor(row, { by: 'gate', text: `needs ${unmet}, which the next run creates` }));
     }
   }
 }
@@ -106,7 +106,7 @@ interface Why {
   text: string;
 }
 
-const lost: Why = { by: 'gate', text: 'its input is no longer picked; the next run makes this step again' };
+const lost: Why = { by: 'gate', text: 'an input of this step is no longer picked; the next run redoes this step' };
 
 function describeUnnamed({ credits, order }: PlanRow, { wouldCost }: PlanRow): Why {
   const most = wouldCost ?? null;

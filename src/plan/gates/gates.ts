@@ -155,14 +155,14 @@ export function describeWait(gate: DecidedGate): string {
   if (is === 'canary') return describeCanary(gate);
   switch (state.is) {
     case 'contested':
-      return `waits for a pick: ${name} is contested: ${state.picked.join(' and ')} are picked, but only ${choose} may be`;
+      return `waits for a pick: ${name} is contested: ${state.picked.join(' and ')} are picked, but only ${choose} may be picked`;
     case 'rejected':
-      if (is === 'approve') return `${name} is rejected; --redo ${name} buys another`;
-      return `${members.length - state.toSee} of ${members.length} of ${name} are rejected; --redo buys new ones`;
+      if (is === 'approve') return `${name} is rejected; --redo ${name} buys a new output`;
+      return `${members.length - state.toSee} of ${members.length} outputs of ${name} are rejected; --redo buys new outputs`;
     case 'open': {
       if (is === 'approve') return `waits for approval: ${name}`;
       const more = state.picked.length === 0 ? '' : `, ${state.picked.length} of ${choose} picked`;
-      return `waits for a pick: ${name}, ${state.toSee} to see${more}`;
+      return `waits for a pick: ${name}, ${state.toSee} to review${more}`;
     }
     case 'decided':
       return `waits for a pick: ${name}`;
@@ -174,8 +174,8 @@ export function describeWait(gate: DecidedGate): string {
 function describeCanary({ members, state }: DecidedGate): string {
   const [first = '', ...others] = members;
   if (state.is === 'rejected') {
-    const what = others.length === 0 ? first : `one of ${members.length} from ${first} on`;
-    return `waits for its canary: ${what} is rejected; change the request, or buy another with --redo`;
+    const what = others.length === 0 ? first : `one of ${members.length} canaries from ${first} on`;
+    return `waits for its canary: ${what} is rejected; change the request, or buy a new canary with --redo`;
   }
   const more = others.length === 0 ? '' : ` and ${others.length} more`;
   return `waits for its canary: ${first}${more} to be picked`;

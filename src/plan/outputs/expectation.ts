@@ -55,9 +55,9 @@ export function findUnmet(expect: Expectation, output: Output, facts: MediaFacts
     unmet.push(`it is ${output.type}, wanted ${expect.type}`);
   }
   if (expect.blank === false && isBlank === undefined) {
-    unmet.push('what it shows cannot be measured, because it cannot be decoded here');
+    unmet.push('its content cannot be checked, because the file cannot be decoded here');
   }
-  if (expect.blank === false && isBlank === true) unmet.push('it is blank: one color, and nothing on it');
+  if (expect.blank === false && isBlank === true) unmet.push('it is blank (a single color)');
   return unmet;
 }
 

@@ -202,8 +202,9 @@ export function nameDeliveries<File extends OutputEntry>(
     const same = name.normalize('NFC').toLowerCase();
     const other = owners.get(same);
     if (other !== undefined) {
-      const hint = 'put into --layout what tells them apart, as in {{key}}, {{matrix.ratio}}, {{take}} or {{part}}';
-      return { problem: `${other} and ${file.address} would both be ${name}`, hint };
+      const hint =
+        'add to --layout a value that differs between these files, as in {{key}}, {{matrix.ratio}}, {{take}} or {{part}}';
+      return { problem: `${other} and ${file.address} would both be saved as ${name}`, hint };
     }
     owners.set(same, file.address);
     named.push({ file, name });
@@ -219,7 +220,7 @@ function readLayout(layout: string): Template | Problem {
     return { problem: fault?.message ?? 'it cannot be read', hint: fault?.hint ?? known };
   }
   const odd = paths.find(({ parts }) => !layoutNames.some((name) => name === parts[0]));
-  return odd === undefined ? template : { problem: `there is no \`${odd.parts.join('.')}\``, hint: known };
+  return odd === undefined ? template : { problem: `\`${odd.parts.join('.')}\` is unknown in a layout`, hint: known };
 }
 
 function render(template: Template, file: OutputEntry): string | Problem {
@@ -232,7 +233,10 @@ function render(template: Template, file: OutputEntry): string | Problem {
     };
   }
   if (value === undefined || !isScalar(value)) {
-    return { problem: `for ${file.address} it gives no text`, hint: 'write a path, as in {{row.sku}}/{{task}}' };
+    return {
+      problem: `the layout is not a string for ${file.address}`,
+      hint: 'write a path, as in {{row.sku}}/{{task}}',
+    };
   }
   const path = String(value);
   const wrong = checkSavePath(path);

@@ -55,8 +55,8 @@ function findOpen(lock: Lock, matches: readonly Match[]): Pick<KnownPost, 'addre
 }
 
 function describeOpen({ address, accounts }: Pick<KnownPost, 'address' | 'accounts'>): string {
-  const where = accounts === undefined ? 'to unknown accounts' : 'to an account of this one';
-  return `waits for ${address}, which may be published: it went ${where}, and its answer was lost; check the accounts, then \`resolve\` it`;
+  const where = accounts === undefined ? 'to unknown accounts' : 'to the same account';
+  return `waits for ${address}, which may be published: it was sent ${where}, and the answer was lost; check the account, then \`resolve\` ${address}`;
 }
 
 function findLost(matches: readonly Match[], lock: Lock): KnownPost[] {
@@ -134,7 +134,7 @@ function heldBeside(
   const wordsOf = (of: OpenRequest | undefined) => (of === undefined ? '' : shorten(wordsOfPost(of), mostWords));
   const before = wordsOf(request);
   const after = wordsOf(row.order?.request);
-  const text = `may be the published post ${address} under another name: \`move\` that one here, or --redo this address`;
+  const text = `may be the published post ${address} under another name: \`move\` ${address} to this address, or --redo this address`;
   return {
     ...blocked(row, 'consent', reasonOf('post-lost', text)), // I41 (lost)
     ...defined({ post: row.post }),

@@ -141,7 +141,8 @@ export function blockUnfunded(
     if (isLater(row) || !unfunded.has(row.address) || !isSpending(row.action)) continue;
     const { action, order } = row;
     const needed = order === undefined ? undefined : waitsFor(order).find((address) => unfunded.has(address));
-    const text = row.credits === 0 ? `${limit} is not enough for ${needed ?? 'what it needs'}` : tooDear(row);
+    const text =
+      row.credits === 0 ? `${limit} is not enough for ${needed ?? 'a step that this step needs'}` : tooDear(row);
     draft.put({ ...blocked(row, 'budget', reasonOf(code, text)), would: { action, reason: row.reason } });
   }
   if (limits.budget === undefined || wanted.length === 0) return undefined;

@@ -126,7 +126,7 @@ export function guessText(guesses: readonly { address: string; class: string }[]
   const kinds = [...new Set(guesses.map((guess) => guess.class.split('/')[0]))];
   const which = guesses.length > 1 ? `each of ${names}` : names;
   const written = `\`prices: { ${kinds[0]}: … }\` in the manifest`;
-  return `${each} credits are reserved for ${which}, a guess: no charge is on record, and nothing states a price of ${kinds.join(' or ')}; ${written} would`;
+  return `${each} credits are reserved for ${which} as a guess: no charge is on record, and no price is known for ${kinds.join(' or ')}; ${written} sets a price`;
 }
 
 interface ChargedPrice {

@@ -145,7 +145,7 @@ export function isOwnSend({ send, account }: OpenSend, accountOf: SendFacts['acc
 
 export function knownKeyError(said?: string): string {
   const words = said === undefined ? '' : ` (${said})`;
-  return `the service has a purchase under the same key, but does not name its job${words}`;
+  return `the service reports a purchase with the same idempotency key, but no job id${words}`;
 }
 
 /** `replay`: the run sends the same key again, which is charged once. `search`: the run searches the service's list. */
@@ -156,11 +156,11 @@ export type Settling =
 export function settlingOf(purchase: OpenSend, facts: SendFacts): Settling {
   const person = (reason: string) => ({ by: 'person' as const, reason });
   if (facts.onUnknown === 'hold') {
-    return person('the answer to its create request was lost, and is not asked for (--on-unknown hold)');
+    return person('the answer to the create request was lost, and is not requested again (--on-unknown hold)');
   }
   if (!isOwnSend(purchase, facts.accountOf)) {
     return person(
-      'its create request was sent with another API key, and this key cannot tell whether that account was charged',
+      'the create request was sent with another API key, and the current key cannot show whether the other account was charged',
     );
   }
   const { state, keyKnown, error, fence, since } = purchase;
@@ -172,12 +172,12 @@ export function settlingOf(purchase: OpenSend, facts: SendFacts): Settling {
       return {
         by: 'search',
         reason:
-          "the answer to its create request was lost; the service's list is searched first, so it is charged once",
+          "the answer to the create request was lost; the service's list is searched first, so the request is charged once",
       };
     case 'replay':
       return {
         by: 'replay',
-        reason: 'the answer to its create request was lost; the same key is sent again, so it is charged once',
+        reason: 'the answer to the create request was lost; the same key is sent again, so the request is charged once',
       };
     default:
   }
@@ -186,11 +186,11 @@ export function settlingOf(purchase: OpenSend, facts: SendFacts): Settling {
   }
   if (!replays) {
     return person(
-      'the answer to its create request was lost, and this credential cannot ask for it again (only an API key can)',
+      'the answer to the create request was lost, and this credential cannot request the answer again (only an API key can)',
     );
   }
-  const when = ageMs < 0 ? 'at a time that is still to come by this clock' : 'more than 23 hours ago';
-  return person(`the answer to its create request was lost ${when}, and the service no longer replays it`);
+  const when = ageMs < 0 ? 'at a time in the future (check the clock of this machine)' : 'more than 23 hours ago';
+  return person(`the answer to the create request was lost ${when}, and the service no longer replays the answer`);
 }
 
 const refusal =

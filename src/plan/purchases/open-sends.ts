@@ -17,7 +17,7 @@ import { currentPurchase, isReplayed, type SendFacts, type Settling, settlingOf 
 
 const unknownRequest: Settling = {
   by: 'person',
-  reason: 'the answer to its create request was lost, and its request is not on record',
+  reason: 'the answer to the create request was lost, and the request is not on record',
 };
 
 /**
@@ -108,7 +108,7 @@ export function markStrangeSends(rows: PlanRow[], sentHere: ReadonlyMap<string, 
     order.send = { ...order.send, isStrange: true };
     row.reason = {
       ...reason,
-      text: `${reason.text}; it was sent elsewhere or long ago, so sending it again needs an approval`,
+      text: `${reason.text}; the request was sent from another machine or long ago, so sending it again needs approval`,
     };
   }
 }
@@ -116,7 +116,9 @@ export function markStrangeSends(rows: PlanRow[], sentHere: ReadonlyMap<string, 
 function describeStep(purchase: OpenSend, match: Match | undefined, isPlanned: boolean): string {
   if (match === undefined) return 'in the lock, not in the manifest: ';
   if (!isPlanned) return '';
-  return match.step.fingerprint === purchase.fingerprint ? 'another create request of it: ' : 'of an earlier input: ';
+  return match.step.fingerprint === purchase.fingerprint
+    ? 'another create request of this step: '
+    : 'create request of an earlier input: ';
 }
 
 export function openSendsOf(record: StepRecord | undefined): AwaitedSend[] {
@@ -124,7 +126,10 @@ export function openSendsOf(record: StepRecord | undefined): AwaitedSend[] {
 }
 
 function leftOpen(row: PlanRow, why: string): RestingRow {
-  const reason = reasonOf('answer-lost', `the answer to its create request was lost, and it is not asked for: ${why}`);
+  const reason = reasonOf(
+    'answer-lost',
+    `the answer to the create request was lost, and is not requested again: ${why}`,
+  );
   return { ...lastingFacts(row), action: 'unresolved', reason, credits: 0 };
 }
 
@@ -132,7 +137,7 @@ function describeUnknown(decisions: Decisions | undefined): string | undefined {
   if (decisions?.unknownFields === undefined) return undefined;
   const names = Object.keys(decisions.unknownFields).sort().slice(0, 3);
   const named = names.map((name) => `\`${name.slice(0, 40)}\``).join(', ');
-  return `a newer mediabatch recorded a decision about it that this one does not know (${named}): update mediabatch first`;
+  return `a newer mediabatch recorded a decision about this step that this version cannot read (${named}): update mediabatch first`;
 }
 
 /** Blocks purchases of steps whose decisions only a newer version can read. Such a decision may forbid the purchase. */

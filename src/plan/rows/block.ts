@@ -97,5 +97,5 @@ export function withoutUnneeded(plan: Plan, count: CountParts): { plan: Plan; un
 }
 
 export function notNeeded({ condition, parts }: { condition: PartCondition; parts: number }): Reason {
-  return reasonOf('not-needed', `not needed: ${condition.of} gave ${parts}`);
+  return reasonOf('not-needed', `not needed: ${condition.of} has ${parts === 1 ? '1 part' : `${parts} parts`}`);
 }

@@ -28,14 +28,14 @@ export function tellReplaced(draft: Draft, { matches }: { matches: readonly Matc
     for (const address of used) users.get(address)?.push(step.address);
     const [first] = used;
     if (row === undefined || first === undefined || !isPost(step.kind)) continue;
-    const reason = { ...reasonOf('posted-changed', `sent, and keeps the earlier ${first}`), follows: used };
+    const reason = { ...reasonOf('posted-changed', `already sent, with the earlier ${first}`), follows: used };
     draft.put({ ...row, changedSince: true, reason });
   }
   for (const row of redone) {
     const [first, ...others] = users.get(row.address) ?? [];
     if (first === undefined) continue;
     const names = others.length === 0 ? `${first} keeps` : `${first} and ${others.length} more keep`;
-    draft.put({ ...row, reason: { ...row.reason, text: `${row.reason.text}; ${names} the earlier one` } });
+    draft.put({ ...row, reason: { ...row.reason, text: `${row.reason.text}; ${names} the earlier output` } });
   }
 }
 

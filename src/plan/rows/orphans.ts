@@ -49,7 +49,9 @@ export function orphanRecords(matches: readonly Match[], lock: Lock): StepRecord
 
 function describeOrphan(record: StepRecord): string {
   const kept = 'in the lock, not in the manifest; kept';
-  return pinnedFingerprint(record) === undefined ? kept : `${kept}; it was pinned: \`move\` gives it to another step`;
+  return pinnedFingerprint(record) === undefined
+    ? kept
+    : `${kept}; pinned: \`move\` assigns the purchase to another step`;
 }
 
 /**

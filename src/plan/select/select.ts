@@ -46,7 +46,7 @@ export function parseSelection(text: string, isAddress: Vocabulary): Selection |
       at += 1;
     }
     if (at < text.length && skipSpace(text, at) === at) {
-      return { problem: 'after a quote comes a comma or white space', at };
+      return { problem: 'a closing quote must be followed by a comma or white space', at };
     }
     terms.push(term);
   }
@@ -63,7 +63,7 @@ function readQuotedCondition(text: string, at: number): Read | undefined {
   if (found === null) return undefined;
   const [all, needs, method, quoted = '', end, users] = found;
   if (end === '') return { condition: 'a quote is not closed', end: at + all.indexOf('"') };
-  if (quoted === '') return { condition: 'there is nothing in the quotes', end: at };
+  if (quoted === '') return { condition: 'the quotes are empty', end: at };
   const name = { text: quoted.replaceAll(/\\(.)/gs, '$1'), literal: true };
   const condition = makeCondition(method, name, { needs: needs === '+', users: users === '+' });
   return { condition, end: typeof condition === 'string' ? at : at + all.length };
@@ -79,7 +79,7 @@ function readCondition(text: string, at: number, isAddress: Vocabulary): Read {
   const [end = rest.length] = ends;
   const written = rest.slice(0, end);
   if (written === '' || /^,|,,|,$/.test(written)) {
-    return { condition: 'there is nothing before or after a comma', end: at };
+    return { condition: 'a name is missing before or after a comma', end: at };
   }
   const [, needs, method, name = '', users] = /^(\+?)(?:([a-z]+):)?(.*?)(\+?)$/s.exec(written) ?? [];
   const reach = { needs: needs === '+', users: users === '+' };
@@ -117,7 +117,7 @@ function makeCondition(
 ): Condition | string {
   const { text } = name;
   if (text === '') {
-    if (method !== undefined) return `there is nothing after \`${method}:\``;
+    if (method !== undefined) return `\`${method}:\` needs a value`;
     return '`+` needs a name or a condition, as in +teaser or +tag:launch';
   }
   switch (method) {
@@ -141,7 +141,7 @@ function makeCondition(
       return { is: 'cost', operator, credits: Number(match[2]), ...reach };
     }
     default:
-      return `\`${method}:\` is not known; there are kind:, tag:, state:, cost: and selector:`;
+      return `\`${method}:\` is unknown; known are kind:, tag:, state:, cost: and selector:`;
   }
 }
 
@@ -226,7 +226,7 @@ function findBySelector(name: string, facts: SelectionFacts, selectors: Selector
   const text = Object.hasOwn(graph.selectors, name) ? graph.selectors[name] : undefined;
   if (text === undefined) {
     const names = Object.keys(graph.selectors);
-    const list = names.length === 0 ? 'the manifest has no `selectors`' : `there are ${names.join(', ')}`;
+    const list = names.length === 0 ? 'the manifest has no `selectors`' : `known selectors: ${names.join(', ')}`;
     return { problem: `there is no selector \`${name}\`; ${list}` };
   }
   if (selectors.has(name)) {

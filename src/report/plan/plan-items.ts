@@ -254,7 +254,7 @@ function formerNames(rows: readonly PlanRow[]): string {
 /** Reasons for several steps. The text of a row's reason would name only one step. */
 const sentences: { readonly [code in PlanRow['reason']['code']]?: string } = {
   'job-running': 'their jobs are running',
-  'job-lost': 'the service no longer knew their jobs; they are requested once more (--redo buys them again)',
+  'job-lost': 'the service had no record of their jobs; apply checks once more (--redo buys the steps again)',
   shared: 'same requests as other steps: one job for both',
   'not-saved': 'paid, and not saved yet',
   'bought-before': 'the same requests were bought before',

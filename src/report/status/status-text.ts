@@ -99,7 +99,7 @@ function doneOf({ states }: TaskStatus): number {
 
 function gateText({ name, state, choose, toSee, picked }: GateStatus): string {
   if (state === 'contested') return `${name} (${picked.length} picked, at most ${choose} allowed)`;
-  return `${name} (${toSee.length} to see)`;
+  return `${name} (${toSee.length} to review)`;
 }
 
 function unresolvedLine(rows: readonly StepStatus[], paste: Paste): Line | undefined {

@@ -112,7 +112,7 @@ tasks:
     test('a forgotten step is planned as new; ids and credits stay', async () => {
       start();
       const { err } = await place.run('forget', 'campaign.yaml', 'hero@vase');
-      expect(err).toContain('1 job of 5 credits; the budget still counts them. To make it again costs 5 credits');
+      expect(err).toContain('1 job of 5 credits; the budget still counts them. A redo of this step costs 5 credits');
       expect(await plan()).toMatchObject({ 'hero@vase': { action: 'create', credits: 5 } });
       expect(recordOf('hero@vase')?.purchases[0]?.jobId).toBe('job-hero@vase');
       expect((await place.run('status', 'campaign.yaml')).out).toContain('15 spent · 85 of 100 left');
@@ -143,7 +143,7 @@ tasks:
     test('an unpurchased step gets the job, and later its charge', async () => {
       start({ 'hero@lamp': 'not bought' });
       const { err } = await expectExit(0, into('hero@lamp', 'paid-1'));
-      expect(err).toContain('its charge is unknown');
+      expect(err).toContain('charge unknown');
       expect(await actions()).toMatchObject({ 'hero@lamp': 'attach' });
       const charge = ['--job', 'paid-1', '--credits', '4'];
       const { err: charged } = await place.run('resolve', 'campaign.yaml', 'hero@lamp', ...charge);
@@ -323,7 +323,7 @@ tasks:
       await serve(lists([video], []));
       const { code, err } = await place.run('adopt', 'campaign.yaml');
       expect(code).toBe(64);
-      expect(err).toContain('would adopt shot: its job is v1 (16 credits)');
+      expect(err).toContain('would adopt shot: job v1 (16 credits)');
       expect(() => place.read('campaign.lock.jsonl')).toThrow('ENOENT');
     });
 

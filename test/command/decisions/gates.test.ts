@@ -52,7 +52,7 @@ tasks:
       );
       expect(first).toContain('to buy others instead, as in: mediabatch apply campaign.yaml --redo hero\n');
       expect((await trial.run(['status', 'campaign.yaml'])).out).toContain(
-        'gates    1 gate open: hero (3 to see)\n         to review them, and pick by keyboard: mediabatch review campaign.yaml\n         or to pick by name, as in: mediabatch pick campaign.yaml hero/1\n',
+        'gates    1 gate open: hero (3 to review)\n         to review them, and pick by keyboard: mediabatch review campaign.yaml\n         or to pick by name, as in: mediabatch pick campaign.yaml hero/1\n',
       );
 
       expect(await apply(trial, 5)).toContain('until outputs are picked');
@@ -72,7 +72,7 @@ tasks:
 
       // Another one is picked: what was made from the first is done again, and waits for another approval.
       expect(await decide(trial, 'pick', '-s', 'hero/3')).toContain(
-        'unchanged hero/3: hero is decided: hero/2; --replace picks all the same\nnothing was recorded',
+        'unchanged hero/3: hero is decided: hero/2; --replace picks this output anyway\nnothing was recorded',
       );
       const misspelt = await trial.run(['reject', 'campaign.yaml', 'hero/1', '--reason', 'licht']);
       expect([misspelt.code, misspelt.err]).toEqual([
@@ -249,7 +249,7 @@ tasks:
     expect(first).toContain('canary of card: card@lamp to be picked');
     expect(first).toMatch(/to pick by name, as in: mediabatch pick campaign.yaml card@lamp\n {9}then: /);
     expect(first).toMatch(/to buy others instead, as in: mediabatch apply campaign.yaml --redo card@lamp/);
-    expect((await trial.run(['status', 'campaign.yaml'])).out).toContain('1 gate open: canary of card (1 to see)');
+    expect((await trial.run(['status', 'campaign.yaml'])).out).toContain('1 gate open: canary of card (1 to review)');
     const other = await trial.run(['pick', 'campaign.yaml', 'hero@rug']);
     expect([other.code, other.err]).toEqual([64, expect.stringContaining('has no gate')]);
 

@@ -182,7 +182,7 @@ test.each(orders)(
     const { out } = await copy.run('status', copy.manifest);
     expect(out).toContain('hero');
     // The card of the one is there, and is not given up before anybody has decided.
-    expect(await cardOf(copy)).toContain('hero is contested: hero/1 and hero/3 are picked, but only 1 may be');
+    expect(await cardOf(copy)).toContain('hero is contested: hero/1 and hero/3 are picked, but only 1 may be picked');
     await decide(copy, 'pick', 'hero/3');
     expect(await cardOf(copy)).toBe('keep: up to date');
     await expectDone(copy);

@@ -114,7 +114,9 @@ test('an open send may stand beside its step, and a step stands once', () => {
 test('what an open send may cost is no row of its step', () => {
   const purchases = { hero: { fingerprint: '1:aa', repeat: 1 } };
   const beside = plan([row('hero', 'keep'), row('hero', 'create', { send: 's1' })]);
-  expect(findContradiction({ ...beside, saved: { ...saved, purchases } })).toBe('it buys hero, but no row shows that');
+  expect(findContradiction({ ...beside, saved: { ...saved, purchases } })).toBe(
+    'the approval includes hero, but no row shows this purchase',
+  );
 });
 
 test('what is expected of its prices follows from its rows', () => {

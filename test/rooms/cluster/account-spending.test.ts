@@ -55,7 +55,7 @@ describe('I49 what the campaigns of an account spend on an engine', () => {
     const { spending, holdFor } = await head();
     const [one, other] = [holdFor('lamp'), holdFor('vase')];
     const both = await Promise.all([one.hold('x', 6), other.hold('x', 5)]);
-    expect(both).toEqual(['held', { over: '10 credits a day are the limit (worker --limit), and 4 are left' }]);
+    expect(both).toEqual(['held', { over: 'the limit is 10 credits a day (worker --limit), and 4 are left' }]);
     expect(await other.hold('y', 4)).toBe('held');
     one.release('x');
     expect(await other.hold('z', 6)).toBe('held');
@@ -124,7 +124,7 @@ describe('I49 what the campaigns of an account spend on an engine', () => {
     expect(await other.hold('y', 1)).toBe('later');
     driven.delete(runOf('lamp').id);
     expect(await other.hold('y', 1)).toBe('later');
-    expect(await other.hold('y', 1)).toEqual({ over: expect.stringContaining('a run for lamp finds it out') });
+    expect(await other.hold('y', 1)).toEqual({ over: expect.stringContaining('run apply for lamp to find the charge') });
     expect(await holdFor('lamp').hold('x', null)).toBe('held');
     one.charge('x', 9);
     expect(await other.hold('y', 1)).toBe('held');

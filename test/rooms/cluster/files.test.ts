@@ -208,7 +208,7 @@ describe('files that hands fetch', () => {
     await systemClock.sleep(1500);
     expect([asked, (await jobs())[0]?.state]).toEqual([[], 'created']);
     const other = hand({ seal: makeSeal('another key') });
-    expect(await saved).toEqual({ is: 'expired', message: 'its link was sealed with another key' });
+    expect(await saved).toEqual({ is: 'expired', message: 'the link of the file was encrypted with another key' });
     expect(asked).toEqual([]);
     await other.stop();
   });

@@ -214,5 +214,5 @@ test('a folder keeps marks while it is mounted, behind no link, and under no oth
   expect(readdirSync(outside)).toEqual([]);
   rmSync(join(folder, '.mediabatch'), { recursive: true });
   mkdirSync(join(folder, '.mediabatch'));
-  await expect(store.readMark('r-1')).rejects.toThrow('is it mounted?');
+  await expect(store.readMark('r-1')).rejects.toThrow('check whether it is mounted');
 });

@@ -139,7 +139,7 @@ describe('a submit', () => {
     const tried = await Promise.allSettled(at.map((key) => submitRun(db, boss, ofKey(key, order('f'), order('g')))));
     expect(tried.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     const [refused] = tried.filter((answer) => answer.status === 'rejected');
-    const message = expect.stringContaining('hero@1 is being bought on this engine already');
+    const message = expect.stringContaining('hero@1 is already being bought on this engine');
     expect(refused?.reason).toMatchObject({ failure: { code: 'MB3704', message } });
     expect(await count(db, 'mediabatch.run')).toBe(1);
   });
@@ -159,7 +159,7 @@ describe('a submit', () => {
     await submitRun(db, boss, submission({ account }));
     await db.query('UPDATE mediabatch.run SET protocol = 99');
     const refused = submitRun(db, boss, submission({ account, campaign: 'summer' }));
-    const message = expect.stringContaining('begun by mediabatch 0.1.0 (protocol 99, this one has 1)');
+    const message = expect.stringContaining('started by mediabatch 0.1.0 (protocol 99; this version has protocol 1)');
     await expect(refused).rejects.toMatchObject({ failure: { code: 'MB3703', message } });
     expect(await count(db, 'mediabatch.run')).toBe(1);
   });

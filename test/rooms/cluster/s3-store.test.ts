@@ -70,7 +70,7 @@ describe('a bucket as a store', () => {
     expect((await openStore('s3://media/other', { makes: true, env })).id).not.toBe(made.id);
     objects.set(marker, { bytes: Buffer.from('{"id":"../../x"}'), headers: {} });
     await expect(openStore(name, { makes: true, env })).rejects.toMatchObject({
-      failure: { message: expect.stringContaining('is damaged') },
+      failure: { message: expect.stringContaining('contains a damaged') },
     });
   });
 
@@ -164,7 +164,7 @@ describe('a file for a bucket', () => {
     const third = target({ save: 'hero', replaces: [sha256(png)] });
     await files.save(third, { body: chunks(png) });
     expect(third.notices).toEqual([
-      `s3://media/team 1: hero.png was not made by this step or was changed since; it is kept as hero.changed-${sha256(other).slice(0, 8)}.png`,
+      `s3://media/team 1: hero.png was not made by this step or was changed since; it was renamed to hero.changed-${sha256(other).slice(0, 8)}.png`,
     ]);
   });
 
@@ -233,7 +233,7 @@ it('reaches a bucket by https through the proxy of the environment', async () =>
   const env = { ...bucketEnv, AWS_ENDPOINT_URL_S3: 'https://storage.example' };
   const opening = openStore(name, { makes: true, env, clock: quick().clock });
   await expect(opening).rejects.toThrow(
-    /storage\.example does not answer: the proxy 127\.0\.0\.1:\d+ asks for a login/,
+    /storage\.example does not answer: the proxy 127\.0\.0\.1:\d+ requires credentials/,
   );
   expect(new Set(asked)).toEqual(new Set(['storage.example:443']));
 });

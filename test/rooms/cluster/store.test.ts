@@ -75,7 +75,7 @@ test('a file that a redo replaces stays beside the new one, whichever worker had
   await another.save(fourth, { body: chunks(made('3')) });
   expect(filesIn(join(store, 'shop'))).toEqual(['images/hero.png', ...[png, made('1'), made('2')].map(asideOf)].sort());
   expect(fourth.notices).toEqual([
-    `${store}: images/hero.png was not made by this step or was changed since; it is kept as ${asideOf(made('2'))}`,
+    `${store}: images/hero.png was not made by this step or was changed since; it was renamed to ${asideOf(made('2'))}`,
   ]);
 });
 
@@ -258,7 +258,7 @@ describe.each(['folder', 'bucket'] as const)('the files of a run in a %s', (how)
     bringer.add([fileOf(recorded('images/p0.png', pictureOf('images/p0.png')))]);
     await bringer.end();
     expect(bringer.missing).toEqual(['images/p0.png']);
-    expect(bringer.trouble).toMatch(/images.* is in the way: it is not a folder$/);
+    expect(bringer.trouble).toMatch(/images.* exists but is not a folder$/);
   });
 });
 

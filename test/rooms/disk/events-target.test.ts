@@ -51,8 +51,8 @@ describe('a file of events', () => {
     const path = join(makeFolder(), 'events.jsonl');
     writeFileSync(path, text);
     expect(refusal(() => find(path))).toEqual({
-      message: 'is not written: the file exists already, and holds no events',
-      hint: 'give a new file, for example events.jsonl',
+      message: 'cannot be written: the file already exists and is not an events file',
+      hint: 'name a new file, for example events.jsonl',
       isInput: false,
     });
     expect(readFileSync(path, 'utf8')).toBe(text);
@@ -62,11 +62,11 @@ describe('a file of events', () => {
     const path = join(makeFolder(), 'events.jsonl');
     const ofNew = find(path);
     writeFileSync(path, 'notes');
-    expect(refusal(() => ofNew.open()).message).toContain('holds no events');
+    expect(refusal(() => ofNew.open()).message).toContain('is not an events file');
     writeFileSync(path, event);
     const ofEarlier = find(path);
     writeFileSync(path, 'notes');
-    expect(refusal(() => ofEarlier.open()).message).toContain('holds no events');
+    expect(refusal(() => ofEarlier.open()).message).toContain('is not an events file');
     expect(readFileSync(path, 'utf8')).toBe('notes');
   });
 });
@@ -92,9 +92,9 @@ describe('what is no place for events', () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(path('socket'), resolve));
     onTestFinished(() => void server.close());
-    expect(refusal(() => find(path('link'))).message).toBe('is not written: it is a symbolic link');
-    expect(refusal(() => find(path('folder'))).message).toBe('is not written: it is a folder');
-    expect(refusal(() => find(path('socket'))).message).toBe('is not written: it is a device or a pipe');
+    expect(refusal(() => find(path('link'))).message).toBe('cannot be written: it is a symbolic link');
+    expect(refusal(() => find(path('folder'))).message).toBe('cannot be written: it is a folder');
+    expect(refusal(() => find(path('socket'))).message).toBe('cannot be written: it is a device or a pipe');
   });
 
   test('a folder that is not there, and a name below a file', () => {
@@ -147,7 +147,7 @@ describe('a stream', () => {
     const path = join(makeFolder(), 'pipe');
     execFileSync('mkfifo', [path]);
     expect(refusal(() => find(path))).toMatchObject({
-      message: 'is not written: it is a device or a pipe',
+      message: 'cannot be written: it is a device or a pipe',
       hint: expect.stringContaining('--events - |'),
     });
     const reader = openSync(path, 'r+');

@@ -138,7 +138,7 @@ describe('a guard that is not ours to judge', () => {
     const { lock, guard } = pathsIn(makeFolder());
     mkdirSync(dirname(guard));
     put(guard);
-    expect(await take(lock)).toMatchObject({ is: 'held', note: expect.stringContaining('remove that file') });
+    expect(await take(lock)).toMatchObject({ is: 'held', note: expect.stringContaining('remove the guard file') });
     expect(readdirSync(dirname(guard))).not.toContain('elsewhere');
   });
 

@@ -203,8 +203,8 @@ describe('the bytes of a file to upload', () => {
   });
 
   it.each([
-    ['photos/none.jpg', 'there is no such file'],
-    ['photos/a.jpg/x', 'there is no such file'],
+    ['photos/none.jpg', 'the file does not exist'],
+    ['photos/a.jpg/x', 'the file does not exist'],
     ['photos', 'it is a folder'],
     ['.env', 'it is a hidden file'],
     ['photos/.cache/e.jpg', 'it is a hidden file'],
@@ -218,10 +218,10 @@ describe('the bytes of a file to upload', () => {
 
   it.each<[name: string, bytes: string, problem: string | undefined]>([
     ['a.jpg', '', 'it is empty'],
-    ['a.jpg', '\0\0\0\x18ftypheic', 'its bytes are image/heic, and its name ends in .jpg'],
-    ['a.JPG', 'ID3', 'its bytes are audio/mpeg, and its name ends in .JPG'],
-    ['a.png', '<!DOCTYPE html><title>404', 'it is an HTML page, and its name ends in .png'],
-    ['a.mp3', 'version https://git-lfs.github.com/spec/v1\n', 'it is a text, and its name ends in .mp3'],
+    ['a.jpg', '\0\0\0\x18ftypheic', 'its content is image/heic, but its name ends in .jpg'],
+    ['a.JPG', 'ID3', 'its content is audio/mpeg, but its name ends in .JPG'],
+    ['a.png', '<!DOCTYPE html><title>404', 'it is an HTML page, but its name ends in .png'],
+    ['a.mp3', 'version https://git-lfs.github.com/spec/v1\n', 'it is a text, but its name ends in .mp3'],
     ['a.jpeg', '\xff\xd8\xff\xe0', undefined],
     ['a.m4a', '\0\0\0\x18ftypisom', undefined],
     ['a.txt', 'words', undefined],

@@ -117,7 +117,7 @@ describe('what a newer output replaces', () => {
     expect(readFileSync(join(root, 'a.png')).equals(newPng)).toBe(true);
     expect(await kept.find(from)).toBeUndefined();
     const aside = `a.changed-${from.sha256.slice(0, 8)}.png`;
-    expect(aim.notices).toEqual([expect.stringContaining(`a.png is kept as ${aside}: `)]);
+    expect(aim.notices).toEqual([expect.stringContaining(`a.png was renamed to ${aside}: `)]);
     expect(filesIn(state).filter((path) => path !== '.gitignore')).toEqual(before);
     expect(filesIn(root)).toEqual([aside, 'a.png']);
     // And is found there when an earlier input comes back.

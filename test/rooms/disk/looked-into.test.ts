@@ -158,8 +158,8 @@ const drawn = (svg: string, [width, height] = [640, 480]) =>
   ).flatten({ background: 'white' });
 const lamp =
   '<rect x="60" y="200" width="300" height="200"/><circle cx="450" cy="120" r="90" fill="#c80"/><rect y="430" width="640" height="50" fill="#654"/>';
-const blank = 'it is blank: one color, and nothing on it';
-const undecoded = 'what it shows cannot be measured, because it cannot be decoded here';
+const blank = 'it is blank (a single color)';
+const undecoded = 'its content cannot be checked, because the file cannot be decoded here';
 
 test.each<[string, string, () => Promise<Uint8Array>, string[]]>([
   ['a black one', 'a.png', () => plain('#000').png().toBuffer(), [blank]],

@@ -39,14 +39,14 @@ describe('saving', () => {
       incoming: { body: chunks(png.subarray(0, 30)), bytes: png.length },
       says: 'after 30 of 84 bytes',
     },
-    { name: 'a long body', incoming: { body: chunks(png, png), bytes: png.length }, says: 'more than the 84 bytes' },
+    { name: 'a long body', incoming: { body: chunks(png, png), bytes: png.length }, says: 'more than the announced 84 bytes' },
     { name: 'a cut body of unknown length', incoming: { body: chunks(png.subarray(0, -1)) }, says: 'before the end' },
     {
       name: 'a picture that is cut where it was said to end',
       incoming: { body: chunks(png.subarray(0, -1)), bytes: 83 },
       says: 'before the end',
     },
-    { name: 'a connection that breaks', incoming: { body: chunks(png, new Error('reset')) }, says: 'broke off: reset' },
+    { name: 'a connection that breaks', incoming: { body: chunks(png, new Error('reset')) }, says: 'download was interrupted: reset' },
     {
       name: 'an HTML page',
       incoming: { body: chunks(Buffer.from('<!doctype html>')), bytes: 15 },
@@ -191,7 +191,7 @@ describe('saving', () => {
     expect(filesIn(root)).toEqual([`${aside}-2.png`, `${aside}.png`, 'images/hero.png']);
     expect(readFileSync(join(root, `${aside}-2.png`)).equals(stranger)).toBe(true);
     expect(readFileSync(join(root, `${aside}.png`), 'utf8')).toBe('another');
-    expect(one.notices).toEqual([expect.stringContaining(`it is kept as ${aside}-2.png`)]);
+    expect(one.notices).toEqual([expect.stringContaining(`it was renamed to ${aside}-2.png`)]);
   });
 
   it('replaces its own earlier file, and the same bytes', async () => {

@@ -132,11 +132,11 @@ describe('own tree', () => {
     ['out/new/folder/file', 'leads out of', () => link(outside, 'out')],
     ['twice/file', 'leads out of', () => [link(outside, 'out'), link('out', 'twice')]],
     ['deep/up/file', 'leads out of', () => link('../..', 'deep/up')],
-    ['file', 'leads nowhere', () => link(join(outside, 'new'), 'file')],
+    ['file', 'is broken', () => link(join(outside, 'new'), 'file')],
     ['hooks/file', 'leads to .git', () => link('.git/hooks', 'hooks')],
     ['plain', 'leads to .secrets', () => link('.secrets', 'plain')],
-    ['gone/file', 'leads nowhere', () => link('nothing', 'gone')],
-    ['round/file', 'leads nowhere', () => link('round', 'round')],
+    ['gone/file', 'is broken', () => link('nothing', 'gone')],
+    ['round/file', 'is broken', () => link('round', 'round')],
     // Somebody else's repository, seen through the link, is no excuse.
     ['other/file', 'leads out of', () => [mkdirSync(join(outside, '.git')), link(outside, 'other')]],
   ])('a way that begins in a repository: %s: %s', (path, why, prepare) => {

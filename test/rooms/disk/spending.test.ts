@@ -125,7 +125,7 @@ describe('I44 what a person spends in all campaigns', () => {
     const other = await ledgerOf('/b/campaign.lock.jsonl');
     expect(await one.hold('x', 6)).toBe('held');
     expect(await other.hold('x', 5)).toEqual({
-      over: '10 credits a day are the limit (MEDIABATCH_LIMIT), and 4 are left',
+      over: 'the limit is 10 credits a day (MEDIABATCH_LIMIT), and 4 are left',
     });
     expect(await other.hold('y', 4)).toBe('held');
     one.release('x');
@@ -239,7 +239,7 @@ describe('I44 what a person spends in all campaigns', () => {
     await one.charge('y', 2);
     one.release('z');
     expect(await one.hold('v', 4)).toEqual({
-      over: '10 credits a month are the limit (MEDIABATCH_LIMIT), and 3 are left',
+      over: 'the limit is 10 credits a month (MEDIABATCH_LIMIT), and 3 are left',
     });
     expect(await readSpent(now)).toEqual({ day: 7, month: 7 });
   });

@@ -107,7 +107,7 @@ describe('a workbook that would harm its reader', () => {
     ['another file', () => Buffer.from('sku,name\n'), 'is not a workbook: it begins with "sku,name'],
     ['an empty file', () => Buffer.alloc(0), 'is empty'],
     ['an archive of something else', () => zip(new Map([['a.xml', Buffer.from('<a/>')]])), 'it has no sheets'],
-    ['an old workbook', () => Buffer.from('d0cf11e0a1b11ae1', 'hex'), 'save it as .xlsx without one'],
+    ['an old workbook', () => Buffer.from('d0cf11e0a1b11ae1', 'hex'), 'save it as .xlsx without a password'],
     ['a sheet that is no XML', () => workbook({ T: `<sheetData><row r="1">${cell('A1')}<c r="B1"` }), 'cannot be read'],
   ])('%s is told', async (_name, make, expected) => {
     expect(await read(make())).toEqual({ problem: expect.stringContaining(expected) });

@@ -324,8 +324,8 @@ describe('the account', () => {
     expect([budget.held, budget.left]).toEqual([96, 4]);
     expect(full.reserve('c', image)).toEqual({ is: 'over-budget' });
     expect(full.describeShortage('c', image)).toBe(
-      'c has no known price, 0 are left; 48 credits are reserved for each of a, b, a guess: no charge is on record, ' +
-        'and nothing states a price of image; `prices: { image: … }` in the manifest would',
+      'c has no known price, 0 are left; 48 credits are reserved for each of a, b as a guess: no charge is on record, ' +
+        'and no price is known for image; `prices: { image: … }` in the manifest sets a price',
     );
     expect(budget.reserve('song', { class: 'song', credits: 5 })).toEqual({ is: 'over-budget' });
     expect(budget.reserve('song', { class: 'song', credits: 4 })).toEqual({ is: 'reserved', credits: 4 });

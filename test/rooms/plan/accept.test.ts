@@ -114,7 +114,7 @@ describe('an output is accepted', () => {
 
 describe('an output is not accepted', () => {
   const whenAccepted =
-    'accept is for files edited by hand, for those that do not fit `expect`, and for steps that a plan wants to redo';
+    'use accept for files that were edited by hand or do not fit `expect`, and for steps that a plan would redo';
   const both = [saved(was, two)];
   const empty: SeenOutput = { is: 'unusable', why: 'is empty' };
   const intact: SeenOutput = { is: 'intact' };
@@ -126,14 +126,14 @@ describe('an output is not accepted', () => {
       both,
       [empty, { is: 'missing' }],
       'x/2.mp3 does not exist',
-      'restore it, or run apply, which downloads it for free',
+      'restore the file, or run apply, which downloads it for free',
     ],
     [
       'that is no media file',
       both,
       [intact, empty],
       'x/2.mp3 is empty',
-      'put a media file there, or run apply, which downloads it',
+      'put a media file at this path, or run apply, which downloads the original',
     ],
     [
       'that is not here yet',
@@ -142,7 +142,7 @@ describe('an output is not accepted', () => {
       'has no output yet: job a-1 (4 credits) is running',
       'run apply first, which is free',
     ],
-    ['that was never bought', [], [], 'has no purchase', 'run apply first; a plan shows what it costs'],
+    ['that was never bought', [], [], 'has no purchase', 'run apply first; a plan shows the cost'],
   ])('%s', (_name, purchases, files, text, hint) => {
     const lock = lockOf(purchases.length === 0 ? {} : { a: purchases });
     expect(accept(lock, ...files)).toEqual({ address: 'a', is: 'refused', text, hint });

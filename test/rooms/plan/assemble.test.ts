@@ -127,7 +127,7 @@ describe('a step that is about one part of an output', () => {
   test('is not needed where the output turns out to have fewer parts', () => {
     const rows = planOf(parts, lockOf({ talk: [cut(1)] })).rows.map((row) => withoutOrder(told(row)));
     const row = { task: 'still', kind: 'image' };
-    const unneeded = { ...row, action: 'keep', reason: 'not needed: talk gave 1', credits: 0, unneeded: true };
+    const unneeded = { ...row, action: 'keep', reason: 'not needed: talk has 1 part', credits: 0, unneeded: true };
     expect(rows.slice(1)).toEqual([
       { ...row, address: 'still@0', action: 'create', reason: 'not bought yet', credits: null },
       { ...unneeded, address: 'still@1' },
@@ -142,7 +142,7 @@ describe('a step that is about one part of an output', () => {
   ])('is needed as long as nobody knows how many there are: %s', (_name, purchase) => {
     expect(lastRow(parts, lockOf({ talk: [purchase] }))).toMatchObject({
       action: 'create',
-      reason: 'not bought yet; needed if talk gives 3 or more',
+      reason: 'not bought yet; needed if talk has 3 or more parts',
     });
     const [, ...pictures] = planOf(parts, lockOf({ talk: [purchase] })).rows;
     expect(pictures.map(({ reason }) => reason.neededIf)).toEqual([
@@ -157,8 +157,8 @@ describe('a step that is about one part of an output', () => {
     const stills = ['x', 'y'].map((address) => picture(address, { request: same, part: { of: 'talk', index: 1 } }));
     const twins = graphOfSteps([clips('talk'), ...stills]);
     expect(tell(planOf(twins, lockOf({ talk: [cut(1)] })).rows).slice(1)).toEqual([
-      ['x', 'keep', 'not needed: talk gave 1'],
-      ['y', 'keep', 'not needed: talk gave 1'],
+      ['x', 'keep', 'not needed: talk has 1 part'],
+      ['y', 'keep', 'not needed: talk has 1 part'],
     ]);
   });
 
@@ -398,7 +398,7 @@ describe('orphans', () => {
       pin: { fingerprint: gone.fingerprint, revision: 1 },
     });
     expect(rowOf(planOf(graph, lock), 'gone').reason).toBe(
-      'in the lock, not in the manifest; kept; it was pinned: `move` gives it to another step',
+      'in the lock, not in the manifest; kept; pinned: `move` assigns the purchase to another step',
     );
   });
 });

@@ -178,7 +178,13 @@ describe('what a person has found out about a lost answer', () => {
     [
       'that it was not charged',
       { is: 'not-spent' },
-      { ...thisCreate, state: 'refused', decided: true, error: 'decided: it was not charged', decisions },
+      {
+        ...thisCreate,
+        state: 'refused',
+        decided: true,
+        error: 'decided: the create request was not charged',
+        decisions,
+      },
     ],
     [
       'nothing, and it is to be bought: it stays on record as it is',
@@ -257,7 +263,7 @@ test('the job of an earlier purchase gets its charge, and closes no open create'
   const lock = lockOf({ a: [open, silent] });
   const given = { lock, send: undefined, canBeAskedFor: () => false };
   const ruling = ruleOnSend('a', { ...given, finding: { is: 'job', jobId: silent.jobId, credits: 9 } });
-  expect(ruling).toMatchObject({ is: 'recorded', text: `its job ${silent.jobId} was charged 9 credits` });
+  expect(ruling).toMatchObject({ is: 'recorded', text: `job ${silent.jobId} was charged 9 credits` });
   expect(ruleOnSend('a', { ...given, finding: { is: 'job', jobId: silent.jobId } })).toMatchObject({
     is: 'refused',
     text: `cannot have job ${silent.jobId}, which is recorded as the purchase of a`,
@@ -273,8 +279,8 @@ describe('import job', () => {
     return importJob(matchOf(given, lock, 'a'), found, { campaign: 'spring', lock });
   }
 
-  const unknown = 'its charge is unknown: record it with `resolve` and --credits N';
-  const told = (charge: string) => `its job is job-7 (${charge}); the next apply collects it`;
+  const unknown = 'charge unknown: record it with `resolve` and --credits N';
+  const told = (charge: string) => `job job-7 (${charge}); the next apply collects the job`;
   const purchase: Purchase = {
     fingerprint: a.fingerprint,
     generation: 1,
@@ -327,8 +333,11 @@ describe('import job', () => {
       expect(imported(graph, lock, { jobId: 'job-7' })).toEqual({
         is: 'refused',
         address: 'a',
-        text: 'has several create requests whose answer was lost, and the job answers one of them',
-        hint: [way('name one, as in', call('resolve', 'a', '--job', 'job-7', '--send', 's2')), 'or --send s1'],
+        text: 'has several create requests whose answers were lost, and the job belongs to only one request',
+        hint: [
+          way('name the create request, as in', call('resolve', 'a', '--job', 'job-7', '--send', 's2')),
+          'or --send s1',
+        ],
       });
     });
 
@@ -346,7 +355,7 @@ describe('import job', () => {
   });
 
   describe('a job is not imported', () => {
-    const room = way('to free this step, while its job id stays on record', call('forget', 'a'));
+    const room = way('to free this step (its job id stays on record)', call('forget', 'a'));
     const holding = (decisions: Parameters<typeof deciding>[2]) =>
       deciding(lockOf({ a: [saved(earlier(a))] }), 'a', decisions);
     const heldBack = {
@@ -360,7 +369,7 @@ describe('import job', () => {
         graph,
         lockOf({ b: [saved(earlier(a), { jobId: 'job-7' })] }),
         {
-          text: 'cannot have job job-7: it is on record as b',
+          text: 'cannot have job job-7: the job is recorded as the purchase of b',
           hint: way('to move the job', call('move', 'b', 'a')),
         },
       ],
@@ -388,7 +397,10 @@ describe('import job', () => {
         'to a step that shares a job',
         twins,
         lockOf({}),
-        { text: 'shares the job of b', hint: way('adopt it there', call('adopt', 'b', '--job', 'job-7')) },
+        {
+          text: 'shares the job of b',
+          hint: way('adopt the job for that address', call('adopt', 'b', '--job', 'job-7')),
+        },
       ],
     ])('%s', (_name, given, lock, said) => {
       expect(imported(given, lock, { jobId: 'job-7' })).toEqual({ is: 'refused', address: 'a', ...said });

@@ -197,7 +197,7 @@ describe('ask: people pick the canaries first', () => {
     [
       'rejected',
       judged(bought, 'hero@a', 'rejected'),
-      wait('waits for its canary: hero@a is rejected; change the request, or buy another with --redo'),
+      wait('waits for its canary: hero@a is rejected; change the request, or buy a new canary with --redo'),
     ],
   ])('%s', (_name, lock, expected) => {
     expect(plain(ask, lock)).toEqual(expected);

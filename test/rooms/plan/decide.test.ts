@@ -22,7 +22,7 @@ import {
 } from './facts.ts';
 
 /** What happens to a file that somebody changed. */
-const renamed = 'that one is fetched again, and yours renamed: `accept` takes yours instead';
+const renamed = 'the original is downloaded again, and your file is renamed (`accept` keeps your file instead)';
 
 describe('what is done with one step', () => {
   const graph = graphOfSteps([song('a')]);
@@ -81,25 +81,25 @@ describe('what is done with one step', () => {
       const forget = (purchases: Purchase[]) => decideA(purchases.map(forgotten));
       expect(forget([saved(a)])).toEqual({
         action: 'create',
-        reason: 'its purchase was forgotten',
+        reason: 'the purchase was forgotten',
         purchase: nth(2),
       });
       expect(forget([create(a, { state: 'refused' })])).toMatchObject({ reason: 'not bought yet' });
       expect(forget([create(a, { state: 'refused', attempt: 2 }), saved(a)])).toMatchObject({
-        reason: 'its purchase was forgotten',
+        reason: 'the purchase was forgotten',
       });
     });
   });
 
   describe('that is to be bought again', () => {
     test.each<[string, Purchase, ToldDecision]>([
-      ['done', saved(a), { action: 'redo', reason: '--redo asks for another', purchase: nth(2) }],
+      ['done', saved(a), { action: 'redo', reason: '--redo requests a new output', purchase: nth(2) }],
       [
         'running',
         job(a),
         {
           action: 'attach',
-          reason: 'job a-1 is running; it is collected first, and a later --redo buys another',
+          reason: 'job a-1 is running; apply collects this job first, and a later --redo buys a new job',
         },
       ],
       [
@@ -129,21 +129,21 @@ describe('what is done with one step', () => {
       (reason: string) =>
       (open: OpenSend): ToldDecision => ({ action: 'create', reason, asks: open });
     const sentAgain = asking(
-      'the answer to its create request was lost; the same key is sent again, so it is charged once',
+      'the answer to the create request was lost; the same key is sent again, so the request is charged once',
     );
     const waiting = (reason: string) => (): ToldDecision => ({ action: 'unresolved', reason });
     const tooLate = waiting(
-      'the answer to its create request was lost more than 23 hours ago, and the service no longer replays it',
+      'the answer to the create request was lost more than 23 hours ago, and the service no longer replays the answer',
     );
     const tooEarly = waiting(
-      'the answer to its create request was lost at a time that is still to come by this clock, and the service no longer replays it',
+      'the answer to the create request was lost at a time in the future (check the clock of this machine), and the service no longer replays the answer',
     );
     const cannotAsk = waiting(
-      'the answer to its create request was lost, and this credential cannot ask for it again (only an API key can)',
+      'the answer to the create request was lost, and this credential cannot request the answer again (only an API key can)',
     );
-    const held = waiting('the answer to its create request was lost, and is not asked for (--on-unknown hold)');
+    const held = waiting('the answer to the create request was lost, and is not requested again (--on-unknown hold)');
     const foreign = waiting(
-      'its create request was sent with another API key, and this key cannot tell whether that account was charged',
+      'the create request was sent with another API key, and the current key cannot show whether the other account was charged',
     );
     const own = { accountOf: (send: string) => `${send} with the key at hand` };
     const ours = own.accountOf('send of a 2.3');
@@ -181,7 +181,7 @@ describe('what is done with one step', () => {
 
     const unknown = 'it is not known whether the create request was charged';
     const searched = asking(
-      "the answer to its create request was lost; the service's list is searched first, so it is charged once",
+      "the answer to the create request was lost; the service's list is searched first, so the request is charged once",
     );
 
     test.each<[string, Partial<OpenSend>, GivenFacts, (open: OpenSend) => ToldDecision]>([
@@ -236,7 +236,7 @@ describe('what is done with one step', () => {
       const patient = graphOfSteps([song('a', { retry: { attempts: 3 } })]);
       const lock = lockOf({ a: [job(a, { state: 'failed', generation: 2, error: 'no' }), { ...after, attempt: 2 }] });
       const reason =
-        'job a-2 failed: no; another create request of this step is unresolved, so nothing is bought until it is settled';
+        'job a-2 failed: no; another create request of this step is unresolved, so this step buys nothing until that create request is resolved';
       expect(decideOn(patient, lock)).toEqual({ action: 'failed', reason });
       expect(decideOn(patient, lock, { redo: true })).toEqual({ action: 'failed', reason });
       expect(decideA([job(a, { state: 'lost', generation: 2 }), after], { redo: true })).toMatchObject({
@@ -256,7 +256,7 @@ describe('what is done with one step', () => {
       [
         'refused, after a job that failed: the failure counts',
         [create(a, { state: 'refused', generation: 2, attempt: 2 }), job(a, { state: 'failed' })],
-        { action: 'failed', reason: 'job a-1 failed; --redo buys it again' },
+        { action: 'failed', reason: 'job a-1 failed; --redo buys the step again' },
       ],
       [
         'refused, with what the service said',
@@ -266,7 +266,7 @@ describe('what is done with one step', () => {
       [
         'refused, as a person decided, whatever the service said beside it',
         [create(a, { state: 'refused', decided: true, error: 'too long' })],
-        { action: 'create', reason: 'decided: it was not charged', purchase: nth(1) },
+        { action: 'create', reason: 'decided: the create request was not charged', purchase: nth(1) },
       ],
       [
         'refused, several times: it still is the same purchase, and nothing was bought',
@@ -279,13 +279,13 @@ describe('what is done with one step', () => {
         [job(a, { state: 'lost' })],
         {
           action: 'attach',
-          reason: 'the service no longer knew job a-1; it is requested once more (--redo buys it again)',
+          reason: 'the service had no record of job a-1; apply checks once more (--redo buys the step again)',
         },
       ],
       [
         'failed, and nothing more is known',
         [job(a, { state: 'failed' })],
-        { action: 'failed', reason: 'job a-1 failed; --redo buys it again' },
+        { action: 'failed', reason: 'job a-1 failed; --redo buys the step again' },
       ],
     ])('%s', (_name, purchases, expected) => {
       expect(decideA(purchases)).toEqual(expected);
@@ -301,7 +301,7 @@ describe('what is done with one step', () => {
       });
       expect(decideOn(patient, lockOf({ a: failures }))).toEqual({
         action: 'failed',
-        reason: 'job a-3 failed: no; all 3 attempts of `retry` were made (--redo buys it again)',
+        reason: 'job a-3 failed: no; all 3 attempts allowed by `retry` were used (--redo buys the step again)',
       });
     });
   });
@@ -310,7 +310,7 @@ describe('what is done with one step', () => {
     const keep: ToldDecision = { action: 'keep', reason: 'up to date' };
 
     test.each(['missing', 'changed'] as const)('a file that is %s is fetched again', (state) => {
-      const said = { missing: 'is missing', changed: 'is not the file that was saved' }[state];
+      const said = { missing: 'is missing', changed: 'differs from the file that was saved' }[state];
       const end = { missing: '', changed: `; ${renamed}` }[state];
       const facts = { fileState: () => state };
       expect(decideA([saved(a)], facts)).toEqual({ action: 'download', reason: `paid; output/a.mp3 ${said}${end}` });
@@ -335,7 +335,7 @@ describe('what is done with one step', () => {
       expect(decideA(purchases)).toEqual(keep);
       expect(decideA(purchases, { fileState: () => 'changed' })).toEqual({
         action: 'download',
-        reason: 'the same request was bought before; its output is fetched again',
+        reason: 'the same request was bought before; its output is downloaded again',
       });
       expect(decideOn(graph, lockOf({ old: purchases }), { fileState: () => 'missing' })).toEqual({
         action: 'download',
@@ -360,7 +360,7 @@ describe('what is done with one step', () => {
       });
 
       test('may be empty, and may not be known yet', () => {
-        expect(decideOn(talks, listed())).toEqual({ action: 'keep', reason: 'its job has no output' });
+        expect(decideOn(talks, listed())).toEqual({ action: 'keep', reason: 'the job has no output' });
         expect(decideOn(talks, lockOf({ talk: [job(talk, { state: 'done' })] }))).toEqual({
           action: 'download',
           reason: 'paid, and not saved yet',
@@ -387,7 +387,7 @@ describe('what is done with one step', () => {
           {
             action: 'failed',
             reason:
-              'output/a.mp3 does not fit `expect`: its duration is 9 s, wanted at least 10 s; change `expect`, take it as it is with `accept`, or buy it again with --redo',
+              'output/a.mp3 does not fit `expect`: its duration is 9 s, wanted at least 10 s; change `expect`, keep the file with `accept`, or buy the step again with --redo',
           },
         ],
         [
@@ -396,7 +396,7 @@ describe('what is done with one step', () => {
           {
             action: 'failed',
             reason:
-              'output/a.mp3 does not fit `expect`: its duration cannot be measured, wanted at least 10 s; change `expect`, take it as it is with `accept`, or buy it again with --redo',
+              'output/a.mp3 does not fit `expect`: its duration cannot be measured, wanted at least 10 s; change `expect`, keep the file with `accept`, or buy the step again with --redo',
           },
         ],
       ])('%s', (_name, measured, expected) => {

@@ -172,7 +172,7 @@ describe('decided reason', () => {
       'a pin, when nobody knows what it would cost',
       pinned(uncharged),
       {},
-      'pinned; prompt: before → p (what it would cost is not known)',
+      'pinned; prompt: before → p (the price of a redo is unknown)',
     ],
     ['an acceptance', accepted(uncharged), {}, 'accepted as it is, although prompt: before → p'],
     ['a pin whose file is missing', pinned(uncharged), missing, 'paid; output/p.png is missing (pinned)'],
@@ -199,7 +199,7 @@ describe('unknown decisions', () => {
     const [row] = planOf(graph, lock).rows;
     expect([row?.reason.code, row?.order]).toEqual(['unknown-decision', undefined]);
     expect(row?.reason.text).toMatch(
-      /^a newer mediabatch recorded a decision about it .* \(`approval`\): update mediabatch first$/,
+      /^a newer mediabatch recorded a decision about this step .* \(`approval`\): update mediabatch first$/,
     );
   });
 
@@ -220,7 +220,7 @@ describe('unknown decisions', () => {
     for (const lock of [decided('a', create(a, { since })), decided('gone', create(earlier(a), { since }))]) {
       const open = planOf(graph, lock).rows.find(({ action }) => action === 'unresolved');
       expect(open?.order).toBeUndefined();
-      expect(open?.reason.text).toContain('it is not asked for: a newer mediabatch');
+      expect(open?.reason.text).toContain('and is not requested again: a newer mediabatch');
     }
   });
 

@@ -77,11 +77,11 @@ describe('what hangs on a gate', () => {
   });
 
   const wait = 'blocked: waits for approval: poster';
-  const rejected = 'keep: 3 of 3 of hero are rejected; --redo buys new ones';
-  const contested = 'hero is contested: hero/1 and hero/3 are picked, but only 1 may be';
+  const rejected = 'keep: 3 of 3 outputs of hero are rejected; --redo buys new outputs';
+  const contested = 'hero is contested: hero/1 and hero/3 are picked, but only 1 may be picked';
   test.each<[string, Verdicts, string[]]>([
-    ['nobody decided', {}, ['blocked: waits for a pick: hero, 3 to see', wait]],
-    ['one is rejected', { 'hero/2': 'rejected' }, ['blocked: waits for a pick: hero, 2 to see', wait]],
+    ['nobody decided', {}, ['blocked: waits for a pick: hero, 3 to review', wait]],
+    ['one is rejected', { 'hero/2': 'rejected' }, ['blocked: waits for a pick: hero, 2 to review', wait]],
     ['all are rejected', { 'hero/1': 'rejected', 'hero/2': 'rejected', 'hero/3': 'rejected' }, [rejected, rejected]],
     [
       'two branches picked differently',
@@ -93,7 +93,7 @@ describe('what hangs on a gate', () => {
     [
       'what follows is rejected',
       { ...onePicked, poster: 'rejected' },
-      ['keep: up to date', 'keep: poster is rejected; --redo poster buys another'],
+      ['keep: up to date', 'keep: poster is rejected; --redo poster buys a new output'],
     ],
     ['all is decided', { ...onePicked, poster: 'picked' }, ['keep: up to date', 'create: not bought yet']],
   ])('%s', (_name, verdicts, expected) => {
@@ -209,13 +209,13 @@ describe('what hangs on a gate', () => {
 
   it('waits again when what was picked is bought again, although the request is the same', () => {
     const lock = bought({ ...undecided, 'hero/2': 'picked' });
-    expect(tell(lock, { redo: new Set(['hero/2']) })[0]).toBe('blocked: waits for a pick: hero, 3 to see');
+    expect(tell(lock, { redo: new Set(['hero/2']) })[0]).toBe('blocked: waits for a pick: hero, 3 to review');
     const again = structuredClone(lock);
     const record = again.steps.get('hero/2');
     const [first] = record?.purchases ?? [];
     if (record === undefined || first?.jobId === undefined) throw new Error('nothing bought');
     record.purchases = [{ ...first, generation: 2, jobId: 'another' }, first];
-    expect(tell(again)[0]).toBe('blocked: waits for a pick: hero, 3 to see');
+    expect(tell(again)[0]).toBe('blocked: waits for a pick: hero, 3 to review');
   });
 
   it('keeps a verdict over a rename', () => {

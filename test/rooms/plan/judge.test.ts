@@ -147,9 +147,9 @@ describe('a verdict', () => {
     };
     expect(by(['one/1', 'one/2', 'one/3', 'two/1'])).toEqual([
       'unchanged: is picked already',
-      'unchanged: one is decided: one/1; --replace picks all the same',
-      'unchanged: one is decided: one/1; --replace picks all the same',
-      'unchanged: is rejected; --replace picks all the same',
+      'unchanged: one is decided: one/1; --replace picks this output anyway',
+      'unchanged: one is decided: one/1; --replace picks this output anyway',
+      'unchanged: is rejected; --replace picks this output anyway',
     ]);
     expect(by(['one/2', 'two/1'], true)).toEqual([
       'recorded: job one/2-1 (4 credits); instead of one/1',
@@ -157,7 +157,7 @@ describe('a verdict', () => {
     ]);
     judge(lock, 'undecided', ['two/2', 'two/3']);
     expect(by(['two/1', 'two/2', 'two/3'])).toEqual([
-      'unchanged: is rejected; --replace picks all the same',
+      'unchanged: is rejected; --replace picks this output anyway',
       'recorded: job two/2-1 (4 credits)',
       'recorded: job two/3-1 (4 credits)',
     ]);

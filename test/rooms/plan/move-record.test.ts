@@ -63,14 +63,14 @@ describe('what is not moved', () => {
       recordOf('new', [saved(step)]),
       {},
       'is the same address',
-      'name the address on record, then the new one',
+      'name the recorded address first, then the new address',
     ],
     [
       'one kind to another',
       { ...paid, kind: 'image' },
       {},
       'is of kind music, not image',
-      'a purchase moves to a step of its kind',
+      'move a purchase only to a step of the same kind',
     ],
     [
       'a create request whose answer was lost',
@@ -83,7 +83,7 @@ describe('what is not moved', () => {
       'what was never bought',
       old([create(step, { state: 'refused' })]),
       {},
-      'has nothing to take over: nothing was bought for old',
+      'has no purchase to take over: nothing was bought for old',
       way('to see the orphans of the lock', call('status')),
     ],
     [
@@ -91,21 +91,21 @@ describe('what is not moved', () => {
       paid,
       { record: recordOf('new', [create(was, { state: 'refused' }), job(was, { jobId: 'own', state: 'failed' })]) },
       'has job own of its own',
-      way('decide which job counts; to free this step, while the job id stays on record', call('forget', 'new')),
+      way('decide which job counts; to free this step (its job id stays on record)', call('forget', 'new')),
     ],
     [
       'anything over a create request whose answer was lost',
       paid,
       { record: recordOf('new', [create(was)]) },
       'has a create request whose answer was lost',
-      way('decide which job counts; to free this step, while the job id stays on record', call('forget', 'new')),
+      way('decide which job counts; to free this step (its job id stays on record)', call('forget', 'new')),
     ],
     [
       'what the manifest asks for where it is',
       old([saved(stepOf(graph, 'old'))]),
       { oldStep: stepOf(graph, 'old') },
-      'cannot take over old: the manifest still has that step with the same request',
-      'change the manifest first; exchanged keys are found without a move',
+      'cannot take over old: the manifest still contains that step with the same request',
+      'change the manifest first. If only keys were swapped, no move is needed',
     ],
   ])('%s', (_name, record, to, text, hint) => {
     expect(moveRecord(record, { ...target, ...to })).toEqual({ is: 'refused', address: 'new', text, hint });

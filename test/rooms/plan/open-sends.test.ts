@@ -29,9 +29,10 @@ const old = earlier(a);
 const since = new Date(now - 3_600_000).toISOString();
 const open = create(old, { since });
 const listed: Partial<OpenSend> = { state: 'unresolved', since, fence: 'job-9' };
-const replayed = 'the answer to its create request was lost; the same key is sent again, so it is charged once';
+const replayed =
+  'the answer to the create request was lost; the same key is sent again, so the request is charged once';
 const searched =
-  "the answer to its create request was lost; the service's list is searched first, so it is charged once";
+  "the answer to the create request was lost; the service's list is searched first, so the request is charged once";
 
 /** The rows that are about a send, and about no step. */
 function asksOf(lock: Lock, facts: GivenFacts = {}, given: Graph = graph): PlanRow[] {
@@ -50,35 +51,35 @@ describe('an open send is a row of every plan, whatever became of its step', () 
   test.each<[string, Record<string, Purchase[]>, string[]]>([
     ['nothing is open', { a: [saved(a), create(old, { state: 'refused' })] }, []],
     ['its step asks about it by itself', { a: [create(a, { since })] }, []],
-    ['its step was edited', { a: [open] }, [of('a', open, `of an earlier input: ${replayed}`)]],
+    ['its step was edited', { a: [open] }, [of('a', open, `create request of an earlier input: ${replayed}`)]],
     [
       'its step was edited, and bought since',
       { a: [saved(a, { generation: 2 }), open] },
-      [of('a', open, `of an earlier input: ${replayed}`)],
+      [of('a', open, `create request of an earlier input: ${replayed}`)],
     ],
     ['its step is gone', { gone: [open] }, [of('gone', open, `in the lock, not in the manifest: ${replayed}`)]],
     [
       'its step has a job beside it',
       { a: [create(a, { generation: 2, since }), saved(a)] },
-      [of('a', create(a, { generation: 2 }), `another create request of it: ${replayed}`)],
+      [of('a', create(a, { generation: 2 }), `another create request of this step: ${replayed}`)],
     ],
     [
       'its step asks about another one of the same key, from another branch',
       { a: [create(a, { since, send: 'ours' }), create(a, { since, send: 'theirs' })] },
-      [of('a', create(a, { send: 'theirs' }), `another create request of it: ${replayed}`)],
+      [of('a', create(a, { send: 'theirs' }), `another create request of this step: ${replayed}`)],
     ],
     [
       'it is forgotten: nobody knows what it cost',
       { a: [forgotten(create(a, { since }))] },
-      [of('a', create(a), `another create request of it: ${replayed}`)],
+      [of('a', create(a), `another create request of this step: ${replayed}`)],
     ],
     ['it was written off', { a: [create(old, { writtenOff: true })], gone: [create(b, { writtenOff: true })] }, []],
     [
       'each of several',
       { a: [create(old, { ...listed, generation: 2, send: 's2' }), open], gone: [create(b, { since, send: 's3' })] },
       [
-        of('a', create(old, { generation: 2, send: 's2' }), `of an earlier input: ${searched}`),
-        of('a', open, `of an earlier input: ${replayed}`),
+        of('a', create(old, { generation: 2, send: 's2' }), `create request of an earlier input: ${searched}`),
+        of('a', open, `create request of an earlier input: ${replayed}`),
       ],
     ],
     [
@@ -88,7 +89,7 @@ describe('an open send is a row of every plan, whatever became of its step', () 
         of(
           'a',
           open,
-          'of an earlier input: the answer to its create request was lost more than 23 hours ago, and the service no longer replays it',
+          'create request of an earlier input: the answer to the create request was lost more than 23 hours ago, and the service no longer replays the answer',
           'unresolved',
         ),
       ],
@@ -143,12 +144,14 @@ describe('an open send is a row of every plan, whatever became of its step', () 
 
   test('once, with the step that has taken it along; under its new name', () => {
     const both = lockOf({ was: [open, saved(a, { generation: 2 })], a: [open, saved(a, { generation: 2 })] });
-    expect(told(asksOf(both))).toEqual([`a create ${open.send} ${open.key}: of an earlier input: ${replayed}`]);
+    expect(told(asksOf(both))).toEqual([
+      `a create ${open.send} ${open.key}: create request of an earlier input: ${replayed}`,
+    ]);
     const renamed = asksOf(lockOf({ was: [saved(a, { generation: 2 }), open] }));
     expect(renamed.map(({ address, task, order }) => [address, task, order?.address, order?.movedFrom])).toEqual([
       ['a', 'a', 'a', 'was'],
     ]);
-    expect(renamed[0]?.reason.text).toBe(`of an earlier input: ${replayed}`);
+    expect(renamed[0]?.reason.text).toBe(`create request of an earlier input: ${replayed}`);
   });
 });
 
@@ -173,7 +176,7 @@ describe('what is asked', () => {
       task: stepOf(hero, 'hero@de/2').task,
       kind: 'music',
       action: 'create',
-      reason: { code: 'answer-lost', text: `of an earlier input: ${searched}` },
+      reason: { code: 'answer-lost', text: `create request of an earlier input: ${searched}` },
       credits: 4,
       price,
       send: sent.send,
@@ -240,13 +243,13 @@ describe('what is asked', () => {
       action: 'unresolved',
       reason: {
         code: 'answer-lost',
-        text: 'of an earlier input: the answer to its create request was lost, and its request is not on record',
+        text: 'create request of an earlier input: the answer to the create request was lost, and the request is not on record',
       },
     });
     expect(row).not.toHaveProperty('order');
     const lost = { ...sent, state: 'unresolved' as const, error: 'cut off' };
     expect(asksOf(lockOf({ a: [lost] }))[0]?.reason.text).toBe(
-      'of an earlier input: it is not known whether the create request was charged: cut off',
+      'create request of an earlier input: it is not known whether the create request was charged: cut off',
     );
   });
 });
@@ -319,7 +322,7 @@ describe('steps beside it', () => {
       2,
     );
     expect(told(asksOf(lock))).toHaveLength(1);
-    expect(rowOf(planOf(graph, lock), 'a').reason).toBe('its purchase was forgotten');
+    expect(rowOf(planOf(graph, lock), 'a').reason).toBe('the purchase was forgotten');
   });
 });
 
@@ -335,7 +338,7 @@ test('a send whose key the service knows waits for a person, whatever its error 
   };
   expect(reasonWith({ keyKnown: true, error: 'ask for abc' })).toEqual(['unresolved', 'key-known', 'ask for abc']);
   expect(reasonWith({ keyKnown: true })[2]).toBe(
-    'the service has a purchase under the same key, but does not name its job',
+    'the service reports a purchase with the same idempotency key, but no job id',
   );
   expect(reasonWith({ error: 'the service knows a purchase under its key' })[1]).toBe('answer-lost');
 });

@@ -21,7 +21,7 @@ const pinned = (purchases: Purchase[], fingerprint: string, revision = 1): Lock 
 const ruling = (said: object): Ruling => ({ is: 'recorded', address: 'a', text: '', records: [], ...said });
 
 describe('a pin', () => {
-  const cost = 'its input changed, and to buy it again would cost';
+  const cost = 'its input changed, and a redo would cost';
 
   test.each<[string, Purchase[], number | null, string, Step]>([
     ['what is done', [saved(a)], 4, 'keeps job a-1 (4 credits)', a],
@@ -101,7 +101,7 @@ describe('a pin is taken off', () => {
 });
 
 describe('the purchase that can be decided about', () => {
-  const nothing = { text: 'has no purchase', hint: 'run apply first; a plan shows what it costs' };
+  const nothing = { text: 'has no purchase', hint: 'run apply first; a plan shows the cost' };
   const twins = graphOfSteps([song('b', { request: { prompt: 'a' } }), song('a')]);
 
   test.each<[string, Graph, Lock, { text: string; hint: Advice }]>([
@@ -130,7 +130,7 @@ describe('the purchase that can be decided about', () => {
       'it shares the job of another step',
       twins,
       lockOf({}),
-      { text: 'shares the job of b', hint: 'decide about b, or run apply first' },
+      { text: 'shares the job of b', hint: 'name b instead, or run apply first' },
     ],
   ])('does not exist where %s', (_name, given, lock, said) => {
     expect(findOwn(matchOf(given, lock, 'a'))).toEqual({ is: 'refused', address: 'a', ...said });
@@ -157,13 +157,13 @@ describe('forget', () => {
         'one job',
         [saved(a)],
         { price: 4 },
-        '1 job of 4 credits; the budget still counts them. To make it again costs 4 credits',
+        '1 job of 4 credits; the budget still counts them. A redo of this step costs 4 credits',
       ],
       [
         'several jobs, and those that were charged nothing known',
         [job(a, { generation: 4, state: 'failed', credits: 1 }), withoutCredits(saved(a, { generation: 3 })), saved(a)],
         { price: null },
-        '3 jobs of 5 credits; the budget still counts them. To make it again costs an unknown number of credits',
+        '3 jobs of 5 credits; the budget still counts them. A redo of this step costs an unknown number of credits',
       ],
       [
         'what the manifest no longer has',
@@ -171,7 +171,12 @@ describe('forget', () => {
         {},
         '1 job of 1 credit; the budget still counts them',
       ],
-      ['what was only refused', [refused], { price: 4 }, 'what was refused. To make it again costs 4 credits'],
+      [
+        'what was only refused',
+        [refused],
+        { price: 4 },
+        'a refused create request. A redo of this step costs 4 credits',
+      ],
       ['a running job, by force', [job(a)], { force: true }, '1 job of 4 credits; the budget still counts them'],
     ])('%s', (_name, purchases, context, text) => {
       const record = recordOf(purchases);
@@ -215,7 +220,7 @@ describe('forget', () => {
       is: 'refused',
       address: 'a',
       text: 'has job a-1 (4 credits), which is running',
-      hint: 'run apply first, or give it up with --force',
+      hint: 'run apply first, or give up the job with --force',
     };
 
     test.each<[string, StepRecord, Partial<Context>, Ruling]>([

@@ -114,7 +114,7 @@ describe('a post that is out', () => {
     for (const step of [share, before]) {
       expect(decided([sent(step)], redo)).toMatchObject({
         action: 'redo',
-        reason: '--redo asks for another; what is online stays',
+        reason: '--redo requests a new post; the existing post stays online',
         order: { generation: 2, attempt: 1 },
       });
     }
@@ -127,7 +127,8 @@ describe('a post that is out', () => {
     const lock = lockOf({ share: [job(share, { state: 'failed', error: 'timed out' })] }, posts);
     expect(rowOf(planOf(again, lock), 'share')).toMatchObject({
       action: 'failed',
-      reason: 'job share-1 failed: timed out; only its accounts show whether it is published (--redo sends another)',
+      reason:
+        'job share-1 failed: timed out; only the social accounts show whether the post is published (--redo sends a new post)',
     });
     const fresh = rowOf(planOf(again, lockOf({})), 'share');
     expect(fresh).toMatchObject({ action: 'create' });
@@ -136,7 +137,7 @@ describe('a post that is out', () => {
 
   test('is not sent again because it was forgotten', () => {
     const forget = (purchases: Purchase[]) => forgetting(lockOf({ share: purchases }, posts), 'share');
-    expect(decided([], {}, forget([sent()]))).toMatchObject({ action: 'keep', reason: 'posted, and forgotten since' });
+    expect(decided([], {}, forget([sent()]))).toMatchObject({ action: 'keep', reason: 'posted, then forgotten' });
     expect(decided([], {}, forget([sent(before)]))).toMatchObject({ action: 'keep', changedSince: true });
   });
 
@@ -144,7 +145,7 @@ describe('a post that is out', () => {
     const lock = lockOf({ old: [sent()] }, posts);
     expect(actionsOf(planOf(graph, lock))).toEqual({ share: 'move' });
     const forgotten = forgetting(lock, 'old');
-    expect(decided([], {}, forgotten)).toMatchObject({ action: 'keep', reason: 'posted as old before' });
+    expect(decided([], {}, forgotten)).toMatchObject({ action: 'keep', reason: 'already posted as old' });
     expect(decided([], redo, forgotten)).toMatchObject({ action: 'redo' });
   });
 
@@ -270,7 +271,7 @@ describe('a post that is out and has lost its step', () => {
     expect(row).toMatchObject({
       action: 'blocked',
       blockedBy: 'consent',
-      reason: 'may be the published post old under another name: `move` that one here, or --redo this address',
+      reason: 'may be the published post old under another name: `move` old to this address, or --redo this address',
       beside: { address: 'old', jobId: 'share-1', before: 'Helo', after: 'Helo!' },
       post: { accounts: ['acc-1'] },
     });

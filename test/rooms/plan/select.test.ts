@@ -198,7 +198,7 @@ describe('a selection', () => {
     expect(read('hero@b\\u3164b')).toEqual({ terms: [[named('hero@b\\u3164b')]] });
   });
 
-  const comma = 'there is nothing before or after a comma';
+  const comma = 'a name is missing before or after a comma';
   const plus = '`+` needs a name or a condition, as in +teaser or +tag:launch';
   const wrongCost = 'write a cost as cost:>50, cost:<=3, cost:5, or cost:? for an unknown one';
 
@@ -208,17 +208,17 @@ describe('a selection', () => {
     ['one abc,def,,g', 12, comma],
     ['hero@a,', 0, comma],
     ['a +', 2, plus],
-    ['a,kind:', 2, 'there is nothing after `kind:`'],
-    ['+tag:', 0, 'there is nothing after `tag:`'],
-    ['colour:red', 0, '`colour:` is not known; there are kind:, tag:, state:, cost: and selector:'],
+    ['a,kind:', 2, '`kind:` needs a value'],
+    ['+tag:', 0, '`tag:` needs a value'],
+    ['colour:red', 0, '`colour:` is unknown; known are kind:, tag:, state:, cost: and selector:'],
     [
       'state:ready',
       0,
       '`ready` is not a state; states: done, running, failed, lost, unresolved, changed, not-bought, unneeded',
     ],
     ['a "b', 2, 'a quote is not closed'],
-    ['a ""', 2, 'there is nothing in the quotes'],
-    ['"a"b', 3, 'after a quote comes a comma or white space'],
+    ['a ""', 2, 'the quotes are empty'],
+    ['"a"b', 3, 'a closing quote must be followed by a comma or white space'],
     ['cost:x5', 0, wrongCost],
     ['cost:>', 0, wrongCost],
     ['cost:-1', 0, wrongCost],

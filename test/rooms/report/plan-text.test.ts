@@ -27,7 +27,7 @@ describe('planText', () => {
       v teaser@en  image                  paid; images/en.png is missing
       > poster     image                  was placard
       ? voice      image                  it is not known whether the create request was charged
-      ! clip       image                  job j-3 failed: moderated; --redo buys it again
+      ! clip       image                  job j-3 failed: moderated; --redo buys the step again
       x post       image                  needs clip, which is failed
       - old@x      image                  in the lock, not in the manifest; kept
       = 2 tasks           3 steps         up to date

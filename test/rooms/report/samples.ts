@@ -87,7 +87,7 @@ export function fullPlan(): Plan {
     row('teaser@en', 'download', { reason: 'paid; images/en.png is missing', jobId: 'j-9' }),
     row('poster', 'move', { reason: 'was placard' }),
     row('voice', 'unresolved', { reason: 'it is not known whether the create request was charged' }),
-    row('clip', 'failed', { reason: 'job j-3 failed: moderated; --redo buys it again', jobId: 'j-3' }),
+    row('clip', 'failed', { reason: 'job j-3 failed: moderated; --redo buys the step again', jobId: 'j-3' }),
     row('post', 'blocked', { reason: 'needs clip, which is failed' }),
     row('old@x', 'orphan', { reason: 'in the lock, not in the manifest; kept' }),
   ];

@@ -110,7 +110,7 @@ describe('a small picture', () => {
     const file = put(folder, 'a.png', await draw('png'));
     const other = put(folder, 'b.png', await draw('png', 300, 200));
     expect(await makeThumb({ ...orderOf(other), sha256: file.sha256 })).toEqual({
-      problem: 'is not the one that was saved',
+      problem: 'differs from the picture that was saved',
     });
     symlinkSync('a.png', join(folder, 'link.png'));
     expect(await makeThumb({ ...orderOf(file), path: join(folder, 'link.png') })).toHaveProperty('problem');

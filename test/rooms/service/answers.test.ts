@@ -30,8 +30,8 @@ describe('read body', () => {
     expect(String((await second).value)).toBe('later');
     const third = body.next();
     vi.advanceTimersByTime(60_000);
-    await expect(third).rejects.toThrow('nothing came for 60 s');
-    await expect(body.next()).rejects.toThrow('nothing came for 60 s');
+    await expect(third).rejects.toThrow('no data arrived for 60 s');
+    await expect(body.next()).rejects.toThrow('no data arrived for 60 s');
     expect(stream.destroyed).toBe(true);
   });
 

@@ -168,7 +168,7 @@ test('names the proxy that refuses, and never its login', async () => {
     timeoutMs: 5000,
   });
   const error: Error = await tunnel.then(Promise.reject, (thrown: Error) => thrown);
-  expect(error.message).toMatch(/^the proxy 127\.0\.0\.1:\d+ refuses the login in HTTPS_PROXY \(HTTP 407\)/);
+  expect(error.message).toMatch(/^the proxy 127\.0\.0\.1:\d+ rejected the credentials in HTTPS_PROXY \(HTTP 407\)/);
   expect(error.message).not.toContain('word');
   expect(asked).toEqual(['api.example:443', `Basic ${Buffer.from('me:word').toString('base64')}`]);
 });

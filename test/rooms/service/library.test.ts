@@ -248,8 +248,8 @@ describe('one job', () => {
   });
 
   it.each<[string, Reply, string]>([
-    ['no status', tells({ id: 'j1' }), 'the answer has no status of a job'],
-    ['no data', { json: [] }, 'the answer has no status of a job'],
+    ['no status', tells({ id: 'j1' }), 'the answer has no job status'],
+    ['no data', { json: [] }, 'the answer has no job status'],
     ['another id', tells({ id: 'j2', status: 'QUEUED' }), 'the answer is about another job'],
   ])('an answer with %s', async (_name, reply, message) => {
     const { library } = await always(reply);
@@ -304,7 +304,7 @@ describe('removal', () => {
     );
     for (const ids of [{ jobId: 'j1', recordId: 'r1' }, { jobId: 'j2' }]) {
       const error = await failure(library.removeJob('thumbnail', ids));
-      expect([error.why, error.message]).toEqual(['refused', expect.stringContaining('the record is still there')]);
+      expect([error.why, error.message]).toEqual(['refused', expect.stringContaining('the record still exists')]);
     }
     expect(names().filter((name) => name.startsWith('GET'))).toHaveLength(1);
     const music = await serveScript(({ method }) =>

@@ -116,7 +116,7 @@ describe('the addresses of a name', () => {
     ['one inward', [inward], 'the link https://files.example leads to an address that is not public'],
     ['the first inward', [inward, four], 'the link https://files.example leads to an address that is not public'],
     ['the last inward', [four, six, inward], 'the link https://files.example leads to an address that is not public'],
-    ['none', [], 'files.example has no address'],
+    ['none', [], 'files.example has no IP address'],
   ])('are refused: %s', async (_name, found, message) => {
     for (const all of [true, false]) {
       const [error, address] = await look(found, all);
@@ -134,8 +134,8 @@ describe('the addresses of a name', () => {
 describe('a link', () => {
   test.each([
     ['nonsense', 'the link is not a URL'],
-    ['https://user@cdn.example/x', 'the link to cdn.example carries a login'],
-    ['https://:pass@cdn.example/x', 'the link to cdn.example carries a login'],
+    ['https://user@cdn.example/x', 'the link to cdn.example contains credentials'],
+    ['https://:pass@cdn.example/x', 'the link to cdn.example contains credentials'],
     ['http://cdn.example:81/x', 'the link http://cdn.example:81 is not https'],
     ['https://[::1]:9/x', 'the link https://[::1]:9 leads to an address that is not public'],
   ])('to %s is refused: %s', (text, message) => {

@@ -326,7 +326,7 @@ describe('the connections of creates', () => {
     expect(asked).toBe(1);
     const second = create(kind, 'b');
     may = false;
-    expect(await second).toEqual({ is: 'not-sent', message: 'it may no longer be sent from here' });
+    expect(await second).toEqual({ is: 'not-sent', message: 'this process may no longer send the request' });
     expect([asked, ports().length, booked.size]).toEqual([2, 1, 1]);
     may = true;
     expect(await create(kind, 'b')).toMatchObject({ is: 'accepted' });

@@ -184,7 +184,7 @@ describe('watching a job', () => {
     ['a redirect', answer(302, undefined)],
     ['an answer without a status', answer(200, { success: true, data: {} })],
     [
-      'the status of another job',
+      'the answer contains the status of another job',
       answer(200, { success: true, data: { id: 'other', status: 'COMPLETED', outputUrl: 'https://x' } }),
     ],
   ])('%s for ever: the host is given up after a bounded number of looks', async (_name, reply) => {
