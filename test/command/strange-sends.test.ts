@@ -65,7 +65,7 @@ tasks:
   test('the machine that was about to send it needs no new approval', async () => {
     const { trial, apply } = await leftOpen();
     const went = await expectExit(5, apply(['-s', 'hero'], { env: program }));
-    expect(went.err).not.toContain('sending it again needs an approval');
+    expect(went.err).not.toContain('sending it again needs approval');
     expect(trial.sandbox.ledger()).toHaveLength(1);
   });
 });

@@ -140,7 +140,7 @@ describe('a link', () => {
     ['https://[::1]:9/x', 'the link https://[::1]:9 leads to an address that is not public'],
   ])('to %s is refused: %s', (text, message) => {
     expect(judgeLink(text, undefined)).toEqual({ is: 'refused', message });
-    const own = /login|URL/.test(message) ? '' : '; only public https links and links to localhost are followed';
+    const own = /credentials|URL/.test(message) ? '' : '; only public https links and links to localhost are followed';
     expect(judgeLink(text, 'localhost')).toEqual({ is: 'refused', message: `${message}${own}` });
   });
 
