@@ -4,9 +4,11 @@ import { expect, test } from 'vitest';
 import { readPicks } from '../../../src/campaign/decisions/judge.ts';
 import { hasKey, readEnvironment, requireAccess } from '../../../src/campaign/environment.ts';
 import { openCampaign } from '../../../src/campaign/open-campaign.ts';
-import { findContradiction } from '../../../src/campaign/saved-plan.ts';
+import { chosenBy, findContradiction, type SavedPlan } from '../../../src/campaign/saved-plan.ts';
 import { runCommand } from '../../../src/disk/run-command.ts';
 import { makeFolder } from '../../rig/folder.ts';
+import { graphOfSteps } from '../../rig/steps.ts';
+import { job, lockOf, picture, stepOf } from '../plan/facts.ts';
 import { plan, row } from '../report/samples.ts';
 
 const baseUrl = 'https://api.example/api/v1';
@@ -119,6 +121,12 @@ test('what an open send may cost is no row of its step', () => {
   );
 });
 
+test('what may be bought again has a row that says so', () => {
+  const purchases = { hero: { fingerprint: '1:aa', retries: [2] } };
+  const once = { ...plan([row('hero', 'attach')]), saved: { ...saved, purchases } };
+  expect(findContradiction(once)).toBe('it buys hero again, but no row shows that');
+});
+
 test('what is expected of its prices follows from its rows', () => {
   const price = { class: 'c', credits: null, source: 'list' as const, low: 3, likely: 3 };
   const rows = [row('hero', 'create', { credits: null, price })];
@@ -132,4 +140,14 @@ test('what is expected of its prices follows from its rows', () => {
   expect(findContradiction(planned(1))).toBe('its rows do not add up to its estimate');
   const two = plan([row('hero', 'create', { credits: 4, price })], { knownPrices: 4 });
   expect(findContradiction({ ...two, saved })).toBe('hero has two prices');
+});
+
+test('a saved redo is asked for until its purchase is on record', () => {
+  const hero = stepOf(graphOfSteps([picture('hero')]), 'hero');
+  const purchases = new Map([['hero', { fingerprint: hero.fingerprint, repeat: 2, credits: 1 }]]);
+  const redo = { options: {}, redo: ['hero'], shown: new Map(), purchases } as unknown as SavedPlan;
+  const bought = (...generations: number[]) =>
+    lockOf({ hero: generations.map((generation) => job(hero, { generation })) });
+  expect([...chosenBy(redo, bought(1)).redo]).toEqual(['hero']);
+  expect([...chosenBy(redo, bought(2, 1)).redo]).toEqual([]);
 });

@@ -14,7 +14,7 @@ import { outlineOf } from '../../../src/graph/graph.ts';
 import { Scope } from '../../../src/ground/scope.ts';
 import { importStep, load, plan } from '../../../src/index.ts';
 import { readLock } from '../../../src/lock/read.ts';
-import { emptyLock, writeHeader, writeLines } from '../../../src/lock/write.ts';
+import { emptyLock, writeHeader, writeLine, writeLines } from '../../../src/lock/write.ts';
 import { makeFolder } from '../../rig/folder.ts';
 import { gitEnvironment } from '../../rig/git-environment.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
@@ -137,6 +137,14 @@ tasks:
       write(name, bytes);
       expect(await told(), name).toContain(name);
     }
+  });
+
+  test('a file beside a lock of refused requests', async () => {
+    const { write, told } = place();
+    const refused = { state: 'refused', fingerprint: '1:aa', generation: 1, attempt: 1, key: 'mb1-pic-1' } as const;
+    write('campaign.lock.jsonl', writeHeader(emptyLock()) + writeLine({ address: 'pic', kind: 'image', ...refused }));
+    write('images/pic.png', png);
+    expect(await told()).toContain('images/pic.png');
   });
 
   test('no file that was never an output', async () => {

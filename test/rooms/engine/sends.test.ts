@@ -528,24 +528,32 @@ tasks:
     });
   });
 
-  test('a job that another run has bought since this one was planned counts against the budget', async () => {
-    const text = images(2, 'budget: { credits: 7 }\nprices: { image: 3 }');
-    const campaign = new TestCampaign(text);
-    const other = campaign.clone();
-    campaign.service.creditsOf = () => 5;
-    await other.run({ selected: ['pic@p1'] });
-    const records = [...other.file.read().steps.values()];
-    const { ledger, outcomes } = await campaign.run({
-      concurrency: 1,
-      purchases: {
-        reserve: async (key) => (records[0]?.purchases[0]?.key === key ? { is: 'known', records } : { is: 'reserved' }),
-        hold: async () => 'held',
-        release: () => undefined,
-        add: async () => undefined,
-      },
-    });
-    expect(outcomes).toMatchObject({ 'pic@p1': 'done' });
-    expect(campaign.service.creates).toHaveLength(1);
-    expect([ledger.account.spentNow, ledger.account.spentEver]).toEqual([0, 5]);
-  });
+  test.each([
+    ['against the budget', 'budget: { credits: 7 }\n', undefined, 1],
+    ['not against the limit of this run', '', 6, 2],
+  ])(
+    'a job that another run has bought since this one was planned counts %s',
+    async (_, budget, maxCredits, creates) => {
+      const text = images(2, `${budget}prices: { image: 3 }`);
+      const campaign = new TestCampaign(text);
+      const other = campaign.clone();
+      campaign.service.creditsOf = () => 5;
+      await other.run({ selected: ['pic@p1'] });
+      const records = [...other.file.read().steps.values()];
+      const { ledger, outcomes } = await campaign.run({
+        concurrency: 1,
+        ...(maxCredits !== undefined && { maxCredits }),
+        purchases: {
+          reserve: async (key) =>
+            records[0]?.purchases[0]?.key === key ? { is: 'known', records } : { is: 'reserved' },
+          hold: async () => 'held',
+          release: () => undefined,
+          add: async () => undefined,
+        },
+      });
+      expect(outcomes).toMatchObject({ 'pic@p1': 'done' });
+      expect(campaign.service.creates).toHaveLength(creates);
+      expect([ledger.account.spentNow, ledger.account.spentEver]).toEqual([5 * (creates - 1), 5 * creates]);
+    },
+  );
 });

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { type Facts, image, load, tasks } from '../manifest/load.ts';
+import { checkPosts } from '../../../src/graph/check/check-accounts.ts';
+import type { Manifest } from '../../../src/manifest/manifest.ts';
+import { type Facts, image, load, parse, steps, tasks } from '../manifest/load.ts';
 import { type MistakeCase, products, productTask, testMistakes } from '../manifest/mistakes.ts';
 
 describe('kinds whose requests the service does not document', () => {
@@ -274,6 +276,14 @@ ${key}    with: { prompt: "{{row.stem}} {{row.extension}}", referenceImages: ["{
       ]);
     });
 
+    test('each is named by its path if a stem cannot be a key', () => {
+      const graph = graphOf(rows(), {
+        data: { 'photos/*.jpg': { files: ['photos/a 1.jpg', 'photos/b.jpg'] } },
+        uploads: { ...all, 'photos/a 1.jpg': digest('c') },
+      });
+      expect(graph.steps.slice(2).map(({ address }) => address)).toEqual(['a@photos-a-1', 'a@photos-b']);
+    });
+
     test.each([
       [{ files: [] }, 'MB1408', 'no file matches photos/*.jpg'],
       [{ problem: 'outside' as const }, 'MB1301', 'cannot be listed'],
@@ -360,4 +370,14 @@ describe('saves', () => {
       says: ['{{key}}'],
     },
   ]);
+});
+
+test('an account that expires before its post goes out is a warning', () => {
+  const at = (day: number) => `2030-01-0${day}T00:00:00Z`;
+  const text = tasks(`  a: { kind: post, with: { caption: x, accountIds: [acc_1, acc_2], scheduledAt: "${at(3)}" } }
+`);
+  const accounts = [2, 4].map((day, index) => ({ id: `acc_${index + 1}`, name: 'X', expiresAt: Date.parse(at(day)) }));
+  const manifest = parse(text).manifest as Manifest;
+  const found = checkPosts(steps(text), { accounts, manifest, now: Date.parse(at(1)) });
+  expect(found.map(({ message }) => message)).toEqual([`X (acc_1) expires ${at(2)}, before this post goes out`]);
 });

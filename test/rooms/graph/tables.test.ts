@@ -38,6 +38,16 @@ describe('a table', () => {
     expect(prompts(campaign(both, ...task))).toEqual({ 'hero@en': 'Buy now', 'hero@de': 'Jetzt kaufen' });
   });
 
+  it('gives an axis its column `id`, even if another has the name of the axis', () => {
+    const text = campaign(
+      both,
+      'matrix: { locale: "{{tables.locales}}" }',
+      'with: { prompt: "{{matrix.locale.cta}}" }',
+    );
+    const found = { ...data, 'locales.csv': 'locale,id,cta\nEnglish,en,Buy now\n' };
+    expect(prompts(text, { data: found })).toEqual({ 'hero@en': 'Buy now' });
+  });
+
   it('is joined on values that its map gives', () => {
     const tables = ['copy: { file: copy.csv, on: { sku: "{{slug row.name}}", locale: de } }'];
     const found = { 'copy.csv': 'sku,locale,headline\naurora-lamp,de,Licht\ntide-vase,de,Flut\ntide-vase,en,Tide\n' };

@@ -99,6 +99,7 @@ tasks:
   t: { kind: image, with: { prompt: x, referenceImages: ${value} } }
 `;
   expect(steps(text('"{{vars.refs}}"'))[0]?.request.referenceImages).toEqual(['https://example.com/a.png']);
+  expect(steps(text('[]'))[0]?.request.referenceImages).toEqual([]);
   expect(load(text('"{{vars.refs}} "')).found).toEqual(['MB1204 campaign.yaml:5:60']);
   expect(load(text('"{{vars.n}}"')).diagnostics[0]?.message).toContain('the number 7');
 });

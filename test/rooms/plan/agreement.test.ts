@@ -103,6 +103,7 @@ describe('how long a plan takes', () => {
   test.each([
     ['one after the other', many(6), 1, 60_000],
     ['a chain, however many may run', [job('a'), job('b', { needs: ['a'] }), job('c', { needs: ['b'] })], 8, 30_000],
+    ['a job that runs already', [{ ...job('a'), action: 'attach' as const }, job('b', { needs: ['a'] })], 8, 20_000],
     ['a chain beside single steps', [job('a'), job('b', { needs: ['a'] }), ...many(2)], 2, 20_000],
   ])('%s', (_name, rows, concurrency, ms) => {
     const { expected } = expectTime(rows, { concurrency, durations: { image: [10_000] } });
