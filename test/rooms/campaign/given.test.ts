@@ -124,7 +124,7 @@ test('what an open send may cost is no row of its step', () => {
 test('what may be bought again has a row that says so', () => {
   const purchases = { hero: { fingerprint: '1:aa', retries: [2] } };
   const once = { ...plan([row('hero', 'attach')]), saved: { ...saved, purchases } };
-  expect(findContradiction(once)).toBe('it buys hero again, but no row shows that');
+  expect(findContradiction(once)).toContain('includes retries of hero');
 });
 
 test('what is expected of its prices follows from its rows', () => {
