@@ -111,7 +111,7 @@ function renderSteps(expansion: Expansion): Map<string, RenderedStep[]> {
 function readMade(expansion: Expansion): MadeUpload[] {
   const { uploads, manifest, kinds } = expansion;
   if (uploads.made.length > 0 && kinds.has(uploadTask)) {
-    const message = `\`{{upload …}}\` makes steps of a task \`${uploadTask}\`, and the manifest has one of its own`;
+    const message = `\`{{upload …}}\` makes steps of a task \`${uploadTask}\`, but the manifest already has a task with this name`;
     const place = manifest.places.key(taskPath(uploadTask));
     expansion.reportError({ code: 'MB1402', message, hint: 'give the task another name', place });
   }

@@ -138,7 +138,7 @@ class Walk implements ManifestFiles {
       code: 'MB1404',
       severity: 'error',
       message,
-      hint: 'remove one of these entries from `include`; move shared keys into a file of their own',
+      hint: 'remove one of these entries from `include`; move shared keys into a separate file',
       place: last.place,
     });
     return true;
@@ -168,7 +168,7 @@ function readIncludePath(written: string, folder: string): { path: string } | { 
   }
   if (!path.startsWith('../')) return { path };
   const message = `${shown} is outside the folder of the main manifest`;
-  return { message, hint: 'move it below that folder, or run the campaign from a manifest that stands higher up' };
+  return { message, hint: 'move it below that folder, or run the campaign from a manifest in a parent folder' };
 }
 
 const mainKeys: readonly string[] = ['name', 'description', 'budget', 'service', 'outputs'];

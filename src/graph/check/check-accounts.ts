@@ -80,7 +80,7 @@ function checkIds(
     }
     const { expiresAt, name } = known;
     if (expiresAt === undefined || expiresAt > at) return [];
-    const when = expiresAt <= now ? 'has expired' : `expires ${timeText(expiresAt)}, before this post goes out`;
+    const when = expiresAt <= now ? 'has expired' : `expires ${timeText(expiresAt)}, before this post is published`;
     const hint = 'reconnect it in the dashboard of the service';
     return [{ code: 'MB1510', severity: 'warning', message: `${name} (${id}) ${when}`, hint, ...place }];
   });
@@ -90,7 +90,7 @@ function checkTime({ request }: Step, now: number): Found[] {
   const [field] = Object.keys(request).filter(isTime);
   const at = timeOf(request);
   if (field === undefined || at === undefined || at >= now) return [];
-  const message = `\`${field}\` is ${timeText(at)}, which is in the past: the post goes out at once`;
+  const message = `\`${field}\` is ${timeText(at)}, which is in the past: the post is published at once`;
   return [{ code: 'MB1510', severity: 'warning', message, hint: 'write a future time, or remove it', field }];
 }
 

@@ -199,7 +199,7 @@ function checkOutput(path: NamePath, known: KnownNames): Fault | undefined {
   const [, task, output = '', ...deeper] = path.parts;
   const tasks = known.tasks ?? new Map<string, string | undefined>();
   if (!path.direct) {
-    const message = `\`${path.written}\` cannot be given to a helper or a block: its value is known only after the task has run`;
+    const message = `\`${path.written}\` cannot be passed to a helper or a block: its value is known only after the task has run`;
     return { code: 'MB1202', message, hint: `use it alone: {{${path.written}}}` };
   }
   if (task === undefined) {

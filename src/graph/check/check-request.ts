@@ -203,7 +203,7 @@ class RequestCheck {
       if (item === unknownValue || isOpen(item)) continue;
       if (typeof item !== 'string') {
         const message = `entry ${index + 1} of \`${name}\` is ${describeValue(item)}, and must be a string`;
-        const hint = 'a list in a list: let the template stand alone, without [ ]';
+        const hint = 'this is a list in a list: write the template alone, without [ ]';
         this.#report(at, message, Array.isArray(item) ? hint : hintForText(item));
       } else if (item.trim() === '') {
         const hint = 'remove it, or write a public https URL';

@@ -26,7 +26,7 @@ export function checkSaves(saves: readonly Save[], expansion: Expansion): void {
     const blocking = firstOf(parents, files) ?? folders.get(folded);
     if (own !== undefined) {
       const message = `\`${save.draft.address}\` would save over ${own}: ${save.path}`;
-      const words = { message, hint: 'save to a folder of its own, as in output/…' };
+      const words = { message, hint: 'save to a separate folder, as in output/…' };
       report(save, { code: 'MB1604', ...words }, expansion);
     } else if (same !== undefined) {
       reportClash(save, same, { isFolder: false, expansion });
@@ -51,7 +51,7 @@ function reportClash(save: Save, other: Save, of: { isFolder: boolean; expansion
   const difference =
     save.path === other.path ? save.path : `${other.path} and ${save.path}, which are one file on Windows and macOS`;
   const message = of.isFolder
-    ? `${both} cannot both be saved: ${shorter} is a file and a folder`
+    ? `${both} cannot both be saved: ${shorter} would be both a file and a folder`
     : `${both} save to the same file: ${difference}`;
   const hint =
     other.draft.task === save.draft.task

@@ -16,7 +16,7 @@ interface RowSchema {
 export function checkRowSchema({ path, data: name, at }: RowSchema, rows: Rows, expansion: Expansion): void {
   const { manifest } = expansion;
   const { data, schemaCompiler } = expansion.facts;
-  if (schemaCompiler === undefined) throw new Error('internal error: a schema for rows, and nothing to check it with');
+  if (schemaCompiler === undefined) throw new Error('internal error: a schema for rows without a schema checker');
   const place = manifest.places.value(at);
   const wrong = (message: string, hint: string) => expansion.reportError({ code: 'MB1305', message, hint, place });
   const file = mustGet(data, path);
@@ -46,7 +46,7 @@ export function checkRowSchema({ path, data: name, at }: RowSchema, rows: Rows, 
     const found = compiled.validate(row.value);
     if (found === 'too-much') {
       const hint = 'make the schema simpler: fewer parts that refer to each other, shorter lists and patterns';
-      wrong(`to check ${row.label} by ${shorten(path)} takes too long`, hint);
+      wrong(`checking ${row.label} against ${shorten(path)} takes too long`, hint);
       return;
     }
     for (const problem of found) expansion.report(describe(problem, row, place));

@@ -307,7 +307,7 @@ function keyRows(task: Task, rows: 'none' | Rows, expansion: Expansion): KeyedRo
       expansion.reportError({
         code: 'MB1402',
         message: `two rows have the key \`${shorten(key)}\`: ${first?.label} and ${row?.label}`,
-        hint: 'a key is unique in its task: remove one of the rows, or build the key from more columns',
+        hint: 'keys must be unique within a task: remove one of the rows, or build the key from more columns',
         place: row?.place() ?? place,
         related: [
           ...(first === undefined ? [] : [{ message: 'the first one', place: first.place() }]),

@@ -129,7 +129,7 @@ function typeOf(value: Json): string {
 function readText(text: string, declared: Json): Pick<GivenVar, 'value' | 'unsendable'> {
   // Text that is not UTF-8, from the command line or the environment, contains this character.
   if (text.includes('\ufffd')) {
-    const hint = 'give it in UTF-8; a file in another encoding has to be converted first';
+    const hint = 'set the variable in UTF-8; convert a file in another encoding first';
     return { value: text, unsendable: { problem: 'is not UTF-8 text', hint } };
   }
   switch (typeof declared) {

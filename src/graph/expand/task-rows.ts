@@ -47,7 +47,7 @@ function reportNoRows(tasks: readonly Task[], label: string, expansion: Expansio
     rows.from === 'files'
       ? [
           `no file matches ${shorten(rows.pattern)}`,
-          'patterns are relative to the file that contains them; `*` matches in one folder, `**` in all; hidden files are ignored',
+          'patterns are relative to the file that contains the pattern; `*` matches in one folder, `**` in all; hidden files are ignored',
         ]
       : [`${label} has no rows${below}`, 'add a row, or remove the task'];
   const place = expansion.manifest.places.value(taskPath(id, 'foreach'));

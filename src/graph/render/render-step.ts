@@ -192,7 +192,7 @@ class StepRendering {
     const extension = writtenExtension(plain);
     if (extension !== undefined) {
       const message = `the output path ends in ${extension}, and the extension is added automatically`;
-      const hint = `leave ${extension} out: the extension comes from the file that the service gives`;
+      const hint = `leave ${extension} out: the extension comes from the downloaded file`;
       this.#report({ code: 'MB1602', severity: 'warning', message, hint, place: place() });
     }
     const full = take === undefined || savesByTake(task, this.#expansion.templates) ? plain : `${plain}-${take}`;
@@ -211,7 +211,7 @@ class StepRendering {
     if (typeof ratio === 'string' && ratioForm.test(ratio)) return { ...expect, ratio };
     if (ratio !== unknownValue) {
       const message = `\`expect.ratio\` of \`${this.#draft.address}\` is ${describeValue(ratio)}: not a ratio of width to height`;
-      this.#refuse('MB1103', message, 'it must give a string such as "16:9"', this.#places.value(path));
+      this.#refuse('MB1103', message, 'the template must produce a string such as "16:9"', this.#places.value(path));
     }
     return undefined;
   }
@@ -403,8 +403,8 @@ function whyRefused(field: string, value: Json): { code: DiagnosticCode; message
   const key = findForeignKey(value);
   if (key !== undefined) {
     // A property such as `$ref` would be mistaken for a reference.
-    const message = `\`${field}\` has the key \`${shorten(key)}\`, and keys that start with $ are kept for references`;
-    const hint = 'rename it, here or in the data; an output of another task is {{tasks.name.url}}';
+    const message = `\`${field}\` has the key \`${shorten(key)}\`, and keys that start with $ are reserved for references`;
+    const hint = 'rename the key, here or in the data; an output of another task is {{tasks.name.url}}';
     return { code: 'MB1503', message, hint };
   }
   // Values in the manifest are checked there. This check is for the output of templates and for file names.

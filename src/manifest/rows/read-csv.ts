@@ -34,7 +34,7 @@ export function readCsv(
   }
   const conflict = lineOfConflict(text);
   if (conflict !== undefined) {
-    const hint = 'settle the conflict: keep one of the two sides, and remove the lines <<<<<<<, ======= and >>>>>>>';
+    const hint = 'resolve the conflict: keep one side, and remove the lines <<<<<<<, ======= and >>>>>>>';
     return { diagnostics: [fail(conflict, { message: `${label} holds merge conflict markers`, hint })] };
   }
   const { separator } = found;
@@ -172,10 +172,10 @@ function explainCsvError(error: CsvError, text: string, label: string): Wrong & 
       const hint = isPreceded.test(text.split('\n')[line - 1] ?? '')
         ? 'remove the space or `=` before the first quote of a value'
         : 'put the whole value in double quotes, and write the quote in it twice: ""';
-      return { line, message: `a double quote in ${label} stands inside of an unquoted value`, hint };
+      return { line, message: `a double quote in ${label} is inside of an unquoted value`, hint };
     }
     default: {
-      const hint = 'the first line names the columns; values with commas or line breaks stand in double quotes';
+      const hint = 'the first line names the columns; values with commas or line breaks must be in double quotes';
       return { line, message: `${label} is not valid CSV: ${shorten(error.message, 120)}`, hint };
     }
   }

@@ -48,11 +48,11 @@ export const helpers: Readonly<Record<string, Helper>> = Object.freeze(
     and: helper('and row.name row.style', [2, 20], (values) => decide(values, (all) => !all.includes(false)), true),
     or: helper('or row.name row.style', [2, 20], (values) => decide(values, (all) => all.includes(true)), true),
     upload: {
-      ...helper('upload "assets/logo.png"', [1, 1], () => ({ wrong: 'can only stand in `with`' })),
+      ...helper('upload "assets/logo.png"', [1, 1], () => ({ wrong: 'can only be used in `with`' })),
       makesStep: true,
       ofFile: true,
     },
-    read: { ...helper('read row.path', [1, 1], () => ({ wrong: 'can only stand in `with`' })), ofFile: true },
+    read: { ...helper('read row.path', [1, 1], () => ({ wrong: 'can only be used in `with`' })), ofFile: true },
     not: helper('not row.style', [1, 1], (values) => decide(values, ([value]) => value !== true), true),
   }),
 );

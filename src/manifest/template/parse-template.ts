@@ -110,7 +110,7 @@ function findWrongTag(text: string, tags: readonly Tag[]): TemplateFault | undef
 function wholeText(text: string): TemplateFault {
   const start = Math.max(0, text.indexOf('{{'));
   const message = `\`${shorten(text.slice(start), 40)}\` cannot be parsed as a template`;
-  const hint = 'check that every {{#block}} has its {{/block}} and that {{else}} stands inside of one';
+  const hint = 'check that every {{#block}} has its {{/block}} and that each {{else}} is inside of a block';
   return syntaxFault({ start, end: lineEnd(text, start) }, message, hint);
 }
 
@@ -267,7 +267,7 @@ class Reduction {
     if (!values.every((value) => value !== undefined)) return undefined;
     if (helper.makesStep === true && at.direct !== true) {
       const hint = `use it alone: ${helper.usage}`;
-      this.#refuse(node, `\`${name}\` cannot be given to a helper or a block`, hint);
+      this.#refuse(node, `\`${name}\` cannot be passed to a helper or a block`, hint);
       return undefined;
     }
     const call: Call = {

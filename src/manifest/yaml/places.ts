@@ -293,7 +293,7 @@ class TreeReading {
     const items = isSeq(from.node) ? from.node.items.map((item) => this.#done.get(item) ?? from) : [from];
     return items.filter(({ value, pairs }) => {
       if (value === unknownValue || pairs !== undefined) return pairs !== undefined;
-      const hint = 'write `<<: *name`, where &name stands before a map';
+      const hint = 'write `<<: *name`, where &name is written before a map';
       this.#refuse(this.#codes.wrong, pair.key, { message: '<< merges maps only', hint });
       return false;
     });

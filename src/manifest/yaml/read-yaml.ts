@@ -91,7 +91,7 @@ export function readYaml(
   }
   if (second !== undefined) {
     const start = startOfDocument(source.text, second.range?.[0] ?? 0, document.range?.[2] ?? 0);
-    const hint = 'keep only one document: write the other one into a file of its own, or remove the --- line';
+    const hint = 'keep only one document: move the other document to a separate file, or remove the --- line';
     return fail(faults.wrong, start, { message: 'there is more than one YAML document in the file', hint });
   }
   const { yaml } = document.directives ?? {};

@@ -281,7 +281,7 @@ ${more}`;
       const late = '      scheduledAt: "2020-01-01T08:00:00Z"\n';
       const trial = await makeTrial(campaignOf('acc_36c3a20f22ac6098', late));
       const warned =
-        'warning MB1510 `scheduledAt` is 2020-01-01T08:00:00Z, which is in the past: the post goes out at once';
+        'warning MB1510 `scheduledAt` is 2020-01-01T08:00:00Z, which is in the past: the post is published at once';
       for (const command of ['validate', 'plan', 'apply']) {
         const ran = await trial.run([command, 'campaign.yaml']);
         expect(ran.err).toContain(`campaign.yaml:11:20 ${warned}`);

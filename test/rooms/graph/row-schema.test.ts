@@ -90,7 +90,7 @@ tasks:
     const rows = JSON.stringify([{ sku: 'A1' }, { sku: 'A2', list }, { sku: 'A3', list: 1 }]);
     const { diagnostics } = check('p.json', rows, written);
     expect(diagnostics.filter(({ code }) => code.startsWith('MB130')).map(({ message }) => message)).toEqual([
-      'to check row 2 of p.json by p.schema.json takes too long',
+      'checking row 2 of p.json against p.schema.json takes too long',
     ]);
   });
 

@@ -42,7 +42,7 @@ describe('data', () => {
       'sku,name\nA,b\n<<<<<<< HEAD\nC,d\n=======\nC,e\n>>>>>>> other\n',
       'MB1302 products.csv:3:1',
       'products.csv holds merge conflict markers',
-      'keep one of the two sides',
+      'keep one side',
     ),
     ofProducts('a quote that is not closed', '.csv', 'sku,name\nA,"b\nC,d\nE,f\n', 'MB1302 products.csv:2:1'),
     ofProducts('semicolons between the columns', '.csv', '\ufeff"sku";"name"\r\nA;1,5\r\nB;d\r\n', ''),
