@@ -87,10 +87,13 @@ function agreeByCall(plan: Plan, { environment, file, sandbox }: OpenCampaign, {
   if (hasWork(collected) || !(plan.rows.some(isBought) || plan.rows.some(publishes))) return collected;
   throw new CampaignError({
     code: 'MB3007',
-    message: `apply() bought and published nothing: ${consent}, and calling the library is not consent`,
+    message: `apply() bought and published nothing: ${consent}, and a library call does not count as approval`,
     hint: [
       way('save the plan', { ...call('plan', '--out', 'campaign.plan.json'), file }),
-      way('a user approves it on an interactive terminal', { ...call('approve', 'campaign.plan.json'), bare: true }),
+      way('have a user approve the plan on an interactive terminal', {
+        ...call('approve', 'campaign.plan.json'),
+        bare: true,
+      }),
       way('then apply the approved plan', { ...call('apply', 'campaign.plan.json'), bare: true }),
     ],
     next: [],
@@ -104,7 +107,10 @@ function listener(on: (event: RunEvent) => void = () => {}, tell: Tell): (event:
     const breakOff = (error: unknown) => {
       if (isBroken) return;
       isBroken = true;
-      tell({ is: 'notice', text: `events are no longer reported, because their listener threw: ${messageOf(error)}` });
+      tell({
+        is: 'notice',
+        text: `events are no longer reported, because the event listener threw: ${messageOf(error)}`,
+      });
     };
     try {
       // An async listener returns a promise, although its type is void.

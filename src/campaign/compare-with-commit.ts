@@ -65,7 +65,7 @@ export async function compareWithCommit(
   }
   const base = await findMergeBase(repository, commit, 'HEAD');
   if (base !== undefined && base !== commit) {
-    const text = `${ref} has commits that this branch lacks, and the comparison shows them as undone. To leave them out, compare with ${base.slice(0, 12)}, where the branches parted`;
+    const text = `${ref} has commits that this branch lacks, and the comparison shows their changes as undone. To leave out these commits, compare with the merge base ${base.slice(0, 12)}`;
     campaign.tell({ is: 'notice', text });
   }
   const matches = [...situation.matches, ...situate(there.graph, lock).matches];
@@ -157,9 +157,12 @@ async function readLockAt(
 
 function notThere(file: string, { ref, isShallow }: { ref: string; isShallow: boolean }): CampaignError {
   const hint = isShallow
-    ? way('this clone is shallow; to fetch the rest', shell('git', 'fetch', '--unshallow'))
-    : way('compare with a commit that has it; to list them', shell('git', 'log', '--follow', '--oneline', '--', file));
-  const message = `${file} is not in ${ref}, and git finds no file there under an earlier name`;
+    ? way('this clone is shallow; to fetch the full history', shell('git', 'fetch', '--unshallow'))
+    : way(
+        'compare with a commit that contains the file; to list such commits',
+        shell('git', 'log', '--follow', '--oneline', '--', file),
+      );
+  const message = `${file} is not in ${ref}, not even under an earlier name`;
   return new CampaignError({ code: 'MB3604', message, hint, file, ref });
 }
 

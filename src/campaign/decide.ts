@@ -10,6 +10,7 @@ import type { LockLine, StepRecord } from '../lock/record.ts';
 import { writeLines } from '../lock/write.ts';
 import type { Ruling } from '../plan/decisions/ruling.ts';
 import { withoutMovedAway } from '../plan/rows/orphans.ts';
+import { countOf } from '../report/numbers.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { shownPath } from './paths.ts';
 import { type Answer, openLoadedLock } from './read-lock.ts';
@@ -50,7 +51,7 @@ export function decide(
 function requireSome(rulings: readonly Ruling[]): void {
   const [first, ...others] = rulings.filter(({ is }) => is === 'refused');
   if (first?.is !== 'refused' || rulings.some(({ is }) => is === 'unchanged')) return;
-  const more = others.length > 0 ? ` (and ${others.length} more like it)` : '';
+  const more = others.length > 0 ? ` (and ${countOf(others.length, 'more step')})` : '';
   throw new CampaignError({
     code: 'MB3005',
     message: `${first.address} ${first.text}${more}`,
@@ -91,7 +92,7 @@ async function record(
 function withoutJournal(lock: string, { message, jobs, files }: NonNullable<Awaited<ReturnType<typeof findLoss>>>) {
   return new CampaignError({
     code: 'MB3409',
-    message: `no purchase journal can be kept on this machine, and a lock without the other purchases would count as complete: ${message}`,
+    message: `the jobs cannot be recorded: this machine has no writable purchase journal, and a lock with only these jobs would count as complete: ${message}`,
     hint: 'set XDG_STATE_HOME to a folder outside of any working tree, then run the command again',
     ...{ lock: shownPath(lock), jobs, files },
   });

@@ -111,13 +111,13 @@ const nameOf = ({ name }: Delivery) => name;
 
 async function openPlace(to: string, { paths }: OpenCampaign, env: NodeJS.Dict<string>): Promise<DeliveryPlace> {
   if (to === '')
-    throw wrongOptions('--to is missing: where are the files to go?', 'name a folder: --to delivery', '--to');
+    throw wrongOptions('--to is missing, so the files have no destination', 'name a folder: --to delivery', '--to');
   if (/^s3:\/\//i.test(to)) {
     const { bucketPlace } = await import('./on-engine/deliver-to-bucket.ts');
     return bucketPlace(to, { env, fail: (why) => notDelivered(to, why) });
   }
   if (!/^[a-z][a-z0-9+.-]+:\/\//i.test(to)) return folderPlace(to, paths);
-  const message = `--to ${to}: files are delivered to a folder or to s3://`;
+  const message = `--to ${to}: files can be delivered only to a folder or to s3://`;
   throw wrongOptions(message, 'name a folder, or s3://BUCKET/PREFIX', '--to');
 }
 
@@ -131,18 +131,18 @@ function requireHere(files: readonly FoundOutput[]): void {
   );
   throw new CampaignError({
     code: 'MB3002',
-    message: `${away.length === 1 ? 'a file is' : `${away.length} files are`} not here as saved: ${names}`,
+    message: `${away.length === 1 ? 'a file is' : `${away.length} files are`} missing or changed on this machine: ${names}`,
     hint: way('to download paid files for free', call('apply')),
     name: first.address,
   });
 }
 
 function inTheWay(to: string, names: readonly string[]): CampaignError {
-  const what = names.length === 1 ? 'a file of that name' : `${names.length} files of those names`;
+  const what = names.length === 1 ? 'a file with this name' : `${names.length} files with these names`;
   return new CampaignError({
     code: 'MB3301',
-    message: `${to} has ${what} already, with other bytes: ${shortList(names, most)}`,
-    hint: 'this campaign did not deliver them, so they were left as they are: deliver to another folder, or remove them',
+    message: `${to} already contains ${what} but different content: ${shortList(names, most)}`,
+    hint: 'this campaign replaces only files that it delivered itself: deliver to another folder, or remove the files',
     path: to,
   });
 }
@@ -157,7 +157,7 @@ interface DeliveryPlace {
 function folderPlace(to: string, { lock }: { lock: string }): DeliveryPlace {
   const root = resolve(to);
   const hidden = findHiddenPart(root);
-  const wayOut = hidden === undefined ? findWayOut(root) : `it has the hidden part ${hidden}`;
+  const wayOut = hidden === undefined ? findWayOut(root) : `the path has the hidden part ${hidden}`;
   if (wayOut !== undefined) {
     const message = `--to: cannot deliver to ${to}: ${wayOut}`;
     throw new CampaignError({ code: 'MB3301', message, hint: 'choose another folder', path: to });
@@ -176,7 +176,7 @@ function folderPlace(to: string, { lock }: { lock: string }): DeliveryPlace {
 }
 
 function notDelivered(to: string, why: string): CampaignError {
-  const hint = 'copied files stay; run the same command again to continue';
+  const hint = 'run the same command again to copy the remaining files';
   return new CampaignError({ code: 'MB3301', message: `--to: ${to}: ${why}`, hint, path: to });
 }
 

@@ -31,7 +31,7 @@ export async function startSandbox({
   // The sandbox writes to this folder, and a branch may contain links and pipes in it.
   const dataDir = options.files?.dataDir;
   const odd = dataDir === undefined ? undefined : (findWayOut(dataDir) ?? (await findOddFile(dataDir)));
-  if (odd !== undefined) throw new Error(`${odd}; remove it, or take another folder`);
+  if (odd !== undefined) throw new Error(`${odd}; remove it, or choose another folder`);
   const { createSandbox, findMissing } = await import('../sandbox/index.ts');
   const missing = await findMissing();
   if (missing !== undefined) throw new Error(missing);
@@ -67,8 +67,8 @@ export async function sandboxAnswer(path: string): Promise<Json> {
 }
 
 export const busyHint = [
-  'that is a rehearsal of another manifest in this folder, or `mediabatch sandbox`: wait until it has ended, or end it',
-  'if the process is another program by now: delete the file that is named',
+  'a rehearsal of another manifest, or `mediabatch sandbox`, uses this folder: wait until that process has ended, or end it',
+  'if the process is an unrelated program, delete the named file',
 ];
 
 export async function embedSandbox(options: Parameters<typeof startSandbox>[0]): Promise<RunningSandbox> {

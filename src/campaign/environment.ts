@@ -87,7 +87,7 @@ export function knowsPlayMoneyOnly(env: NodeJS.ProcessEnv): boolean {
   throw new CampaignError({
     code: 'MB3000',
     message: `MEDIABATCH_SANDBOX is ${JSON.stringify(value)}; allowed are 1 and 0`,
-    hint: 'set it to 1 for the sandbox only, or unset it',
+    hint: 'set MEDIABATCH_SANDBOX to 1 to use only the sandbox, or unset it',
     value,
     known: ['1', '0'],
   });
@@ -153,17 +153,16 @@ export function requireAccess(environment: Environment, { rehearses = true } = {
   }
   // A file in a git branch must not choose which program runs.
   if (dotEnv === 'command') {
-    const hint =
-      'set it in the environment, and remove it from .env: a branch could contain a .env that runs any program';
-    throw noKey('it stands in .env', hint);
+    const hint = `export ${keyCommandName}, and remove it from .env: a branch could contain a .env that runs any program`;
+    throw noKey('a command in .env is not run', hint);
   }
   const half =
     dotEnv === 'half'
-      ? '.env has the value, but is not read: .env counts only when neither address nor key is exported, so that a branch cannot send your key elsewhere. Export both, or put both into .env'
+      ? '.env contains the value, but was ignored: .env is used only if neither the address nor the key is exported, so that a branch cannot send your key elsewhere. Export the address and the key, or put both into .env'
       : undefined;
   const { token } = environment;
   if (token === undefined) {
-    const file = dotEnv === 'unreadable' ? ', and .env is not a readable file of this folder' : '';
+    const file = dotEnv === 'unreadable' ? ', and .env in this folder is not a readable file' : '';
     const way = `set MEDIABATCH_API_KEY and MEDIABATCH_BASE_URL (or put both into .env; ${keyCommandName} names a program that prints the key)`;
     const hint = half ?? `${way}${rehearses ? ', or try everything without an account with --sandbox' : ''}`;
     throw noAccess(`no API key: MEDIABATCH_API_KEY is not set${file}`, hint);
@@ -172,11 +171,11 @@ export function requireAccess(environment: Environment, { rehearses = true } = {
   if (wrong !== undefined) {
     const isPrinted = Object.getOwnPropertyDescriptor(environment, 'token')?.get !== undefined;
     const source = isPrinted ? `the output of ${keyCommandName}` : 'MEDIABATCH_API_KEY';
-    throw noAccess(`${source} ${wrong.problem}, so it was not sent`, wrong.hint);
+    throw noAccess(`${source} ${wrong.problem}, so the key was not sent`, wrong.hint);
   }
   if (baseUrl === undefined) {
-    const way = `set it to the address that ends in /api/v1${rehearses ? ', or use --sandbox' : ''}`;
-    throw noAccess('MEDIABATCH_BASE_URL is not set, so it is not known where the service is', half ?? way);
+    const way = `set MEDIABATCH_BASE_URL to the service address that ends in /api/v1${rehearses ? ', or use --sandbox' : ''}`;
+    throw noAccess('MEDIABATCH_BASE_URL is not set, so the address of the service is unknown', half ?? way);
   }
   return { baseUrl: checkBaseUrl(baseUrl), token };
 }
@@ -194,16 +193,16 @@ function checkBaseUrl(text: string): string {
     new CampaignError({
       code: 'MB3206',
       message: `MEDIABATCH_BASE_URL ${message}`,
-      hint: 'it looks like https://host/api/v1',
+      hint: 'use an address of the form https://host/api/v1',
     });
   if (!URL.canParse(text)) throw wrong('is not a URL');
   const url = new URL(text);
   const isLocal = url.protocol === 'http:' && isLoopbackHost(url.hostname);
   if (url.protocol !== 'https:' && !isLocal) {
-    throw wrong('must be https (http only to this machine), because the key travels with every request');
+    throw wrong('must be https (http only to this machine), because every request contains the key');
   }
-  if (url.username !== '' || url.password !== '') throw wrong('must not hold a login');
-  if (url.search !== '' || url.hash !== '') throw wrong('must not hold a ? or # part');
+  if (url.username !== '' || url.password !== '') throw wrong('must not contain a user name or password');
+  if (url.search !== '' || url.hash !== '') throw wrong('must not contain a ? or # part');
   if (!/\/api\/v1\/?$/.test(url.pathname)) throw wrong(`ends in ${url.pathname}, not in /api/v1`);
   return url.href.replace(/\/+$/, '');
 }
@@ -214,7 +213,7 @@ const afterKey = /\\?["'`>})\]%,;]$/;
 
 /** Returns why a credential is malformed, without quoting the credential. Undefined if it may be valid. */
 function whyNotKey(token: string): { problem: string; hint: string } | undefined {
-  const hint = 'give the key alone, on one line, as the dashboard shows it';
+  const hint = 'provide only the key, on one line, as the dashboard shows it';
   const before = beforeKey.exec(token)?.[0];
   if (before !== undefined) return { problem: `begins with ${before}`, hint };
   const odd = /[^\x21-\x7e]/u.exec(token)?.[0];
@@ -246,7 +245,7 @@ export async function requireService({ baseUrl }: Access, tell: Tell): Promise<v
     hint: isUntrusted(found.error)
       ? certificateHint
       : way(
-          'nothing was sent; check MEDIABATCH_BASE_URL, the network and HTTPS_PROXY, or have them checked',
+          'nothing was sent; check MEDIABATCH_BASE_URL, the network and HTTPS_PROXY, or run all checks',
           call('doctor'),
         ),
     host: found.host,
@@ -254,7 +253,7 @@ export async function requireService({ baseUrl }: Access, tell: Tell): Promise<v
 }
 
 export const certificateHint =
-  'nothing was sent; where a company signs its connections, set NODE_EXTRA_CA_CERTS to the file of its certificates (PEM)';
+  'nothing was sent; if a company proxy signs connections, set NODE_EXTRA_CA_CERTS to the PEM file of the company certificates';
 
 export function isUntrusted(error: string): boolean {
   return /self.signed|unable to (get|verify)|certificate chain|UNABLE_TO|SELF_SIGNED/i.test(error);
@@ -298,8 +297,9 @@ const timeoutMs = 60_000;
 
 function keyFromCommand(command: string): string {
   const found = runCommand(command, timeoutMs);
-  const hint = 'run it by hand, and see that it prints the key';
-  if (found.is === 'failed') throw noKey(found.said === '' ? found.why : `${found.why}, and said: ${found.said}`, hint);
+  const hint = 'run the command by hand, and check that it prints the key';
+  if (found.is === 'failed')
+    throw noKey(found.said === '' ? found.why : `${found.why}; error output: ${found.said}`, hint);
   const key = found.out.trim();
   if (key === '') throw noKey('it printed nothing', hint);
   return key;
@@ -332,7 +332,7 @@ export function consentRequiredBy(env: NodeJS.ProcessEnv): string | undefined {
       message: `MEDIABATCH_CONSENT is ${JSON.stringify(wanted)}; the only allowed value is person`,
       value: wanted,
       known: ['person'],
-      hint: 'set it to person, which disables --yes and --publish, or unset it',
+      hint: 'set MEDIABATCH_CONSENT to person, which disables --yes and --publish, or unset it',
     });
   }
   if (wanted === 'person') return 'MEDIABATCH_CONSENT is person';

@@ -47,7 +47,7 @@ interface LeftoverFacts {
 /** A partial file of this age belongs to an interrupted download. */
 const brokenAfterMs = 3_600_000;
 const notSavedHere =
-  'the lock names it, but nothing here shows that mediabatch saved it; delete it yourself if it is not wanted';
+  'the lock names the file, but this machine has no record that mediabatch saved it; delete the file yourself if you do not need it';
 const partialName = /^\.mediabatch-[0-9a-f]{16}\.part$/;
 
 /**
@@ -203,14 +203,17 @@ export async function findReplaced(
       continue;
     }
     if (sha256 === undefined) {
-      found.kept.push({ path, why: 'it is not a file that mediabatch keeps' });
+      found.kept.push({ path, why: 'it is not a file that mediabatch retained' });
       continue;
     }
     const bought = paid.get(sha256);
     if (bought === undefined && elsewhere.has(sha256)) continue;
     const isIntact = (await files.find({ path, sha256, bytes })) !== undefined;
     if (!isIntact || wanted.has(sha256)) {
-      found.kept.push({ path, why: isIntact ? 'the next apply uses it again' : 'it was changed after it was kept' });
+      found.kept.push({
+        path,
+        why: isIntact ? 'the next apply needs the file' : 'it was changed after it was retained',
+      });
       continue;
     }
     const of = bought === undefined ? {} : { address: bought.address, was: bought.path };
@@ -260,7 +263,7 @@ export function findRemoteRecords(
       const { jobId, state } = purchase;
       if (seen.has(jobId) || (isOrphan && inUse.has(jobId))) continue;
       if (state === 'running') {
-        found.skipped.push({ address, why: `its job ${jobId} is still running; apply collects it first` });
+        found.skipped.push({ address, why: `its job ${jobId} is still running; apply collects the job first` });
         continue;
       }
       seen.add(jobId);
@@ -291,11 +294,11 @@ function findWaiting({ matches, gateOf }: Situation): (address: string) => reado
 
 function whyKept(own: Match | undefined, waiting: readonly Match[], present: PresentFiles): string | undefined {
   if (own?.purchase?.state === 'done' && filesOf(own.purchase, present) === 'missing') {
-    const way = own.step.unpicked === true ? 'once it is picked, apply downloads it' : 'apply fetches it';
-    return `its file is missing or changed; ${way}, and then the record can be removed`;
+    const way = own.step.unpicked === true ? 'once the output is picked, apply downloads the file' : 'apply fetches it';
+    return `the output file is missing or changed; ${way}, and then the record can be removed`;
   }
   const [first] = waiting;
   if (first === undefined) return undefined;
   const more = waiting.length > 1 ? ` and ${waiting.length - 1} more` : '';
-  return `${first.step.address}${more} needs its URL and is not done yet`;
+  return `${first.step.address}${more} needs the URL of this output and is not done yet`;
 }

@@ -49,8 +49,8 @@ export async function requireOtherLocks(
   const others = (await findLocks(folder, { sandbox })).filter(({ path }) => path !== lock);
   return others.map(({ path, shown, problem, reading }) => {
     if (reading !== undefined && !hasErrors(reading.diagnostics)) return { path, lock: reading.lock };
-    const message = `${shown} cannot be read${problem === undefined ? '' : ` (${problem})`}, and it may have ${mayHave}`;
-    const hint = `repair it, or move ${shown} away; nothing was ${done}`;
+    const message = `${shown} cannot be read${problem === undefined ? '' : ` (${problem})`}, and that lock may have ${mayHave}`;
+    const hint = `repair ${shown}, or move it away; nothing was ${done}`;
     throw new CampaignError({ code: 'MB3407', message, hint, lock: shown });
   });
 }
@@ -58,8 +58,8 @@ export async function requireOtherLocks(
 async function read(path: string, shown: string): Promise<FoundLock> {
   try {
     const bytes = await readLockBytes(path);
-    if (bytes === undefined) return { path, shown, problem: 'it is gone' };
-    if (bytes.length > longestLock) return { path, shown, problem: 'it is larger than any lock' };
+    if (bytes === undefined) return { path, shown, problem: 'it no longer exists' };
+    if (bytes.length > longestLock) return { path, shown, problem: 'it is too large for a lock' };
     if (bytes.length > 0 && !bytes.includes('"mediabatch"')) {
       return { path, shown, problem: 'it is not a lock of mediabatch: it has no header line' };
     }

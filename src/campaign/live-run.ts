@@ -311,18 +311,21 @@ export class LiveRun {
   #reportSkipped({ outdated, left }: Added): void {
     for (const { address, credits } of outdated) {
       const price = credits === null ? '' : ` for ${countOf(credits, 'credit')}`;
-      this.#notice(address, `its input is no longer picked; it stays, and the next run makes this step again${price}`);
+      this.#notice(
+        address,
+        `its input is no longer picked; the current output stays, and the next run creates this step again${price}`,
+      );
     }
     for (const { address, blockedBy, reason } of left) {
-      if (blockedBy === 'budget') this.#notice(address, `is left for the next run: ${reason.text}`);
+      if (blockedBy === 'budget') this.#notice(address, `is skipped in this run: ${reason.text}`);
     }
   }
 
   #tellLetGo(unwanted: ReadonlySet<string>): void {
     const [first, ...others] = unwanted;
     if (first === undefined) return;
-    const more = others.length === 0 ? '' : ` (and ${others.length} more like it)`;
-    this.#notice(first, `is left${more}: its input is no longer picked; plan shows the result`);
+    const more = others.length === 0 ? '' : ` (and ${countOf(others.length, 'more step')})`;
+    this.#notice(first, `is skipped${more}: its input is no longer picked; run plan to see what changes`);
   }
 
   #notice(address: string, message: string): void {

@@ -127,7 +127,7 @@ async function readSheets(
 function manifestProblem(file: string, { problem, detail = '' }: ReadProblem): CampaignError {
   const wrong = (message: string, hint?: Advice) =>
     new CampaignError({ code: 'MB1001', message, file, ...defined({ hint }) });
-  const start = way('give the path of a campaign.yaml, or make one to start from', call('init'));
+  const start = way('give the path of a campaign.yaml, or create a new campaign.yaml', call('init'));
   if (problem === 'missing') return wrong(`there is no file ${file} (${resolve(file)})`, start);
   if (problem !== 'not-a-file') return wrong(`the manifest ${file} cannot be read: ${detail}`);
   const inside = join(file, 'campaign.yaml');
@@ -185,7 +185,7 @@ async function readVarFiles(
       throw new CampaignError({
         code: 'MB3104',
         message: problem === 'missing' ? `there is no file ${file}` : `${file} cannot be read: ${detail}`,
-        hint: 'give --var-file a YAML or JSON file with one value for each var, as in product: Aurora Lamp',
+        hint: 'give --var-file a YAML or JSON file with one value for each variable, for example product: Aurora Lamp',
         file,
       });
     }

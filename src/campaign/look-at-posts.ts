@@ -90,7 +90,7 @@ async function askForAccounts(campaign: OpenCampaign): Promise<KnownAccount[] | 
     if (!(error instanceof ServiceError)) throw error;
     tell({
       is: 'notice',
-      text: `the accounts of the service cannot be read, and those of posts are not checked: ${messageOf(error)}`,
+      text: `the list of social accounts cannot be read, so the accounts of posts are not checked: ${messageOf(error)}`,
     });
     return undefined;
   } finally {
@@ -140,6 +140,7 @@ async function tellMovedPosts(campaign: OpenCampaign, rows: Iterable<PlanRow>): 
   });
   if (found.length === 0) return;
   const text = `${countOf(found.length, 'post')} may be published already by another campaign: ${shortList(found, mostNamed)}`;
-  const hint = 'if the task was moved here, do not publish it: check its accounts, and remove it from this manifest';
+  const hint =
+    'if the task was moved to this manifest, do not publish its posts: check the accounts, and remove the task from this manifest';
   tell({ is: 'notice', text, hint });
 }

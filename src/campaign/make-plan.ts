@@ -18,6 +18,7 @@ import { wantedPath } from '../plan/select/names.ts';
 import type { DecidedGraph, Match } from '../plan/situation/find-purchases.ts';
 import { limit } from '../plan/situation/situation.ts';
 import { shellWord } from '../report/advice-text.ts';
+import { countOf } from '../report/numbers.ts';
 import { shortList } from '../report/safe-text.ts';
 import { tightestLimit } from './environment.ts';
 import type { PlanningOptions } from './option-table.ts';
@@ -129,10 +130,10 @@ async function checkPlaces(
     return !mayBeLost || media === 'none' || !mayBeOutput(paths.outputs, path, media);
   });
   if (stranger === undefined) return;
-  const more = others.length > 0 ? `, and ${others.length} more like it` : '';
-  const text = `${stranger.path} is not on record as an output of ${stranger.address}${more}; a file with other content than the download is kept under another name`;
+  const more = others.length > 0 ? ` (and ${countOf(others.length, 'more file')})` : '';
+  const text = `${stranger.path} is not recorded as an output of ${stranger.address}${more}; if the content differs from the download, the existing file is retained under another name`;
   const hint = way(
-    'if a lost lock recorded the file, its job is found if the service lists it, and nothing is bought twice',
+    'if a lost lock recorded the file, search the lists of the service for its job, so that nothing is bought twice',
     call('adopt'),
   );
   tell({ is: 'notice', code: 'MB1604', text, hint });
@@ -146,15 +147,15 @@ function savesOf(address: string, order: StepOrder): { address: string; save: st
 
 function notWritable({ address, path }: BadPlace): string {
   const where = path === '.' ? 'this folder' : `the folder ${path}`;
-  return `${where} cannot be written, and ${address} is to be saved there: apply would end with exit code 73`;
+  return `${where} is not writable, so ${address} cannot be saved: apply would end with exit code 73`;
 }
 
-const moveAway = 'move it away, or choose another `save:`';
+const moveAway = 'move the existing file away, or choose another `save:`';
 const badPlaces = {
   symlink: {
     code: 'MB1605',
     is: 'is a symbolic link',
-    hint: 'outputs are only written into real folders below the manifest: put a folder there, or choose another `save:`',
+    hint: 'outputs are written only to real folders below the manifest: replace the link with a folder, or choose another `save:`',
   },
   'not-a-folder': { code: 'MB1604', is: 'is a file, not a folder', hint: moveAway },
   'not-a-file': { code: 'MB1604', is: 'is not a plain file', hint: moveAway },
@@ -166,7 +167,7 @@ const badPlaces = {
   'not-writable': {
     code: 'MB3301',
     is: 'is not writable',
-    hint: 'fix its permissions (or the read-only mount) and run again; nothing was spent',
+    hint: 'fix the permissions of the folder (or the read-only mount), and run again; nothing was spent',
   },
 } as const;
 
@@ -200,14 +201,14 @@ function sparePosts(
   if (sent.length === 0) return left;
   const addresses = sent.map(({ step }) => step.address);
   const are = addresses.length === 1 ? 'is' : 'are';
-  const what = `${shortList(addresses, mostShown)} ${are} posted, and a post is sent again only by its exact address`;
+  const what = `${shortList(addresses, mostShown)} ${are} already posted, and only an exact address publishes a post again`;
   const words = addresses.slice(0, mostShown).map((address) => `--redo ${shellWord(address)}`);
   const hint = `${words.join(' ')}${addresses.length > mostShown ? ' …' : ''}`;
   if (left.size === 0 && sent.length === spared.length && !settled) {
     const message = `--redo: ${what}`;
-    throw new CampaignError({ code: 'MB3005', message, hint: `name each: ${hint}; nothing was sent`, addresses });
+    throw new CampaignError({ code: 'MB3005', message, hint: `name each post: ${hint}; nothing was sent`, addresses });
   }
-  tell({ is: 'notice', text: `--redo: ${what} (${hint}); the rest is redone` });
+  tell({ is: 'notice', text: `--redo: ${what} (${hint}); the other selected steps are redone` });
   return left;
 }
 

@@ -81,7 +81,7 @@ export const selectionOptions = {
   select: plan('-s, --select <selection>', 'only these steps: hero@lamp,9:16, hero@A*, +teaser, tag:launch …', {
     takes: 'texts',
   }),
-  exclude: plan('-x, --exclude <selection>', 'but not these', { takes: 'texts' }),
+  exclude: plan('-x, --exclude <selection>', 'exclude these steps', { takes: 'texts' }),
 };
 
 export const scopeOptions = {
@@ -92,7 +92,7 @@ export const scopeOptions = {
   /** For each task, includes only the first rows and the steps that they depend on. */
   first: plan('--first <n>', 'only the first rows of each task for which its `when` is true, as a trial', count),
   /** Maximum credits of this run. */
-  maxCredits: plan('--max-credits <n>', 'limit of this run, in addition to the budget of the manifest', credits),
+  maxCredits: plan('--max-credits <n>', 'credit limit of this run, in addition to the budget of the manifest', credits),
 };
 
 export const sharedOptions = {
@@ -121,22 +121,22 @@ export const planOptions = {
   refresh: here('--refresh', 'query the service for its description of requests and its prices'),
   strict: here('--strict', 'report as a mistake each field that neither this version nor the service lists'),
   all: here('--all', 'show every row, nothing folded'),
-  out: here('--out <file>', 'save the plan, as in campaign.plan.json, for apply to run exactly', {
+  out: here('--out <file>', 'save the plan to a file, such as campaign.plan.json, for apply to run exactly', {
     compared: 'refused',
   }),
-  format: here('--format <format>', 'how to print it', { takes: ['text', 'json', 'markdown'] }),
+  format: here('--format <format>', 'output format', { takes: ['text', 'json', 'markdown'] }),
   compare: here('--compare <ref>', 'compare with a commit: steps, credits, purchases'),
   detailedExitcode: here(
     '--detailed-exitcode',
-    'exit 2 if there is something to do (--compare: if something differs), 4 if the budget does not cover that or the steps that follow the picks',
+    'exit 2 if the plan has work (--compare: differences), 4 if the budget does not cover that work or the steps after the picks',
   ),
 };
 
 export const applyOptions = {
   dryRun: here('--dry-run', 'the same as plan', { besideSaved: 'refused', conflicts: 'review' }),
-  yes: here('-y, --yes', 'approve the credits without a prompt; posts still wait'),
+  yes: here('-y, --yes', 'approve the credits without a prompt; posts still need approval'),
   /** Publishes posts without a prompt. Defaults to false: posts wait for approval. */
-  publish: run('--publish', 'publish the posts of the plan, for good; without consent they wait (exit 5)'),
+  publish: run('--publish', 'publish the posts of the plan (irreversible); posts without approval wait (exit 5)'),
   review: here('--review', 'serve the review page, and start the finals of each pick; Ctrl-C ends the wait (exit 5)'),
   quiet: here('-q, --quiet', 'print only failures and the result', { conflicts: 'verbose' }),
   verbose: here('-v, --verbose', 'print a line for every event, without the live screen'),
@@ -148,7 +148,7 @@ export const applyOptions = {
     shown: '10',
   }),
   /** Time limit of a request in ms, except create requests. Defaults to 30 s. */
-  requestTimeoutMs: run('--request-timeout <seconds>', 'limit of one request (default: 30, creates 120)', {
+  requestTimeoutMs: run('--request-timeout <seconds>', 'time limit of a request (default: 30, create requests 120)', {
     takes: 'seconds',
     range: limitMs,
     standard: 30_000,
@@ -171,11 +171,15 @@ export const applyOptions = {
     },
   ),
   /** If the answer to a create request was lost: `ask` queries the service, `hold` waits. Defaults to `ask`. */
-  onUnknown: run('--on-unknown <what>', 'a create request whose answer was lost: ask the service, or hold it', {
-    takes: ['ask', 'hold'],
-    standard: 'ask',
-    printed: 'apply',
-  }),
+  onUnknown: run(
+    '--on-unknown <what>',
+    'if the answer to a create request was lost: ask the service, or hold the step',
+    {
+      takes: ['ask', 'hold'],
+      standard: 'ask',
+      printed: 'apply',
+    },
+  ),
   /**
    * Behaviour after failures. `wait`: after five similar failures and no success, pauses steps with the same task and
    * price. `continue`: never pauses. `finish`: starts no new step. Defaults to `wait`.
@@ -200,7 +204,7 @@ export const applyOptions = {
   /** Commander must not read this option from the environment: `--help` would print the password of the URL. */
   engine: here(
     '--engine <address>',
-    'postgres://user@host:5432/database; better in MEDIABATCH_ENGINE, because `ps` shows options',
+    'postgres://user@host:5432/database; prefer MEDIABATCH_ENGINE, because `ps` shows options',
     { printed: 'always' },
   ),
   store: here('--store <folder>', 'with --engine: shared folder or s3://bucket/prefix for files', { printed: 'apply' }),
@@ -224,8 +228,8 @@ export function checkJob(jobId: string, charged: number | undefined): void {
   if (!isJobId(jobId)) {
     throw new CampaignError({
       code: 'MB3000',
-      message: `${JSON.stringify(jobId)} cannot be a job id`,
-      hint: 'copy it as the service shows it',
+      message: `${JSON.stringify(jobId)} is not a valid job id`,
+      hint: 'copy the id as the service shows it',
       value: String(jobId),
     });
   }

@@ -66,8 +66,8 @@ export function refuseOwnFile(file: string): void {
   if (!/\.jsonl?$/i.test(file)) return;
   const name = typeOfOwn(readStart(file, manifestStartBytes) ?? '');
   if (name === undefined) return;
-  const what = own.get(name) ?? `what mediabatch wrote about a campaign (${name})`;
-  const toApply = way('to carry out a saved plan', { ...call('apply'), file, bare: true as const });
+  const what = own.get(name) ?? `a file that mediabatch wrote (${name})`;
+  const toApply = way('to apply a saved plan', { ...call('apply'), file, bare: true as const });
   const hint = [...(name === 'plan' ? [toApply] : []), 'name the manifest of the campaign'];
   throw new CampaignError({ code: 'MB1001', message: `${file} is ${what}, not a manifest`, hint, file });
 }

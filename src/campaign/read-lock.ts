@@ -48,7 +48,7 @@ function requireLockFolder(path: string): void {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return;
   const shown = shownPath(path);
   const message = `the lock ${shown} cannot be used: ${shownPath(folder)} is not a folder`;
-  throw unusable(shown, message, 'make the folder, or give --lock a file in a folder that exists');
+  throw unusable(shown, message, 'create the folder, or give --lock a file in an existing folder');
 }
 
 function unusable(lock: string, message: string, hint?: string): CampaignError {
@@ -78,7 +78,7 @@ export async function requireLock(
   const reading = readLock(shown, bytes, { isOnlyRead });
   if (hasErrors(reading.diagnostics) && !/"mediabatch"/.test(bytes.toString('utf8').replaceAll('\0', ''))) {
     const hint =
-      'the lock is next to the manifest, as campaign.lock.jsonl. Restore a damaged lock from git; nothing was sent or changed';
+      'by default, the lock is campaign.lock.jsonl next to the manifest. Restore a damaged lock from git; nothing was sent or changed';
     throw unusable(shown, `${shown} is not a lock of mediabatch: it has no header line`, hint);
   }
   const { writtenBy } = reading.lock;
@@ -161,12 +161,12 @@ function refuseElsewhere(
   const [because, first] = isUnused
     ? [
         'which refused every create request',
-        'if that address was wrong, delete this lock: it has no purchases. Otherwise ',
+        'if the address of the lock was wrong, delete the lock: it has no purchases. Otherwise ',
       ]
-    : ['so its job ids mean nothing here', ''];
+    : ['so its job ids are not valid at this address', ''];
   refuse(
     `was made against another service address, ${because}`,
-    `${first}set MEDIABATCH_BASE_URL to that service, or use a separate lock for this one: --lock FILE --new. If the same service has a new address, add --service-moved. Nothing was sent`,
+    `${first}set MEDIABATCH_BASE_URL to the address of the lock, or use a separate lock for this service: --lock FILE --new. If the same service has a new address, add --service-moved. Nothing was sent`,
   );
 }
 
@@ -194,7 +194,7 @@ export async function agreeToMove(
   if (agreed === 'yes') return;
   throw new CampaignError({
     code: agreed === 'no' ? 'MB2003' : 'MB3501',
-    message: 'the lock keeps its service address; nothing was sent',
+    message: 'the service address in the lock was not changed; nothing was sent',
     hint: 'use a separate lock for this service: --lock FILE',
     lock,
   });
@@ -306,7 +306,7 @@ function elsewhereError(shown: string, { engine, since, run }: EngineNote): Camp
     hint: [
       way('to attach to the run, and download its outputs', call('apply', '--engine', engine)),
       way('to stop it', call('cancel', '--engine', engine)),
-      way('if that engine is gone for good', call('unlock', '--id', run)),
+      way('if the engine no longer exists', call('unlock', '--id', run)),
     ],
     lock: shown,
   });
@@ -327,7 +327,7 @@ function heldError(shown: string, { by, note }: Held): CampaignError {
 
 /** A holder on this machine is alive, because the lock of a dead process would have been replaced. */
 function hintOf(by: Held['by']): Advice {
-  const wait = 'wait for it to end (--lock-timeout waits longer)';
-  if (by.host === hostname()) return `${wait}, or end it: it is process ${by.pid} of this machine`;
-  return [wait, way('if it is certainly gone', call('unlock', '--id', by.id))];
+  const wait = 'wait for the run to end (--lock-timeout waits longer)';
+  if (by.host === hostname()) return `${wait}, or end process ${by.pid} on this machine`;
+  return [wait, way('if the run has certainly ended', call('unlock', '--id', by.id))];
 }

@@ -78,8 +78,11 @@ function sandboxGone(gone: readonly NeededJob[], { lock, dataDir }: { lock: stri
   const names = gone.length > mostNamed ? ['*'] : gone.map(([address]) => address);
   return new CampaignError({
     code: 'MB3404',
-    message: `${shownPath(lock)} belongs to a sandbox that no longer exists: ${shownPath(dataDir)} does not have ${countOf(gone.length, 'job')} that this run needs (it was deleted, or the lock is from another machine)`,
-    hint: way('only sandbox credits are lost; create them again', call('forget', ...names, '--force')),
+    message: `${shownPath(lock)} belongs to a sandbox that no longer exists: ${shownPath(dataDir)} does not have ${countOf(gone.length, 'job')} that this run needs (its data was deleted, or the lock is from another machine)`,
+    hint: way(
+      'only sandbox credits are lost; forget the jobs, so that the next run creates them again',
+      call('forget', ...names, '--force'),
+    ),
     lock: shownPath(lock),
   });
 }

@@ -98,8 +98,8 @@ function tellOtherKey({ tell }: Pick<OpenCampaign, 'tell'>): void {
     is: 'notice',
     text: "the lock has no purchases. This machine's purchase journal has purchases of this campaign that were made with another API key; they are not restored",
     hint: [
-      'if the key was replaced, put the lock back from git or a copy',
-      way("or record the jobs of the service's lists", call('adopt')),
+      'if the key was replaced, restore the lock from git or a copy',
+      way('or record the jobs that the service lists', call('adopt')),
     ],
   });
 }
@@ -165,7 +165,7 @@ function tellForgotten(
   );
   if (jobs.length === 0) return;
   const credits = jobs.reduce((sum, one) => sum + (one.credits ?? 0), 0);
-  const text = `--new: ${countOf(jobs.length, 'job')} of ${countOf(credits, 'credit')} would be restored from this machine's purchase journal for 0 credits; the plan buys them again`;
+  const text = `--new ignores ${countOf(jobs.length, 'job')} of ${countOf(credits, 'credit')} that this machine's purchase journal could restore for 0 credits; the plan buys these steps again`;
   tell({ is: 'notice', text });
 }
 
@@ -199,9 +199,9 @@ export function refuseRestored({ paths }: OpenCampaign, { lock, isEmpty, restore
   if (!isEmpty || restored === undefined) return;
   throw new CampaignError({
     code: 'MB3409',
-    message: `cannot record a decision: ${lossOf(paths.lock)}, and only this machine's purchase journal has its purchases`,
+    message: `cannot record a decision: ${lossOf(paths.lock)}, and its purchases are only in this machine's purchase journal`,
     hint: [
-      way('put the lock back from git or a copy, or restore it from the journal', call('apply')),
+      way('restore the lock from git, from a copy or from the journal', call('apply')),
       'then run the command again',
     ],
     lock: shownPath(paths.lock),
@@ -234,19 +234,19 @@ export async function findLoss(
   if (files.length === 0 && inGit === undefined) return undefined;
   const exist = `${countOf(files.length, 'output')} ${files.length === 1 ? 'exists' : 'exist'}`;
   const found = [
-    ...(inGit === undefined ? [] : [`${inGit.name} has it with ${countOf(inGit.jobs, 'job')}`]),
+    ...(inGit === undefined ? [] : [`${inGit.name} has a version of the lock with ${countOf(inGit.jobs, 'job')}`]),
     ...(files.length === 0 ? [] : [`${exist} (${shortList(files, mostNamed)})`]),
   ];
-  const unknown = known.length === 0 ? '' : ", which this machine's purchase journal does not have";
+  const unknown = known.length === 0 ? '' : "; this machine's purchase journal does not contain these jobs";
   const restore: Advice =
-    inGit === undefined ? ['put the lock back from a copy'] : [way('restore the lock', inGit.restore)];
+    inGit === undefined ? ['restore the lock from a copy'] : [way('restore the lock', inGit.restore)];
   return {
     message: `nothing can be bought: ${lossOf(campaign.paths.lock)}, but ${found.join(', and ')}${unknown}. Nothing was sent`,
     hint: [
       ...restore,
       // After an adoption, the jobs that are still missing are in no list.
-      ...(adopted.length > 0 ? [] : [way("or record the jobs of the service's lists, for 0 credits", call('adopt'))]),
-      'or record jobs that are in no list by their ids: `adopt ADDRESS --job ID`',
+      ...(adopted.length > 0 ? [] : [way('or record the jobs that the service lists, for 0 credits', call('adopt'))]),
+      'or record unlisted jobs by id: `adopt ADDRESS --job ID`',
       way('or buy everything again', call('apply', '--new')),
     ] as Advice,
     files,

@@ -52,8 +52,9 @@ export function findRun(name: string, stories: readonly RunStory[]): RunStory {
   const [story] = found;
   if (story !== undefined && found.length === 1) return story;
   const near = stories.slice(0, 5).map(({ id }) => id);
-  const hint = near.length === 0 ? 'no run of this campaign is on record here' : `the newest: ${near.join(', ')}`;
-  throw new CampaignError({ code: 'MB3002', message: `there is no run ${name} on record here`, hint, name });
+  const hint =
+    near.length === 0 ? 'this machine has no record of a run of this campaign' : `newest runs: ${near.join(', ')}`;
+  throw new CampaignError({ code: 'MB3002', message: `this machine has no record of run ${name}`, hint, name });
 }
 
 function beganAt({ at, id }: RunStory): string {
@@ -143,7 +144,7 @@ export async function recordRun(running: Running, campaign: OpenCampaign, observ
   // A screen would draw over a notice that is printed during the run.
   let isRunning = false;
   const lost = (error: unknown) => {
-    const message = `the history of this run is not kept: ${messageOf(error)}`;
+    const message = `the history of this run is not saved: ${messageOf(error)}`;
     if (isRunning) on({ at: timeNow(), event: 'noticed', message });
     else campaign.tell({ is: 'notice', text: message });
   };

@@ -29,7 +29,7 @@ import { makeSelector } from './select-steps.ts';
 import { Session } from './session.ts';
 
 export function ownList(format: ListFormat): Pick<OwnFile, 'isOwn' | 'what'> {
-  return { isOwn: (start) => isOwnList(format, start), what: 'list of outputs that was written before' };
+  return { isOwn: (start) => isOwnList(format, start), what: 'list of outputs that mediabatch wrote' };
 }
 
 const mostBytes = 1 << 29;
@@ -56,7 +56,7 @@ async function workbookOf(view: OutputsList): Promise<Uint8Array> {
   const { writeWorkbook } = await import('../disk/workbook/write-workbook.ts');
   const workbook = writeWorkbook(outputsTable(view), 'outputs');
   if (workbook !== undefined) return workbook;
-  const message = `--out: ${countOf(view.files.length, 'file')} are more than the rows of a sheet`;
+  const message = `--out: ${countOf(view.files.length, 'file')} do not fit into one sheet`;
   throw wrongOptions(message, 'write a .csv file, or select fewer steps', '--out');
 }
 

@@ -56,29 +56,29 @@ export async function openSavedPlan(path: string): Promise<SavedPlan | undefined
     throw new CampaignError({
       code: 'MB3101',
       message: `${path} is a plan of ${version}; this version of mediabatch reads version ${planVersion}`,
-      hint: 'plan again with this version, or apply it with the one that made it',
+      hint: 'plan again with this version, or apply the plan with the version that made it',
       file: path,
     });
   }
-  if (!isMap(document.saved)) throw unusable(path, 'was printed, not saved');
+  if (!isMap(document.saved)) throw unusable(path, 'was printed, not saved with --out');
   const [violation] = findViolations(document);
   if (violation !== undefined) throw unusable(path, describeViolation(violation));
   const plan = document as unknown as WrittenPlan & { saved: Saved };
   const wrong = findContradiction(plan); // I23
-  if (wrong !== undefined) throw unusable(path, `does something else than it shows: ${wrong}`);
+  if (wrong !== undefined) throw unusable(path, `its content contradicts what it shows: ${wrong}`);
   const { manifest, options, purchases, afterPicks = {}, publishes = [], redo = [], ...saved } = plan.saved;
   const folder = dirname(resolve(path));
   const far = (other: string) => shownPath(resolve(folder, other));
   const kept = optionsToKeep(options, far);
   const { lock, varFile } = kept;
-  const files = (varFile ?? []).map((other) => ['file of variables', other] as const);
+  const files = (varFile ?? []).map((other) => ['variables file', other] as const);
   for (const [what, other] of [['manifest', far(manifest)], ['lock', lock], ...files] as const) {
     if (other === undefined || isInSameRepository(path, other)) continue;
-    throw unusable(path, `its ${what} ${other} lies outside of the repository that it is in`);
+    throw unusable(path, `its ${what} ${other} is outside the repository of the plan`);
   }
   // A plan from a git branch must not put secrets of a hidden file, such as `.env`, into requests.
   const hidden = varFile?.find((other) => other.split(/[\\/]/).some((part) => /^\.[^.]/.test(part)));
-  if (hidden !== undefined) throw unusable(path, `its file of variables ${hidden} is hidden`);
+  if (hidden !== undefined) throw unusable(path, `its variables file ${hidden} is hidden`);
   const { ceiling } = plan.totals;
   return {
     ...saved,
@@ -100,14 +100,14 @@ function describeViolation({ instancePath, params }: Violation): string {
   const [, part, inside, option] = place.split('/');
   return part === 'saved' && inside === 'options' && option !== undefined
     ? `has an unknown option, or an option with an unknown value: ${option}`
-    : `is not whole, or not of this version: ${place}`;
+    : `is incomplete, or was written by another version: ${place}`;
 }
 
 function unusable(path: string, what: string): CampaignError {
   return new CampaignError({
     code: 'MB3101',
     message: `${path} is a plan, but ${what}`,
-    hint: way('save one', { ...call('plan', '--out', path), file: 'campaign.yaml' }),
+    hint: way('save a new plan', { ...call('plan', '--out', path), file: 'campaign.yaml' }),
     file: path,
   });
 }
@@ -119,15 +119,15 @@ export function findContradiction(plan: WrittenPlan & { saved: Saved }): string 
   const steps = rows.filter(({ send }) => send === undefined);
   if (new Set(steps.map(({ address }) => address)).size < steps.length) return 'it has two rows for one step';
   for (const { address, action, credits } of rows) {
-    if (!isSpending(action) && credits !== 0) return `${address} costs something and buys nothing`;
+    if (!isSpending(action) && credits !== 0) return `${address} has a cost but buys nothing`;
   }
   const { purchases, afterPicks = {}, publishes = [] } = saved;
   const hidden = findHidden(agreementFrom(rows, { purchases, afterPicks, publishes, ceiling: totals.ceiling }));
   if (hidden !== undefined) return hidden;
   if (!isDeepStrictEqual(totals.afterPicks, sumAfterPicks(rows))) {
-    return 'what follows its gates does not add up to its total';
+    return 'the steps after its gates do not add up to their total';
   }
-  if ((totals.posts ?? 0) < publishes.length) return 'it publishes more posts than its total says';
+  if ((totals.posts ?? 0) < publishes.length) return 'it publishes more posts than its total shows';
   const { toSpend, ceiling, knownPrices, unknownPrices, mayRetry = 0, estimate } = sumPrices(rows);
   if ((totals.mayRetry ?? 0) !== mayRetry) return 'its retries do not add up to their total';
   if (totals.knownPrices !== knownPrices || totals.unknownPrices !== unknownPrices)
@@ -140,10 +140,10 @@ export function findContradiction(plan: WrittenPlan & { saved: Saved }): string 
   }
   if (totals.ceiling !== ceiling) return 'its rows do not add up to its ceiling';
   if (totals.toSpend !== toSpend) return 'its rows do not add up to its likely cost';
-  if (totals.asksAgain !== undefined) return 'it needs an approval that cannot be asked for here';
+  if (totals.asksAgain !== undefined) return 'it needs an approval during the run, which a saved plan cannot ask for';
   const { maxCredits, concurrency = plan.concurrency } = saved.options;
-  if (totals.maxCredits !== maxCredits) return 'its limit differs from the one that it shows';
-  return plan.concurrency === concurrency ? undefined : 'its concurrency differs from the one that it shows';
+  if (totals.maxCredits !== maxCredits) return 'its limit differs from the limit that it shows';
+  return plan.concurrency === concurrency ? undefined : 'its concurrency differs from the concurrency that it shows';
 }
 
 /** Returns the addresses that were selected when the plan was saved. The selections could match other steps now. */
@@ -179,10 +179,10 @@ export function refuseStale(saved: SavedPlan, now: { plan: Plan; graph: Graph; s
       file: saved.path,
     });
   if (saved.service !== undefined && service !== undefined && saved.service !== service) {
-    throw stale('it was made for another service address');
+    throw stale('the plan was made for another service address');
   }
   if (saved.steps !== digestOfSteps(graph) || saved.campaign !== graph.name) {
-    throw stale('the manifest, its data, its files or its variables changed since it was made');
+    throw stale('the manifest, its data, its files or its variables changed since the plan was made');
   }
   // The cost of purchases after picks is shown apart from the amount to spend, so a purchase that is possible at once
   // must not be listed there.
@@ -208,7 +208,7 @@ export function refuseReplanning(saved: SavedPlan, options: object): void {
   throw new CampaignError({
     code: 'MB3000',
     message: `${given} cannot be combined with a saved plan: ${saved.path} contains its own options`,
-    hint: way(`plan again, with ${given} and the options that it was saved with`, planAgain(saved)),
+    hint: way(`plan again, with ${given} and the options of the saved plan`, planAgain(saved)),
     options: [given],
   });
 }
@@ -242,11 +242,11 @@ export async function savePlan(
   if (!path.endsWith('.json')) {
     refuse(
       'does not end in .json',
-      'choose a name such as campaign.plan.json, so that `apply` recognizes it as a plan',
+      'choose a name such as campaign.plan.json, so that `apply` recognizes the file as a plan',
     );
   }
   if (!isInSameRepository(path, file)) {
-    const hint = 'save it next to the manifest, or outside any repository';
+    const hint = 'save the plan next to the manifest, or outside any repository';
     refuse('is in a git repository, but the manifest is outside it', hint);
   }
   const folder = dirname(resolve(path));
@@ -292,14 +292,15 @@ export async function findApproval(
   const why = whyOver(approval, now);
   if (why !== undefined) return { is: 'not', why };
   const isOther = approval.account !== campaign.accountOf(saved.digest); // I43 (account)
-  if (isOther) return { is: 'not', why: `${approval.by} approved it for another account, of another API key` };
+  if (isOther) return { is: 'not', why: `${approval.by} approved the plan for another account (another API key)` };
   return { is: 'approved', approval };
 }
 
 export function whyOver({ by, at, until, ended }: Approval, now: number): string | undefined {
-  if (ended !== undefined) return `what ${by} approved at ${at} is done`;
+  if (ended !== undefined) return `the plan that ${by} approved at ${at} was already applied`;
   if (now >= Date.parse(until)) return `the approval of ${by} was valid until ${until}`;
-  if (now < Date.parse(at)) return `the approval of ${by} is of ${at}, and this clock is before that`;
+  if (now < Date.parse(at))
+    return `the approval of ${by} is dated ${at}, which is later than the clock of this machine`;
   return undefined;
 }
 
@@ -329,7 +330,7 @@ export async function endApproval(approval: Approval, now: number): Promise<void
 async function sayWhyNot({ path, digest }: Pick<SavedPlan, 'path' | 'digest'>): Promise<{ why?: string }> {
   const others = await listApprovals();
   const same = others.find((one) => one.digest === digest);
-  if (same !== undefined) return { why: `${same.by} approved it for another lock, ${same.lock}` };
+  if (same !== undefined) return { why: `${same.by} approved the plan for another lock, ${same.lock}` };
   const before = others.find(({ plan }) => plan === resolve(path));
   return before === undefined ? {} : { why: `the plan has changed since ${before.by} approved it at ${before.at}` };
 }

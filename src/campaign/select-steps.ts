@@ -29,7 +29,7 @@ interface Selector {
 }
 
 const howToWrite =
-  'write hero, hero@A*, hero@lamp,9:16, +teaser (with what it needs), hero+ (with what needs it), kind:video, tag:launch, +tag:launch, state:failed or cost:>50; white space is “or”, a comma is “and”, but for one within an address';
+  'write hero, hero@A*, hero@lamp,9:16, +teaser (with what it needs), hero+ (with what needs it), kind:video, tag:launch, +tag:launch, state:failed or cost:>50; white space means “or”, and a comma outside an address means “and”';
 
 export function makeSelector(situation: Situation): Selector {
   const { written: graph, lock, byAddress } = situation;
@@ -71,7 +71,7 @@ export function makeSelector(situation: Situation): Selector {
       const chosen =
         select === undefined ? new Set(graph.steps.map(({ address }) => address)) : all('--select', select);
       for (const address of all('--exclude', exclude ?? [])) chosen.delete(address);
-      if (chosen.size === 0) throw noStep((exclude ?? []).join(' '), '--exclude leaves no step');
+      if (chosen.size === 0) throw noStep((exclude ?? []).join(' '), '--exclude removes every step');
       return first === undefined ? chosen : narrow(graph, first, chosen);
     },
   };
@@ -81,7 +81,7 @@ function narrow(graph: Graph, first: number, chosen?: ReadonlySet<string>): Set<
   const kept = firstRows(graph, first, chosen);
   if (kept !== undefined) return kept;
   const message = '--first has nothing to choose from: no task fans out into several rows';
-  throw noStep('--first', message, 'leave --first out, or choose steps with --select');
+  throw noStep('--first', message, 'omit --first, or choose steps with --select');
 }
 
 function noStep(name: string, message: string, hint?: Advice): CampaignError {
@@ -106,7 +106,7 @@ function whyNothing({ terms }: Selection, facts: SelectionFacts): string {
   const { tasks, steps } = facts.graph;
   switch (condition?.is) {
     case undefined:
-      return 'each of its conditions holds for some steps, but no step has all of them; white space is “or”';
+      return 'each condition matches some steps, but no step matches all conditions; white space means “or”';
     case 'name':
       return hintFor(condition.text, facts.graph);
     case 'kind':
@@ -118,18 +118,18 @@ function whyNothing({ terms }: Selection, facts: SelectionFacts): string {
       return names.length === 0 ? 'no task has tags' : `tags: ${names.slice(0, 12).join(', ')}`;
     }
     case 'state':
-      return `no step is ${condition.state} now`;
+      return `no step has the state ${condition.state} now`;
     default:
-      return 'no step fulfils the condition now';
+      return 'no step matches the condition now';
   }
 }
 
 function hintFor(name: string, { steps, tasks }: Graph): string {
   const near = nearNames(name, steps);
   const isCell = steps.some(({ address }) => address.startsWith(`${name},`));
-  if (isCell) return `all of its cells: ${name},*; one of them: ${near.join(', ')}`;
+  if (isCell) return `all cells: ${name},*; single cells: ${near.join(', ')}`;
   const ids = tasks.map(({ id }) => id);
-  return near.length > 0 ? `near it: ${near.join(', ')}` : `tasks: ${ids.slice(0, 12).join(', ')}`;
+  return near.length > 0 ? `similar: ${near.join(', ')}` : `tasks: ${ids.slice(0, 12).join(', ')}`;
 }
 
 /**
@@ -144,7 +144,7 @@ export function chooseSteps(
 ): string[] {
   if (names.length === 0 && select === undefined) {
     const hint = 'for example hero@lamp, hero, "hero@*" or -s tag:launch; nothing was recorded';
-    throw wrongOptions('no steps are selected: name them, or use -s', hint, '--select');
+    throw wrongOptions('no steps are selected: name addresses, or use -s', hint, '--select');
   }
   const { written: graph, lock } = situation;
   const known: Named[] = [...graph.steps, ...orphans.map(onlyInLock)];
@@ -153,8 +153,8 @@ export function chooseSteps(
     const found = findByName(name, known).map(({ address }) => address);
     const meant = found.length > 0 ? found : findSteps({ text: name, literal: true }, graph);
     if (meant.length === 0 && lock.steps.has(name)) {
-      const hint = 'only what the manifest has can be decided like this; `move` gives it a new address';
-      throw noStep(name, `${name} is in the lock, and no longer in the manifest`, hint);
+      const hint = 'only steps of the manifest can be decided; `move` gives a recorded step a new address';
+      throw noStep(name, `${name} is in the lock, but no longer in the manifest`, hint);
     }
     if (meant.length === 0) throw noStep(name, `there is no step ${name}`, nearTo(name, known));
     for (const address of meant) chosen.add(address);
@@ -207,12 +207,12 @@ export function requireStep<Any extends Step>(name: string, graph: { steps: read
   const ofTask = graph.steps.filter(({ task }) => task === name);
   if (ofTask.length > 0) {
     const some = ofTask.slice(0, 5).map((one) => one.address);
-    throw noStep(name, `${name} is a task with ${ofTask.length} steps`, `name one: ${some.join(', ')}`);
+    throw noStep(name, `${name} is a task with ${ofTask.length} steps`, `name one step: ${some.join(', ')}`);
   }
   throw noStep(name, `the manifest has no step ${name}`, nearTo(name, graph.steps));
 }
 
 export function nearTo(name: string, known: readonly Named[]): Advice {
   const near = nearNames(name, known);
-  return near.length > 0 ? `near it: ${near.join(', ')}` : way('to see every address', call('plan', '--all'));
+  return near.length > 0 ? `similar: ${near.join(', ')}` : way('to see every address', call('plan', '--all'));
 }

@@ -26,7 +26,7 @@ export class OutputError extends Error {
 export class LockChangedError extends Error {
   readonly path: string;
   constructor(path: string) {
-    super(`${path} was changed by another program while this run held it. Run again to take up the new content`);
+    super(`${path} was changed by another program while this run held it. Run again to use the new content`);
     this.name = 'LockChangedError';
     this.path = path;
   }

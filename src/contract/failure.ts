@@ -174,11 +174,11 @@ const writeFailures = new Set([
   ...['ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EBUSY', 'ESTALE', 'ENODEV', 'ENXIO', 'ENOLCK'],
 ]);
 const takeUp: Advice = [
-  'put the lock of this run or of git back if it is damaged, then run again',
-  'without it, images and songs bought within a day are asked for with the same keys and not paid again',
-  way('everything else is recorded before it would be bought again', call('adopt')),
+  'if the lock is damaged, restore the version of this run or of git, then run again',
+  'without either version, apply recovers images and songs bought within a day by their keys, and does not pay again',
+  way('to record all other jobs before their steps are bought again', call('adopt')),
 ];
-const makeRoom = 'make room or fix the permissions, then run again; everything recorded so far is kept';
+const makeRoom = 'free disk space or fix the permissions, then run again; everything recorded so far is safe';
 
 /** Returns `undefined` if the error is a bug of mediabatch. */
 export function failureOf(error: unknown): Failure | undefined {
@@ -192,7 +192,7 @@ export function failureOf(error: unknown): Failure | undefined {
   if (!(error instanceof Error)) return undefined;
   const { code, path, syscall } = error as NodeJS.ErrnoException;
   if (syscall === 'uv_cwd') {
-    const hint = 'change to an existing folder, and run it again';
+    const hint = 'change to an existing folder, and run the command again';
     return { code: 'MB3416', message: 'the working folder of this command no longer exists', hint };
   }
   const message = `cannot write: ${error.message}`;
@@ -224,7 +224,7 @@ export async function orFailure<T>(work: Promise<T>): Promise<T> {
 const otherSpeaker = 'a proxy or the sign-in page of a network may answer at this address';
 
 export const noUser = {
-  text: 'the service does not know the user of this key',
+  text: 'the service has no user for this key',
   hint: 'the account of this key may have been deleted, or may not be set up yet: sign in to the dashboard of the service, and create a new key',
 };
 
@@ -244,14 +244,14 @@ export function serviceFailure({ why, message, status }: ServiceError): Failure 
       return {
         code: 'MB3202',
         message: `the service refused the key: ${message}`,
-        hint: ['check the API key', way('to see where it comes from', call('doctor'))],
+        hint: ['check the API key', way('to see where the key comes from', call('doctor'))],
         ...answered,
       };
     case 'unreachable':
       return {
         code: 'MB3203',
         message: `the service cannot be reached: ${message}`,
-        hint: [unreachableHint(status, message), way('or have both checked', call('doctor'))],
+        hint: [unreachableHint(status, message), way('or run all checks', call('doctor'))],
       };
     case 'refused':
       return status === 404 && /\buser (\w+ ){0,2}(not found|not exist|unknown)\b/i.test(message)
@@ -260,7 +260,7 @@ export function serviceFailure({ why, message, status }: ServiceError): Failure 
     case 'unusable':
       return {
         code: 'MB3204',
-        message: `the service gave an answer that cannot be used: ${message}`,
+        message: `the service sent an invalid answer: ${message}`,
         hint: [otherSpeaker, way('to compare the service with this version', call('doctor'))],
         ...answered,
       };

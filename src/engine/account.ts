@@ -311,15 +311,15 @@ export class Account {
     { charged, expected, others }: { charged: number; expected: number; others: readonly Price[] },
   ): string | undefined {
     const most = ceilingOf(price);
-    if (most !== undefined && charged > most) return `and the plan says ${most} at most`;
+    if (most !== undefined && charged > most) return `but the plan allows at most ${most}`;
     if (others.length > 0)
-      return `which nobody could estimate: the others would come to ${this.#sumExpected(others)}, which needs a new approval`;
+      return `which could not be estimated: the remaining purchases would cost ${this.#sumExpected(others)}, which needs a new approval`;
     const left = this.#approvedLeft;
     const rest = this.#sumExpected([...this.#toCharge.values()].filter((one) => !this.isClosed(one.class)));
     if (charged <= expected || rest <= left) return undefined;
     // Requests in flight when a price rises may be charged the higher price.
     const leftText = left > 0 ? `${left} is` : 'nothing is';
-    return `where ${expected} was expected: the rest would cost ${rest}, and ${leftText} left of the approved total`;
+    return `but ${expected} was expected: the remaining steps would cost ${rest}, and ${leftText} left of the approved total`;
   }
 
   #sumExpected(prices: readonly Price[]): number {

@@ -103,11 +103,11 @@ export class Breaker {
       const credits = left.reduce((sum, price) => sum + (price.credits ?? price.likely ?? 0), 0);
       const cost = credits === 0 ? '' : ` (${credits} ${credits === 1 ? 'credit' : 'credits'})`;
       const reason = error === '' ? '' : `: ${error.replace(/\.$/, '')}`;
-      const detail = `${order.task}: the first ${count} all failed${reason}; ${left.length} not bought${cost}`;
+      const detail = `${order.task}: the first ${count} steps failed${reason}; steps not bought: ${left.length}${cost}`;
       run.emit({ event: 'spending-stopped', because: 'alike', detail });
       group.isReported = true;
     }
-    return `${count} like it failed, and none was done`;
+    return `${count} similar steps failed, and none succeeded`;
   }
 
   #count(group: Group, { error = '', unmet }: Failed, most = Number.POSITIVE_INFINITY): void {

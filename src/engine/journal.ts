@@ -61,7 +61,9 @@ export class Journal {
     };
     // Checked before anything is sent: a purchase recorded in a line that cannot be read would be lost.
     if (line.generation > mostRevision) {
-      throw new Error(`${order.address} has generation ${mostRevision}, the highest there is: lower it in the lock`);
+      throw new Error(
+        `${order.address} has generation ${mostRevision}, the highest possible value: lower the generation in the lock`,
+      );
     }
     this.recorded = true;
     try {

@@ -403,7 +403,7 @@ export function chargeOf(
 }
 
 function contradiction({ address, key }: StepOrder): string {
-  return `the purchase journal has a purchase of ${address} (${key}) that the lock gives up: nothing is bought for it`;
+  return `the purchase journal has a purchase of ${address} (${key}) that is given up in the lock: nothing is bought for this step`;
 }
 
 function attachTo(jobId: string): Begin {

@@ -141,7 +141,7 @@ export class ListLookUp implements LostCreates {
       asked = room.waiting.splice(0);
       const found = await this.#decide(kind, asked);
       for (const { lost, answer } of asked) {
-        answer(found.get(lost.id) ?? { do: 'hold', error: 'the list does not show it', candidates: [] });
+        answer(found.get(lost.id) ?? { do: 'hold', error: 'the list does not show the job', candidates: [] });
       }
     } catch (error) {
       for (const { fail } of [...asked, ...room.waiting.splice(0)]) fail(error);
@@ -270,22 +270,27 @@ export function decideLookUp<Job extends ListedRecord>(
     const candidates = [...exact, ...near];
     const isShared = groups.some((other) => other !== group && other.exact.some((job) => exact.includes(job)));
     const doubt = !walks.every(({ complete }) => complete)
-      ? 'the list could not be read back to the time before it was sent'
+      ? 'the list could not be read back to the time before the request'
       : creates.some(({ fence }) => fence === '') && !showsAll(walks, known)
-        ? 'the list does not show all jobs that are on record'
+        ? 'the list does not show all recorded jobs'
         : telling === undefined || !calibrated.has(telling)
-          ? 'it is not known whether the list shows requests as they were sent: it shows no job on record with its own request'
+          ? 'the list shows no recorded job with the request as sent, so requests cannot be compared'
           : near.length > 0
             ? 'listed jobs match the request only in part'
             : exact.length > creates.length || isShared
-              ? 'more listed jobs match than requests were sent'
+              ? 'more listed jobs match the request than were sent'
               : undefined;
     for (const [index, { id, resent }] of creates.entries()) {
       const job = exact[index];
       if (doubt !== undefined) verdicts.set(id, { do: 'hold', error: doubt, candidates });
       else if (job !== undefined) verdicts.set(id, { do: 'adopt', job });
       else if (!resent) verdicts.set(id, { do: 'resend' });
-      else verdicts.set(id, { do: 'hold', error: 'it was sent twice, and the list shows no job for it', candidates });
+      else
+        verdicts.set(id, {
+          do: 'hold',
+          error: 'the request was sent twice, and the list shows no job for it',
+          candidates,
+        });
     }
   }
   return verdicts;

@@ -95,7 +95,7 @@ function checkDepth(value: Json, left: number, field: string): void {
 function describeViolation(fields: Fields, { instancePath, schemaPath, keyword, params }: Violation): string {
   const path = instancePath.split('/').slice(1);
   const value = path.reduce<Json>((whole, name) => (whole as Fields)[name] ?? null, fields);
-  if (/\/oneOf\/\d\/not$/.test(schemaPath)) return `has the state "${(value as Fields).state}" and yet a "jobId"`;
+  if (/\/oneOf\/\d\/not$/.test(schemaPath)) return `has the state "${(value as Fields).state}" but also a "jobId"`;
   if (/\/oneOf\/\d\/required$/.test(schemaPath)) {
     return `has the state "${(value as Fields).state}" but no "${params.missingProperty}"`;
   }

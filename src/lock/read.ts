@@ -144,7 +144,7 @@ function readHeader(findings: Findings, line: FileLine, header: { [field: string
   const { mediabatch, version, service, writtenBy, unknownFields } = checkHeader(header);
   if (mediabatch !== 'lock') throw new LineProblem(`belongs to ${shown(mediabatch)}, not to a lock`);
   if (typeof version !== 'number' || !Number.isSafeInteger(version) || version < 1) {
-    throw new LineProblem(`has a "version" that is not a whole number from 1 up: ${shown(version)}`);
+    throw new LineProblem(`has a "version" that is not a whole number of at least 1: ${shown(version)}`);
   }
   if (version < lockVersion)
     throw new LineProblem(`has version ${version}, which no release of mediabatch has written`);
@@ -217,7 +217,7 @@ function doublePayment(file: string, address: string, jobs: readonly Purchase[])
     code: 'MB2006',
     severity: 'warning',
     message: `${address} was paid for ${jobs.length === 2 ? 'twice' : `${jobs.length} times`} in ${file}: ${named}${others}`,
-    hint: 'The lock keeps all of these jobs, and the one named first is used. Nothing more is paid for this step',
+    hint: 'The lock keeps all these jobs, and the first job is used. Nothing more is paid for this step',
   };
 }
 
@@ -245,7 +245,10 @@ function missingHeader(source: Source): Diagnostic {
     code: 'MB2001',
     severity: 'error',
     message: `${source.file}:1: the file has records but no header line, so its version is not known`,
-    hint: wayBack(source.file, `or put {"mediabatch":"lock","version":${lockVersion}} back as its first line`),
+    hint: wayBack(
+      source.file,
+      `or put {"mediabatch":"lock","version":${lockVersion}} back as the first line of the file`,
+    ),
     place: placeOf(source, { text: '', start: 0, number: 1 }),
   };
 }
@@ -257,9 +260,9 @@ function twoServices(source: Source, lines: number[]): Diagnostic {
     severity: 'error',
     message: `${source.file} mixes records of different services (header lines ${numbers})`,
     hint: [
-      'Nothing was sent. If they are one service that has a new address, add --service-moved',
-      'if they are two, use a separate lock for each: --lock FILE',
-      way('to see the lock of a branch, as in', shell('git', 'show', `main:./${source.file}`)),
+      'Nothing was sent. If the records belong to one service with a new address, add --service-moved',
+      'if they belong to different services, use a separate lock for each service: --lock FILE',
+      way('to see the lock of a branch, for example', shell('git', 'show', `main:./${source.file}`)),
     ],
     place: placeOf(source, { text: '', start: 0, number: lines[0] ?? 1 }),
   };
@@ -269,8 +272,8 @@ function newerVersion(source: Source, { version, line }: { version: number; line
   return {
     code: 'MB2002',
     severity: 'error',
-    message: `${source.file} was made by a newer mediabatch: its version is ${version}, and this one reads up to version ${lockVersion}`,
-    hint: 'Nothing was sent and the file was not touched. Update mediabatch to the version that wrote it',
+    message: `${source.file} was made by a newer mediabatch: the lock has version ${version}, and this mediabatch reads up to version ${lockVersion}`,
+    hint: 'Nothing was sent and the file was not touched. Update mediabatch to the version that wrote the file',
     place: placeOf(source, line),
   };
 }
@@ -279,8 +282,8 @@ export function newerProgram(file: string, writtenBy: string): Diagnostic {
   return {
     code: 'MB3414',
     severity: 'warning',
-    message: `mediabatch ${writtenBy} has written ${file}, and this version is older: records unknown to it are kept as they are`,
-    hint: 'Steps with decisions unknown to this version are not bought. Update mediabatch, and all records count',
+    message: `mediabatch ${writtenBy} wrote ${file}, and this version is older: records that it cannot read are kept unchanged`,
+    hint: 'Steps with decisions unknown to this version are not bought. Update mediabatch to use all records',
   };
 }
 
@@ -290,7 +293,7 @@ function tornTail(source: Source, torn: { start: number; number: number }): Diag
     code: 'MB2004',
     severity: 'warning',
     message: `${source.file} ends in an incomplete line (line ${torn.number}), as after an interrupted write; its ${bytes} bytes are ignored`,
-    hint: 'A run was probably cut off while it wrote. No request leaves before its line is complete, so nothing is lost',
+    hint: 'A run was probably interrupted while it wrote. No request is sent before its line is complete, so nothing is lost',
     place: placeOf(source, { text: '', ...torn }),
   };
 }
@@ -300,7 +303,7 @@ function lostEnd(source: Source, torn: { start: number; number: number }): Diagn
     code: 'MB2001',
     severity: 'error',
     message: `${source.file}:${torn.number}: the end of the file is lost: the file was complete, and only a part of this line is left`,
-    hint: wayBack(source.file, 'or from a copy: missing steps would be bought, and posted, again'),
+    hint: wayBack(source.file, 'or restore it from a copy: missing steps would be bought, and posts published, again'),
     place: placeOf(source, { text: '', ...torn }),
   };
 }
@@ -310,14 +313,14 @@ function conflictMarkers(source: Source, { first, count }: { first: FileLine; co
   return {
     code: 'MB2004',
     severity: 'warning',
-    message: `${source.file} holds merge conflict markers (line ${first.number}${others}); the records of both sides are taken`,
-    hint: 'No purchase is lost. The next run writes the file without them; "*.lock.jsonl merge=union" in .gitattributes avoids them',
+    message: `${source.file} holds merge conflict markers (line ${first.number}${others}); the records of both sides are used`,
+    hint: 'No purchase is lost. The next run removes the markers; "*.lock.jsonl merge=union" in .gitattributes avoids conflicts',
     place: placeOf(source, first),
   };
 }
 
 function wayBack(file: string, otherwise: string): Advice<Shell> {
-  return [way('Nothing was sent; to put the file back', shell('git', 'restore', file)), otherwise];
+  return [way('Nothing was sent; to restore the file', shell('git', 'restore', file)), otherwise];
 }
 
 function placeOf({ file, bytes }: Source, line: FileLine): Place {

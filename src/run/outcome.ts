@@ -100,7 +100,9 @@ function afterRefusal(
   const why = answer.is === 'no-route' ? 'route' : answer.why;
   const isOpen = maybeSent && !(searches && (why === 'invalid' || why === 'route')); // I1
   const does = isOpen ? 'give-up' : 'refuse';
-  const error = isOpen ? `${answer.message}; an earlier answer was lost, so it may have been charged` : answer.message;
+  const error = isOpen
+    ? `${answer.message}; an earlier answer was lost, so the step may have been charged`
+    : answer.message;
   switch (why) {
     case 'invalid':
       return { do: does, error };

@@ -28,13 +28,14 @@ export function unfound(
   because: string,
 ): { error: string; recoverable: boolean } {
   if (found.do === 'stop') return { error: `${because}; interrupted before the list was read`, recoverable: true };
-  if (found.do === 'held') return { error: `${because}; not searched for (--on-unknown hold)`, recoverable: true };
+  if (found.do === 'held')
+    return { error: `${because}; the job was not searched for (--on-unknown hold)`, recoverable: true };
   if (found.do === 'unread') {
     return { error: `${because}; the list could not be read (${found.error})`, recoverable: true };
   }
   const ids = found.candidates.slice(0, mostCandidates).map(({ jobId }) => jobId);
   const more = found.candidates.length > ids.length ? ` and ${found.candidates.length - ids.length} more` : '';
-  const which = ids.length === 0 ? '' : `; it may be ${ids.join(', ')}${more}`;
+  const which = ids.length === 0 ? '' : `; the job may be ${ids.join(', ')}${more}`;
   return { error: `${because}; ${found.error}${which}`, recoverable: false };
 }
 
@@ -85,7 +86,7 @@ export async function recordJob(
     if (isOurs) throw error;
   }
   if (made.doubt !== undefined) {
-    const message = `the service refused it (${made.doubt}) and names job ${jobId}, which is taken for its own`;
+    const message = `the service refused the create request (${made.doubt}) but named job ${jobId}, which is recorded for this step`;
     emit({ event: 'noticed', address: order.address, message });
   }
   // A step known to be free is not “of unknown price” only because the service does not report 0.

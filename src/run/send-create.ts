@@ -63,7 +63,7 @@ async function tryCreate(
   const at = clock.now() + msAhead(ahead);
   // A prompt, a long queue or a suspended machine may have used up the service's replay window for the key.
   if (create.is === 'sent' && !canReplay({ replays, ageMs: at - create.send.at })) {
-    const error = 'the service no longer replays its answer';
+    const error = 'the service no longer replays the answer to the create request';
     const end = giveUp(purchase, { error, recoverable: create.send.fence !== undefined });
     return { end, departure: { is: 'undecided' } };
   }
@@ -236,7 +236,7 @@ async function readFence(kind: string, { lost }: Ports): Promise<string | undefi
     return await lost.fence(kind);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    return { is: 'not-sent', message: `the list that would show its job cannot be read: ${error.message}` };
+    return { is: 'not-sent', message: `the list of jobs cannot be read: ${error.message}` };
   }
 }
 
@@ -248,7 +248,7 @@ async function intend(
   const replays = ports.service.replays(order.kind);
   const id = await ports.ledger.intent(order, { body, replays, at, fence, resent: known?.id }); // I2
   tellIntended(purchase);
-  const because = known?.because ?? 'its answer was lost';
+  const because = known?.because ?? 'the answer to the create request was lost';
   return { id, at: known?.at ?? at, because, resent: known !== undefined, fence };
 }
 
@@ -314,8 +314,8 @@ async function leaveOff(create: Unsent, purchase: Purchase, end: StepEnd): Promi
       }
       const { because, fence, at } = create.send;
       const error = signal.aborted
-        ? 'interrupted before its answer was known'
-        : `${because}; nothing more is bought, so it was not sent again`;
+        ? 'interrupted before the answer arrived'
+        : `${because}; nothing more is bought, so the request was not sent again`;
       const recovery = recoveryOf({ fence, replays: service.replays(order.kind), ageMs: clock.now() - at });
       return giveUp(purchase, { error, recoverable: recovery !== undefined });
     }
@@ -368,21 +368,28 @@ async function buyUnderKey(order: StepOrder, ports: Ports, absent: ReadonlySet<s
 /** If the manifest no longer has a step, only the stored bytes contain its link. */
 function makeRequest(order: StepOrder, ports: Ports, absent: ReadonlySet<string>): Promise<string | StepEnd> {
   if (!order.asksOnly || findReferences(order.request).length === 0) return makeBody(order, ports, absent);
-  const error = 'its answer was lost, and the links in its request are not known on this machine';
+  const error = 'the answer to the create request was lost, and this machine does not have the links of the request';
   return Promise.resolve({ outcome: 'unresolved', credits: null, error });
 }
 
 /** After a lost answer, only the bytes that were first sent with the idempotency key may be sent. */
 function requireSame(made: string | StepEnd, send: AskedSend | undefined): string | StepEnd {
   if (typeof made !== 'string' || send?.digest === undefined || digestOfBody(made) === send.digest) return made;
-  const error = 'its answer was lost, and its request contained other links, which only the machine that sent it has';
+  const error =
+    'the answer to the create request was lost, and the request contained other links, which only the sending machine has';
   return { outcome: 'unresolved', credits: null, error, recoverable: true };
 }
 
 /** Continues a create request that an earlier run, or another clone, has begun. */
 async function resume(order: StepOrder, open: AskedSend, ports: Ports): Promise<Create> {
   const { id, since, fence, resent = false } = open;
-  const send = { id, at: Date.parse(since), because: 'its answer was lost in an earlier run', resent, fence };
+  const send = {
+    id,
+    at: Date.parse(since),
+    because: 'the answer to the create request was lost in an earlier run',
+    resent,
+    fence,
+  };
   if (fence === undefined) return { is: 'sent', send };
   const ahead = await ports.service.clockAheadMs();
   // The time of the resend is not recorded; it was at the latest just before this run.

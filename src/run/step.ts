@@ -144,7 +144,8 @@ function watchStep(order: StepOrder, ports: Ports, job: { jobId: string; fresh: 
 async function sendPost(order: StepOrder, ports: Ports, absent: ReadonlySet<string>): Promise<StepEnd> {
   const leaves = order.jobId === undefined && order.sharesJobOf === undefined;
   // I24
-  if (leaves && order.publish !== true) return { outcome: 'left', credits: 0, error: 'no user approved publishing it' };
+  if (leaves && order.publish !== true)
+    return { outcome: 'left', credits: 0, error: 'no user approved publishing this post' };
   const bought = await findOrBuyJob(order, ports, absent);
   if ('outcome' in bought) return bought;
   await recordOutputs(bought.order, ports, { jobId: bought.jobId, outputs: [], how: 'downloaded' });
@@ -192,7 +193,7 @@ async function findNeed(order: StepOrder, { ledger }: Pick<Ports, 'ledger'>): Pr
   const absent = new Set(
     optional.filter(([, list]) => findMissingPart(list, count) !== undefined).map(([address]) => address),
   );
-  if (emptiesList(order.request, absent)) return { is: 'unneeded', because: 'a list that it uses is empty' };
+  if (emptiesList(order.request, absent)) return { is: 'unneeded', because: 'a list that the step uses is empty' };
   return { is: 'needed', absent };
 }
 

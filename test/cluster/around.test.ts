@@ -95,7 +95,7 @@ test.concurrent('an older copy of the database is put back: nothing is bought be
   const unresolved = attached.err.match(/^\S+ {2}unresolved {2}/gm)?.length ?? 0;
   it(place.judge.spent, attached.err).toBeLessThanOrEqual(cost);
   it(place.judge.spent, attached.err).toBeGreaterThanOrEqual(cost - unresolved * 10);
-  it(attached.err).toContain('it received the records of this lock');
+  it(attached.err).toContain('this command sent the records of this lock');
 });
 
 test.concurrent('two keys of one account submit one campaign: the second is refused', async (context) => {

@@ -100,7 +100,7 @@ test.concurrent('the end of a run that nobody saw is found by the next clone', a
   writeFileSync(join(clone, 'campaign.yaml'), manifestOf(shape));
   const first = await place.submit(['--store', place.store], { cwd: clone }).ended;
   it(first.code, first.err).toBe(0);
-  it(first.err).toContain('it has ended meanwhile');
+  it(first.err).toContain('the run has ended since');
   const second = await place.submit(['--store', place.store], { cwd: clone }).ended;
   it(second.err).toMatch(/nothing to do/i);
   it(place.judge.wrong).toEqual([]);

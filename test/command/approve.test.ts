@@ -100,7 +100,7 @@ describe.runIf(hasTerminals)('an approved plan (python3)', () => {
     const { trial, approve, apply } = await savedPlan();
     expect((await approve()).code).toBe(0);
     const other = await expectExit(5, apply([], { env: { MEDIABATCH_API_KEY: 'other_live_0123456789abcdef' } }));
-    expect(other.err).toContain('Ada approved it for another account');
+    expect(other.err).toContain('Ada approved the plan for another account');
     expect(kinds(trial)).toEqual([]);
     expect((await apply()).code).toBe(0);
   });
@@ -128,7 +128,7 @@ describe.runIf(hasTerminals)('an approved plan (python3)', () => {
     await approve();
     for (const [days, why] of [
       [8, /the approval of Ada was valid until/],
-      [-1, /the approval of Ada is of .*, and this clock is before that/],
+      [-1, /the approval of Ada is dated .*, which is later than the clock/],
     ] as const) {
       const late = await expectExit(5, apply([], daysLater(trial, days)));
       expect(late.err).toMatch(why);
@@ -172,7 +172,7 @@ describe.runIf(hasTerminals)('an approved plan (python3)', () => {
     mkdirSync(trial.path('copy'));
     for (const name of ['campaign.yaml', 'shop.plan.json']) cpSync(trial.path(name), trial.path(`copy/${name}`));
     const copied = await expectExit(5, run(['apply', 'copy/shop.plan.json'], { env: { AI_AGENT: 'x' } }));
-    expect(copied.err).toContain('Ada approved it for another lock');
+    expect(copied.err).toContain('Ada approved the plan for another lock');
     expect(kinds(trial)).toEqual([]);
     expect((await apply()).code).toBe(0);
   });

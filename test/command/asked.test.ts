@@ -89,7 +89,7 @@ tasks:
       const env = { MEDIABATCH_API_KEY: `"${secret}"` };
       const { code, err } = await trial.apply([], { env });
       expect(code).toBe(77);
-      expect(err).toContain('MEDIABATCH_API_KEY begins with ", so it was not sent');
+      expect(err).toContain('MEDIABATCH_API_KEY begins with ", so the key was not sent');
       expect(err).not.toContain('0123456789');
       expect(trial.sandbox.ledger()).toHaveLength(0);
       expect(readdirSync(trial.folder)).not.toContain('campaign.lock.jsonl');

@@ -46,7 +46,9 @@ tasks:
       expect((await run('plan', 'campaign.yaml', '--refresh')).out).toContain('≈ 18 credits, at most 23');
       const first = await run('apply', 'campaign.yaml', '--yes', '--max-credits', '1000');
       expect([first.code, charged()]).toEqual([4, 10]);
-      expect(first.err).toContain('was charged 10, where 3 was expected: the rest would cost 50, and 13 is left');
+      expect(first.err).toContain(
+        'was charged 10, but 3 was expected: the remaining steps would cost 50, and 13 is left',
+      );
       expect(first.err).toMatch(/estimate +3 for 1 job · 10 charged/);
       expect(first.err).toContain('nothing more is bought at a price above the approved total');
       const next = await run('apply', 'campaign.yaml', '--yes');

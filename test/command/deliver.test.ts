@@ -140,7 +140,10 @@ describe('deliver', () => {
     mkdirSync(join(to, 'b'));
     writeFileSync(join(to, 'b/16-9.png'), 'mine');
     const other = await run('--to', 'handed', ...byRow);
-    expect(other).toMatchObject({ code: 73, err: expect.stringContaining('handed has a file of that name already') });
+    expect(other).toMatchObject({
+      code: 73,
+      err: expect.stringContaining('handed already contains a file with this name'),
+    });
     expect(contentOf(to)).toHaveLength(1);
     rmSync(to, { recursive: true });
     mkdirSync(to);
@@ -156,7 +159,7 @@ describe('deliver', () => {
     rmSync(join(folder, 'campaign.sandbox/output/pic-b-16-9.png'));
     const away = await run('--to', 'handed', ...byRow);
     expect(away.err).toMatch(
-      /a file is not here as saved: output\/pic-b-16-9\.png[\s\S]*apply campaign\.yaml.* --sandbox/,
+      /a file is missing or changed on this machine: output\/pic-b-16-9\.png[\s\S]*apply campaign\.yaml.* --sandbox/,
     );
     expect(contentOf(to)).toEqual([]);
   });
@@ -167,7 +170,7 @@ describe('deliver', () => {
     expect((await run('--to', 'ftp://shop/spring')).err).toContain('to a folder or to s3://');
     expect((await run('--to', 's3://SHOP')).err).toContain('names no bucket');
     const hidden = await run('--to', 'handed/../.git/x');
-    expect(hidden).toMatchObject({ code: 73, err: expect.stringContaining('it has the hidden part .git') });
+    expect(hidden).toMatchObject({ code: 73, err: expect.stringContaining('the path has the hidden part .git') });
   });
 
   test('copies files to a bucket once, and changes no other object', async () => {
@@ -218,7 +221,7 @@ describe('deliver', () => {
     await pick('draft/1');
     expect(await run(...words)).toMatchObject({
       code: 73,
-      err: expect.stringContaining('this campaign did not deliver them'),
+      err: expect.stringContaining('this campaign replaces only files that it delivered itself'),
     });
     expect(readFileSync(join(to, 'draft.png'), 'utf8')).toBe('mine');
   });

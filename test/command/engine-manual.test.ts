@@ -140,7 +140,7 @@ describe('engine manual', () => {
       await first.interrupt();
       await done(read('sh', 'terminal restore'));
       const apply = type('mediabatch apply campaign.yaml --store ../store --yes', 'spring');
-      await waitFor(apply, 'it received the records of this lock');
+      await waitFor(apply, 'this command sent the records of this lock');
       worker();
       expect(await apply.ended, apply.said()).toBe(0);
       expect(apply.said()).toContain('all 15 steps done');

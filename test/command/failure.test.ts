@@ -46,26 +46,26 @@ test.each<[string, Record<string, string>, Record<string, unknown>]>([
       diagnostics: [expect.objectContaining({ range: expect.objectContaining({ file: 'campaign.yaml' }) })],
     },
   ],
-  ['plan campaign.yaml --json -s hreo', {}, { code: 'MB3002', name: 'hreo', hint: 'near it: hero' }],
+  ['plan campaign.yaml --json -s hreo', {}, { code: 'MB3002', name: 'hreo', hint: 'similar: hero' }],
   ['plan campaign.yaml --format json -s hreo', {}, { code: 'MB3002', name: 'hreo' }],
   ['schema manifset --json', {}, { code: 'MB3000', value: 'manifset', known: expect.arrayContaining(['manifest']) }],
   [
     'forget campaign.yaml hero --json',
     {},
-    { code: 'MB3005', addresses: ['hero'], hint: 'to see what every step has: mediabatch plan campaign.yaml --all' },
+    { code: 'MB3005', addresses: ['hero'], hint: 'to list every step: mediabatch plan campaign.yaml --all' },
   ],
   ['apply campaign.yaml --json --store files', {}, { code: 'MB3000', options: ['--store', '--engine'] }],
   ...['apply campaign.yaml --json --sandbox', 'status campaign.yaml --json', 'workers --json'].map(
     (words): [string, Record<string, string>, Record<string, unknown>] => [
       `${words} --engine=`,
       {},
-      { code: 'MB3705', message: '--engine is empty, and names no engine' },
+      { code: 'MB3705', message: '--engine is empty, so no engine is selected' },
     ],
   ),
   [
     'apply campaign.yaml --json --yes --sandbox',
     { '.mediabatch/sandbox/sandbox.pid': `${process.ppid}\n` },
-    { code: 'MB3301', hint: expect.stringContaining('a rehearsal of another manifest in this folder') },
+    { code: 'MB3301', hint: expect.stringContaining('a rehearsal of another manifest, or') },
   ],
   ['apply campaign.yaml --json --sandbox-credits 5', {}, { code: 'MB3000', options: ['--sandbox-credits'] }],
   ['plan campaign.yaml --json --out spring.plan', {}, { code: 'MB3000' }],
@@ -89,7 +89,7 @@ test('without --json nothing is on stdout', async () => {
   expect({ exit, out, err }).toEqual({
     exit: 64,
     out: '',
-    err: 'error MB3002 -s hreo matches no step\n  → near it: hero\n'.replace('-s', '--select'),
+    err: 'error MB3002 -s hreo matches no step\n  → similar: hero\n'.replace('-s', '--select'),
   });
 });
 

@@ -43,7 +43,7 @@ test('the header names the version that wrote the lock; a newer one is warned of
     version: string;
   };
   const { code, err } = await run('plan', 'campaign.yaml');
-  expect([code, err]).toEqual([0, expect.stringContaining('warning MB3414 mediabatch 99.1.0 has written')]);
+  expect([code, err]).toEqual([0, expect.stringContaining('warning MB3414 mediabatch 99.1.0 wrote')]);
   const before = lock();
   expect((await apply()).code).toBe(0);
   expect(lock()).toBe(before);
@@ -110,7 +110,7 @@ test('a record that cannot be read says that a newer version wrote it, and is no
   });
   const before = lock();
   const { code, err } = await apply();
-  expect([code, err]).toEqual([65, expect.stringContaining('mediabatch 99.1.0 has written campaign.lock.jsonl')]);
+  expect([code, err]).toEqual([65, expect.stringContaining('mediabatch 99.1.0 wrote campaign.lock.jsonl')]);
   writeFileSync(lockPath, before.replace('"version":2', '"version":99'));
   expect((await apply()).code).toBe(65);
   expect([spends(), lock()]).toEqual([2, before.replace('"version":2', '"version":99')]);

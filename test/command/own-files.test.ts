@@ -40,7 +40,7 @@ describe('own files', () => {
       };
       expect(await said('x.plan.json')).toContain('x.plan.json is a plan, not a manifest');
       expect(await said('x.plan.json')).toMatch(
-        /to carry out a saved plan: mediabatch apply x\.plan\.json\n +name the manifest of the campaign\n/,
+        /to apply a saved plan: mediabatch apply x\.plan\.json\n +name the manifest of the campaign\n/,
       );
       expect(await said('gated.json')).toContain('gated.json is a plan, not a manifest');
       expect(await said('spring.lock.jsonl')).toContain('is the lock of a campaign, not a manifest');

@@ -352,7 +352,7 @@ tasks:
       trial.write('campaign.yaml', words('a cat'));
       const wanted = await gc('--kept', '--dry-run');
       expect(wanted.files, wanted.err).toMatchObject([{ ...kept, bytes: dog.length }]);
-      expect(wanted.err).toContain('the next apply uses it again');
+      expect(wanted.err).toContain('the next apply needs the file');
       trial.write('campaign.yaml', words('a dog'));
       const gone = await gc('--kept', '--yes');
       expect(gone.files, gone.err).toMatchObject([{ deleted: true }, { deleted: true }]);

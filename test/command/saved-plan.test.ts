@@ -215,7 +215,7 @@ describe('apply of a saved plan', () => {
     [
       'that was only printed',
       (text) => JSON.stringify({ ...JSON.parse(text), saved: undefined }),
-      'was printed, not saved',
+      'was printed, not saved with --out',
     ],
     [
       'with an option that nobody knows',
@@ -229,8 +229,8 @@ describe('apply of a saved plan', () => {
     ],
     ['with a lock that no file can be', options('"lock": "a\\u0000b"'), 'with an unknown value: lock'],
     ['that selects nothing', options('"select": []'), 'with an unknown value: select'],
-    ['of a manifest that no file can be', ['"manifest": "', '"manifest": "\\u0000'], 'is not whole'],
-    ['with rows that are none', (text) => JSON.stringify({ ...JSON.parse(text), rows: [1] }), 'is not whole'],
+    ['of a manifest that no file can be', ['"manifest": "', '"manifest": "\\u0000'], 'is incomplete'],
+    ['with rows that are none', (text) => JSON.stringify({ ...JSON.parse(text), rows: [1] }), 'is incomplete'],
     [
       'that buys more than it says',
       (text) => named(text, (purchases) => delete purchases['hero@vase']),
@@ -241,7 +241,7 @@ describe('apply of a saved plan', () => {
     [
       'that shows nothing to buy',
       (text) => text.replaceAll('"action": "create"', '"action": "keep"'),
-      'costs something and buys nothing',
+      'has a cost but buys nothing',
     ],
     [
       'that shows nothing to buy for nothing',
@@ -256,7 +256,7 @@ describe('apply of a saved plan', () => {
     ['that buys it again', (text) => vase(text, { retries: [2, 3] }), 'it buys hero@vase again'],
     ['with a smaller total', ['"knownPrices": 6', '"knownPrices": 2'], 'its rows do not add up'],
     ['with a cheaper row', ['"credits": 2', '"credits": 200'], 'its rows do not add up'],
-    ['with a row that gives credits', ['"credits": 2', '"credits": -2'], 'not of this version: /rows/0/credits'],
+    ['with a row that gives credits', ['"credits": 2', '"credits": -2'], 'written by another version: /rows/0/credits'],
     [
       'with a step that is there twice',
       (text) => text.replaceAll('"hero@vase"', '"hero@lamp"'),

@@ -34,16 +34,16 @@ tasks:
 
   describe('what is not selected', () => {
     test.each([
-      ['hero@lmap,1:1,en', 'near it: hero@lamp,1:1,en'],
-      ['hero@lamp', 'all of its cells: hero@lamp,*'],
-      ['hero@lamp,1:1', 'all of its cells: hero@lamp,1:1,*'],
-      ['sogn/1', 'near it: song/1'],
+      ['hero@lmap,1:1,en', 'similar: hero@lamp,1:1,en'],
+      ['hero@lamp', 'all cells: hero@lamp,*'],
+      ['hero@lamp,1:1', 'all cells: hero@lamp,1:1,*'],
+      ['sogn/1', 'similar: song/1'],
       ['cover hero@lmap,1:1,en', 'there is no step hero@lmap,1:1,en'],
       ['tag:nothing', 'tags: launch, "c++", social'],
       ['kind:video', 'kinds: image, music'],
-      ['state:failed', 'no step is failed now'],
-      ['hero,kind:music', 'no step has all of them'],
-      ['x,y,', 'a comma is “and”, but for one within an address'],
+      ['state:failed', 'no step has the state failed now'],
+      ['hero,kind:music', 'no step matches all conditions'],
+      ['x,y,', 'a comma outside an address means “and”'],
     ])('%s says why', async (selection, words) => {
       place.write('campaign.yaml', manifest);
       const { code, err } = await place.run('plan', 'campaign.yaml', '-s', selection);

@@ -249,7 +249,7 @@ describe('doctor', () => {
     expect(filed.out).not.toContain('verysecret');
     const half = await run(['doctor'], { MEDIABATCH_API_KEY: key }, folder);
     expect(half.code).toBe(77);
-    expect(half.out).toContain('Export both, or put both into .env');
+    expect(half.out).toContain('Export the address and the key, or put both into .env');
   });
 
   test('never refers to doctor itself', async () => {

@@ -57,8 +57,8 @@ function tellUnlisted(unbought: readonly Match[], tell: Tell): void {
   const way =
     replayed.length === 0
       ? ''
-      : `; apply finds ${replayed.join(' and ')} jobs of the last 24 hours by itself, by their keys`;
-  const text = `the service has no list of its ${names.join(' and ')} jobs${way}. \`adopt ADDRESS --job ID\` records one by its id`;
+      : `; apply finds ${replayed.join(' and ')} jobs of the last 24 hours by their idempotency keys`;
+  const text = `the service cannot list ${names.join(' and ')} jobs${way}. \`adopt ADDRESS --job ID\` records a job by its id`;
   tell({ is: 'notice', text });
 }
 
@@ -77,7 +77,11 @@ function ruleEach(found: readonly { match: Match; job: ListedJob }[], { graph, l
   const priceOf = pricesFrom(lock, graph.prices);
   return found.map(({ match, job }) => {
     if (used.has(job.jobId))
-      return refuse(match.step.address, `cannot have job ${job.jobId} too`, 'one job is of one step');
+      return refuse(
+        match.step.address,
+        `cannot adopt job ${job.jobId}, which another step adopts`,
+        'each job can be adopted by only one step',
+      );
     used.add(job.jobId);
     const { credits: listed, ...facts } = job;
     const credits = listedCharge(listed, priceOf(match.step.kind, match.step.request));
@@ -109,7 +113,7 @@ export async function importStep(
       throw new CampaignError({
         code: 'MB3005',
         message: `${address} is of kind ${written.kind}, which has no jobs that can be adopted`,
-        hint: 'only what has a job at the service can be collected',
+        hint: 'choose a step whose kind has jobs at the service',
         addresses: [address],
       });
     }
@@ -137,23 +141,23 @@ async function askFor({ address, kind }: Step, jobId: string, library: Library):
   if (facts === undefined) {
     return refuse(
       address,
-      `cannot have job ${jobId}: the service has no ${kind} job with this id`,
-      'check the id, and that it was made with this account; --offline records it all the same',
+      `cannot adopt job ${jobId}: the service has no ${kind} job with this id`,
+      'check the id and the account of the job; --offline records the job without this check',
     );
   }
   if (facts.kind !== undefined && facts.kind !== kind) {
     return refuse(
       address,
       `is of kind ${kind}, and job ${jobId} is of kind ${facts.kind}`,
-      'adopt it for a step of that kind',
+      `adopt the job for a step of kind ${facts.kind}`,
     );
   }
   if (facts.status === envelope.states.failed) {
     const why = facts.error === undefined ? '' : `: ${facts.error}`;
     return refuse(
       address,
-      `cannot have job ${jobId}: it failed${why}`,
-      'apply buys the step; --offline records it all the same',
+      `cannot adopt job ${jobId}: it failed${why}`,
+      'the next apply buys the step; --offline records the failed job anyway',
     );
   }
   if (kinds[kind]?.list === undefined) return facts.credits === undefined ? {} : { credits: facts.credits };
@@ -208,10 +212,10 @@ export async function resolve(campaign: OpenCampaign, found: FoundOut, options: 
 function nothingFound(address: string): CampaignError {
   return new CampaignError({
     code: 'MB3405',
-    message: `it is not known yet whether the create request of ${address} succeeded: look for its job in the service's dashboard`,
+    message: `the result of the create request of ${address} is not known yet: look for the job in the service's dashboard`,
     hint: [
-      'if it shows the job, add --job and its id',
-      way('if it does not', call('resolve', address, '--not-spent')),
+      'if the dashboard shows the job, add --job and the job id',
+      way('if the dashboard does not show the job', call('resolve', address, '--not-spent')),
       way('to buy the step in any case', call('resolve', address, '--spend-again')),
     ],
     address,

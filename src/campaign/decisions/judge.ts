@@ -72,7 +72,7 @@ export async function pickFrom(campaign: OpenCampaign, file: string, options: De
     const current = (await readPicks(file)).filter(({ address, by, job }) => {
       const match = byAddress.get(address);
       if (match === undefined) {
-        rulings.push({ is: 'unchanged', address, text: `is no longer a step of the manifest (${by})` });
+        rulings.push({ is: 'unchanged', address, text: `is no longer a step of the manifest (reviewed by ${by})` });
       } else if (job !== undefined && !isJob(match.purchase?.jobId, job)) {
         rulings.push({
           is: 'unchanged',
@@ -134,7 +134,7 @@ function judge(
 
 function checkWords(option: '--note' | '--reason' | '--by', text: string | undefined, most: number): void {
   if (text === undefined || isPlainText(text, most)) return;
-  const message = `${option} has ${String(text).length} characters, or some that cannot be printed`;
+  const message = `${option} has ${String(text).length} characters, or characters that cannot be printed`;
   throw wrongOptions(message, `write 1 to ${most} characters on one line; nothing was recorded`, option);
 }
 
@@ -145,7 +145,7 @@ function checkReason(reason: string, meant: readonly Match[], { gateOf }: Pick<S
     throw new CampaignError({
       code: 'MB3000',
       message: `--reason ${JSON.stringify(reason)} is not one of the reasons of ${name}; nothing was recorded`,
-      hint: `${suggestName(reason, reasons, { what: 'its reasons' })}; other words go into --note`,
+      hint: `${suggestName(reason, reasons, { what: 'allowed reasons' })}; use --note for other words`,
       options: ['--reason'],
       value: reason,
       known: [...reasons],
@@ -173,13 +173,13 @@ interface Opinion {
 export async function readPicks(path: string): Promise<Opinion[]> {
   const document = await orForgotten(() => readJsonFile(path, mostBytes));
   if (!isMap(document) || document.mediabatch !== 'picks') {
-    throw unusable(path, lstatOrAbsent(path) === undefined ? 'is not there' : 'is not a file of picks');
+    throw unusable(path, lstatOrAbsent(path) === undefined ? 'does not exist' : 'is not a picks file');
   }
   if (document.version !== 1) throw unusable(path, 'has a version that this mediabatch does not support');
   const { by = basename(path), verdicts } = document;
-  if (!Array.isArray(verdicts)) throw unusable(path, 'is not whole');
+  if (!Array.isArray(verdicts)) throw unusable(path, 'has no list of "verdicts"');
   if (!isPlainText(by, mostReason))
-    throw unusable(path, `has no usable name in "by": a string of 1 to ${mostReason} characters`);
+    throw unusable(path, `has no valid name in "by": a string of 1 to ${mostReason} characters`);
   const opinions = new Map<string, Opinion>();
   for (const [index, one] of verdicts.entries()) {
     const opinion = readOpinion(one, by);
@@ -264,7 +264,7 @@ class Bench {
       return refuse(
         address,
         `has changed since its review: the reviewed output was of job ${job}`,
-        'review its current output',
+        'review the current output of the step',
       );
     }
     const gate = gateOf.get(address);

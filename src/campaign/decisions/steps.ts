@@ -120,7 +120,7 @@ export async function forget(
       const step = situation.byAddress.get(address)?.step;
       const record = lock.steps.get(address);
       if (record === undefined) {
-        return refuse(address, 'has no purchase', way('to see what every step has', call('plan', '--all')));
+        return refuse(address, 'has no purchase', way('to list every step', call('plan', '--all')));
       }
       return forgetRecord(record, {
         force: chosen.force === true,

@@ -66,7 +66,7 @@ export async function carryOnEngine(
   const access = requireAccess(opened.environment);
   const engine = await openEngine(options.engine.url, access, {
     onAway: (error) =>
-      tell({ is: 'notice', text: `the engine does not answer: ${error.message}; the run waits for it` }),
+      tell({ is: 'notice', text: `the engine does not answer: ${error.message}; the run waits for the engine` }),
     onBack: () => tell({ is: 'notice', text: 'the engine answers again' }),
     signal: leaving.signal,
   });
@@ -244,8 +244,8 @@ function attachedText({ submitted, origin, state }: RunRecord, shown: string): s
   const from = `${origin.user === '' ? '' : `${origin.user} on `}${origin.host}`;
   const how =
     state === 'ended'
-      ? 'it has ended meanwhile'
-      : 'it goes on as it was submitted, without other options and later changes';
+      ? 'the run has ended since'
+      : 'the run continues as submitted, without other options or later changes';
   return `attached to the run on ${shown} that ${from} submitted at ${submitted.toISOString()}: ${how}`;
 }
 
@@ -329,18 +329,13 @@ function submissionOf(
 function refuseHere({ sandbox }: Pick<OpenCampaign, 'sandbox'>, { review }: Pick<ApplyTerms, 'review'>): void {
   if (review === true) {
     const message = '--review and --engine cannot be combined: with an engine, gates are decided between two runs';
-    throw wrongOptions(
-      message,
-      'leave --review out, or the engine (--engine, MEDIABATCH_ENGINE)',
-      '--review',
-      '--engine',
-    );
+    throw wrongOptions(message, 'remove --review or the engine (--engine, MEDIABATCH_ENGINE)', '--review', '--engine');
   }
   if (!sandbox) return;
   throw new CampaignError({
     code: 'MB3000',
-    message: '--sandbox and --engine cannot be combined: workers do not reach the service in this process',
-    hint: way('remove --sandbox, and use this service', call('sandbox')),
+    message: '--sandbox and --engine cannot be combined: workers cannot reach the sandbox of this process',
+    hint: way('remove --sandbox, and start a sandbox that workers can reach', call('sandbox')),
     options: ['--sandbox', '--engine'],
   });
 }
@@ -350,8 +345,8 @@ function refuseOtherEngine(note: { engine: string; account: string }, { shown, a
   const other = note.engine === shown ? 'with another key, or for another address of the service' : `on ${note.engine}`;
   throw new CampaignError({
     code: 'MB3704',
-    message: `this campaign has a run ${other}`,
-    hint: 'attach to that run first; nothing was sent',
+    message: `this campaign has an open run ${other}`,
+    hint: 'attach to the open run first; nothing was sent',
     lock: note.engine,
   });
 }
@@ -359,10 +354,10 @@ function refuseOtherEngine(note: { engine: string; account: string }, { shown, a
 function lostRun(run: string, { shown }: Engine): CampaignError {
   return new CampaignError({
     code: 'MB3702',
-    message: `${shown} does not know the run ${run}, which this campaign was submitted as`,
+    message: `${shown} has no record of run ${run} of this campaign`,
     hint: [
-      'nothing was sent; if its database was recreated, what the run has bought since is in no lock',
-      way('to see it', call('list jobs', '--unknown')),
+      'nothing was sent; if the engine database was recreated, no lock contains the purchases of the run since then',
+      way('to list purchases that no lock contains', call('list jobs', '--unknown')),
       way('to release the campaign', call('unlock', '--id', run)),
     ],
   });
@@ -372,8 +367,8 @@ function refuseNamesake(header: RunHeader, { campaign, origin }: RunRecord, grap
   if (isOfGraph(header, graph)) return;
   throw new CampaignError({
     code: 'MB3704',
-    message: `another campaign named ${campaign} has an open run on ${shown}: ${origin.host}:${origin.manifest}, with none of these steps`,
-    hint: 'idempotency keys contain the campaign name: rename one of the two campaigns, or wait until that run has ended. Nothing was sent',
+    message: `another campaign named ${campaign} has an open run on ${shown}: ${origin.host}:${origin.manifest}, with none of the steps of this manifest`,
+    hint: 'idempotency keys contain the campaign name: rename one of the campaigns, or wait until the open run has ended. Nothing was sent',
     lock: shown,
   });
 }

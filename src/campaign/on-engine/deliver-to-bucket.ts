@@ -14,7 +14,7 @@ export async function bucketPlace(
 ) {
   const place = parseS3(to);
   if (place === undefined) {
-    throw wrongOptions(`--to ${to} names no bucket`, 'write it as in --to s3://shop/spring', '--to');
+    throw wrongOptions(`--to ${to} names no bucket`, 'add the bucket, for example --to s3://shop/spring', '--to');
   }
   const bucket = await Bucket.open(place.bucket, { env, clock: systemClock });
   const asking = <T>(work: () => Promise<T>): Promise<T> =>

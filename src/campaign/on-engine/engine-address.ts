@@ -8,8 +8,8 @@ export function engineOf(given: string | undefined, env: NodeJS.ProcessEnv): str
   if (given?.trim() === '')
     throw new CampaignError({
       code: 'MB3705',
-      message: '--engine is empty, and names no engine',
-      hint: 'leave it out, or give the address of the database: postgres://user@host:5432/database',
+      message: '--engine is empty, so no engine is selected',
+      hint: 'omit --engine, or give the address of the database: postgres://user@host:5432/database',
     });
   return given ?? (env.MEDIABATCH_ENGINE?.trim() || undefined);
 }
@@ -19,7 +19,7 @@ export function requireEngine(given: string | undefined, env: NodeJS.ProcessEnv)
   if (engine !== undefined) return engine;
   throw new CampaignError({
     code: 'MB3705',
-    message: 'no engine is named: neither --engine nor MEDIABATCH_ENGINE is given',
+    message: 'no engine is selected: neither --engine nor MEDIABATCH_ENGINE is set',
     hint: 'give the address of the database: MEDIABATCH_ENGINE=postgres://user@host:5432/database',
   });
 }

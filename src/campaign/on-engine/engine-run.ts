@@ -136,7 +136,7 @@ async function askEngine(campaign: OpenCampaign, note: EngineNote, { force, env 
       name: 'mediabatch-unlock',
       most: 1,
       onAway: ({ message }) =>
-        tell({ is: 'notice', text: `the engine does not answer: ${message}; unlock waits for it` }),
+        tell({ is: 'notice', text: `the engine does not answer: ${message}; unlock waits for the engine` }),
     });
     return await endThere(database, note.run, { campaign, force });
   } catch (why) {

@@ -39,19 +39,21 @@ export async function storeOfRun(
   const notice = (text: string) => tell({ is: 'notice', text });
   if (run.store === null) {
     if (name !== undefined)
-      notice('that run was submitted without --store: its files are saved here, while this watches');
+      notice(
+        'the run was submitted without --store: its files are saved on this machine while this command watches the run',
+      );
     return undefined;
   }
   if (name === undefined) {
-    notice('no --store is given: files that workers put into the store of that run stay there');
+    notice('no --store is given: files in the store of the run are not downloaded to this machine');
     return 'stay';
   }
   const store = await findStore(name);
   if (store?.id === run.store) return store.filesOf(run.campaign);
   throw new CampaignError({
     code: 'MB3705',
-    message: `the run was submitted with another --store than ${name}`,
-    hint: 'give that store; without --store the run is watched, and a later `apply` fetches its files. Nothing was sent',
+    message: `the run was submitted with a --store other than ${name}`,
+    hint: 'give the store of the run; without --store, this command watches the run, and a later `apply` fetches the files. Nothing was sent',
   });
 }
 
@@ -132,7 +134,7 @@ export class FileBringer {
   readonly #queue = new Places(atOnce);
   readonly #brought = new Map<string, Promise<void>>();
   readonly missing: string[] = [];
-  trouble = 'the store does not have the bytes that the lock names';
+  trouble = 'the store has no file with the content that the lock records';
 
   constructor(ways: Ways) {
     this.#ways = ways;
@@ -197,5 +199,5 @@ async function* checked(
     digest.update(chunk);
     yield chunk;
   }
-  if (digest.digest('hex') !== sha256) throw new Error(`${path} has other bytes in the store`);
+  if (digest.digest('hex') !== sha256) throw new Error(`${path} has different content in the store`);
 }

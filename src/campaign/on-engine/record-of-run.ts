@@ -76,7 +76,7 @@ export async function giveBackLost(
   const [, ...lines] = writeLines(lock);
   await giveBack(database, { id: run.id, server: found.server }, lines);
   if (found.is === 'an older copy') {
-    const text = `${shown} has an older copy of this run, or another server took over, and this lock may not have all its records: its workers buy nothing more for it unless its store shows that nothing is missing`;
+    const text = `${shown} has an older copy of this run, or another server took over, and this lock may lack records of the run: the workers buy nothing more for the run unless its store proves that nothing is missing`;
     const hint = [
       'to restore missing records, apply in the clone that watched the run',
       way('to list purchases that no lock contains', call('list jobs', '--unknown')),
@@ -84,7 +84,7 @@ export async function giveBackLost(
     return tell({ is: 'notice', text, hint });
   }
   const why = run.error === null ? 'did not have all purchases' : 'had deferred the run';
-  const text = `${shown} ${why}: it received the records of this lock, and its workers continue from there`;
+  const text = `${shown} ${why}: this command sent the records of this lock to the engine, and the workers continue the run`;
   tell({ is: 'notice', text });
 }
 

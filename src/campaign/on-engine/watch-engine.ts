@@ -110,7 +110,7 @@ async function follow(
     if (record === undefined) throw unknownRun(run, engine.shown);
     if (record === 'left' || record.error === null) return record;
     if (record.state === 'open') throw putAside(record.error, { run, shown: engine.shown, lock: paths.lock });
-    const text = `the run was ${record.error}: its purchases are in this lock, and the next \`apply\` continues from there`;
+    const text = `the run was ${record.error}: its purchases are in this lock, and the next \`apply\` continues from this lock`;
     tell({ is: 'notice', text });
     return record;
   } finally {
@@ -148,7 +148,7 @@ export async function tellOfNoWorker(
 ): Promise<void> {
   const { run, storeName, signal, tell } = options;
   const place = storeName === undefined ? '' : ' with the same --store';
-  const hint = way(`to start one, on any machine${place}`, call('worker'));
+  const hint = way(`to start a worker, on any machine${place}`, call('worker'));
   for (let vain = 0; !signal.aborted; ) {
     const { runs } = await readEngineState(database, { isCounted: false });
     const own = runs.find(({ id }) => id === run);
@@ -161,26 +161,29 @@ export async function tellOfNoWorker(
 }
 
 function lackText(lacks: NonNullable<EngineRun['lacks']>, shown: string): string {
-  if (lacks === 'worker') return `no worker of this account runs on ${shown}: the run waits until one is started`;
-  if (lacks === 'leader') return `no worker on ${shown} leads this account: create requests wait until one does`;
-  return `none of the workers of this account on ${shown} can carry out the run: their store or version differs; the run waits for a worker that has both`;
+  if (lacks === 'worker') return `no worker of this account runs on ${shown}: the run waits until a worker is started`;
+  if (lacks === 'leader') return `no worker on ${shown} leads this account: create requests wait until a worker leads`;
+  return `none of the workers of this account on ${shown} can execute the run, because their store or version differs; the run waits for a worker with the same store and version`;
 }
 
 function pausedText(by: string): string {
   const who = by === '' ? '' : ` by ${by}`;
-  return `the run is paused${who}: nothing new is sent, and what runs is collected, until \`mediabatch resume\``;
+  return `the run is paused${who}: no new requests are sent, and running jobs are collected, until \`mediabatch resume\``;
 }
 
 function putAside(error: string, { run, shown, lock }: { run: string; shown: string; lock: string }): CampaignError {
   return new CampaignError({
     code: 'MB3704',
-    message: `the workers on ${shown} cannot go on with this run: ${error}`,
+    message: `the workers on ${shown} cannot continue this run: ${error}`,
     hint: [
       way(
-        'it stays open, nothing is lost, and it is tried again each minute; to attach again, and send it the records of this lock',
+        'the run stays open, nothing is lost, and the workers try again each minute; to attach again, and send the records of this lock to the engine',
         call('apply'),
       ),
-      way('to end the run, and continue here with its known purchases', call('unlock', '--id', run, '--force')),
+      way(
+        'to end the run, and continue on this machine with its known purchases',
+        call('unlock', '--id', run, '--force'),
+      ),
     ],
     lock,
   });
@@ -189,11 +192,11 @@ function putAside(error: string, { run, shown, lock }: { run: string; shown: str
 function unknownRun(run: string, shown: string): CampaignError {
   return new CampaignError({
     code: 'MB3702',
-    message: `${shown} does not know the run ${run} of this campaign`,
+    message: `${shown} has no record of run ${run} of this campaign`,
     hint: [
       'if the database was restored from a backup or recreated, purchases since then may be unrecorded',
-      way('to look for it', call('list jobs', '--unknown')),
-      way('then remove the note', call('unlock', '--id', run)),
+      way('to list purchases that no lock contains', call('list jobs', '--unknown')),
+      way('then release the campaign', call('unlock', '--id', run)),
     ],
   });
 }
@@ -217,13 +220,12 @@ async function bringRest(
   await bringer?.end();
   const missing = bringer?.missing ?? notHere.map(({ output }) => output.path);
   if (missing.length === 0) return { missing: 0, isShort: false };
-  const where = missing.length === 1 ? 'it is' : 'they are';
   const elsewhere =
     record.store === null
-      ? 'where another `apply` was attached to the run'
-      : 'in the store of the run, and no --store was given';
-  const why = bringer?.trouble ?? `${where} ${elsewhere}`;
-  const text = `${shortList(missing, mostNamed)} did not come here: ${why}. The next \`apply\` fetches what is missing, for 0 credits`;
+      ? 'the files are where another `apply` was attached to the run'
+      : 'the files are in the store of the run, and no --store was given';
+  const why = bringer?.trouble ?? elsewhere;
+  const text = `files not downloaded to this machine: ${shortList(missing, mostNamed)}; ${why}. The next \`apply\` fetches missing files for 0 credits`;
   campaign.tell({ is: 'notice', text });
   return { missing: missing.length, isShort: bringer !== undefined || record.store === null };
 }
@@ -235,5 +237,5 @@ function doneWithoutRecord(lock: Lock, outcomes: { readonly [step: string]: stri
 }
 
 function lostText(steps: readonly string[]): string {
-  return `the engine has lost its records of ${shortList(steps, mostNamed)}: \`list jobs --unknown\` finds paid jobs before their steps are bought again`;
+  return `the engine has lost its records of ${shortList(steps, mostNamed)}: find the paid jobs with \`list jobs --unknown\` before these steps are bought again`;
 }

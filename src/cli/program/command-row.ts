@@ -192,7 +192,7 @@ function readerOf(takes: OptionDetails['takes'], range: Range = { least: 0 }): R
 /** Throws for a value that starts with `-`, because the user probably forgot the path. */
 function readPath(text: string): string {
   if (/^--\w/.test(text))
-    throw new InvalidArgumentError(`give a path before ${text} (for a file of that name: ./${text})`);
+    throw new InvalidArgumentError(`give a path before ${text} (for a file with this name: ./${text})`);
   return text;
 }
 

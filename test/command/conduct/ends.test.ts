@@ -140,7 +140,7 @@ function expectRefused({ code, err }: Pick<CommandResult, 'code' | 'err'>, run: 
   expect(code, err).toBe(75);
   expect(err).toContain(`another run holds campaign.lock.jsonl: process ${run.child.pid}`);
   // It lives, so nothing is to be unlocked.
-  expect(err).toContain(`or end it: it is process ${run.child.pid} of this machine`);
+  expect(err).toContain(`or end process ${run.child.pid} on this machine`);
   expect(err).not.toContain('mediabatch unlock');
 }
 

@@ -180,7 +180,7 @@ tasks:
       expect(await place.run(command, 'campaign.yaml')).toMatchObject({ code: 64 });
       const typo = await place.run(command, 'campaign.yaml', 'hera');
       expect(typo).toMatchObject({ code: 64 });
-      expect(typo.err).toContain('near it: hero@lamp');
+      expect(typo.err).toContain('similar: hero@lamp');
     });
   });
 });
@@ -312,7 +312,7 @@ tasks:
         'say/1': [{ jobId: 's1', credits: undefined }],
         'say/2': [{ jobId: 's2', credits: undefined }],
       });
-      expect(err).toContain('no list of its image jobs; apply finds image jobs of the last 24 hours by itself');
+      expect(err).toContain('cannot list image jobs; apply finds image jobs of the last 24 hours by their');
       expect(seen.every((operation) => operation.startsWith('GET'))).toBe(true);
       const again = await place.run('adopt', 'campaign.yaml', '--yes');
       expect(again).toMatchObject({ code: 0 });

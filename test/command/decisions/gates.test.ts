@@ -77,7 +77,7 @@ tasks:
       const misspelt = await trial.run(['reject', 'campaign.yaml', 'hero/1', '--reason', 'licht']);
       expect([misspelt.code, misspelt.err]).toEqual([
         64,
-        expect.stringContaining('did you mean `light`? its reasons: light, bed; other words go into --note'),
+        expect.stringContaining('did you mean `light`? allowed reasons: light, bed; use --note for other words'),
       ]);
       expect(await decide(trial, 'reject', 'hero/2', '--dry-run')).toContain('; gives up poster, card, 4 credits');
       expect(await decide(trial, 'pick', '-s', 'hero/3', '--replace')).toContain(
@@ -165,7 +165,7 @@ tasks:
       const text = JSON.stringify({ ...document, totals: { ...document.totals, afterPicks: undefined } });
       trial.write('q.plan.json', text);
       const forged = await trial.run(['apply', 'q.plan.json']);
-      expect(forged.err).toContain('what follows its gates does not add up to its total');
+      expect(forged.err).toContain('the steps after its gates do not add up to their total');
     });
   });
 

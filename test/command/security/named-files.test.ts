@@ -358,7 +358,7 @@ tasks:
     const before = ['unshare', '--mount', 'sh', '-c', script, 'sh', process.execPath, bin];
     await expectOnlyLooking(folder, before);
     const { said } = await run([...before, 'plan', 'campaign.yaml'], folder);
-    expect(said).toContain('the folder output cannot be written, and pic@a is to be saved there: apply would end with');
+    expect(said).toContain('the folder output is not writable, so pic@a cannot be saved: apply would end with');
     for (const words of writing) expect((await run([...before, ...words.split(' ')], folder)).code, words).toBe(73);
   });
 

@@ -43,7 +43,7 @@ test.each([
   expect(() => requireAccess(environment)).toThrow(message);
   expect(() => requireAccess(environment)).toThrow(
     expect.objectContaining({
-      failure: expect.objectContaining({ hint: expect.stringContaining('.env has the value') }),
+      failure: expect.objectContaining({ hint: expect.stringContaining('.env contains the value') }),
     }),
   );
 });
@@ -65,7 +65,9 @@ test('what a program says when it fails is shown, what it prints never', () => {
   } catch (error) {
     said = String(error);
   }
-  expect(said).toContain('MEDIABATCH_API_KEY_COMMAND returned no API key: it ended with 7, and said: vault is locked');
+  expect(said).toContain(
+    'MEDIABATCH_API_KEY_COMMAND returned no API key: it ended with 7; error output: vault is locked',
+  );
   expect(said).not.toContain(key);
   expect(() => keyFromCommand(node(''))).toThrow('it printed nothing');
   expect(() => keyFromCommand('no-such-program-here')).toThrow('it ended with 127');
@@ -93,15 +95,15 @@ test('the program runs when the key is wanted, once, and from the environment on
   expect(requireAccess(readEnvironment(env, folder))).toEqual({ baseUrl: url, token: key });
   expect(requireAccess(readEnvironment({ ...env, MEDIABATCH_API_KEY: 'own' }, folder)).token).toBe('own');
   writeFileSync(join(folder, '.env'), `MEDIABATCH_BASE_URL=${url}\nMEDIABATCH_API_KEY_COMMAND=touch owned\n`);
-  expect(() => requireAccess(readEnvironment({}, folder))).toThrow('it stands in .env');
+  expect(() => requireAccess(readEnvironment({}, folder))).toThrow('a command in .env is not run');
 });
 
 test('a missing file is distinguished from one without picks', async () => {
   const path = makeFolder();
   const [none, bad] = [join(path, 'none.json'), join(path, 'bad.json')];
   writeFileSync(bad, '{}');
-  await expect(readPicks(none)).rejects.toThrow(`--from ${none} is not there`);
-  await expect(readPicks(bad)).rejects.toThrow(`--from ${bad} is not a file of picks`);
+  await expect(readPicks(none)).rejects.toThrow(`--from ${none} does not exist`);
+  await expect(readPicks(bad)).rejects.toThrow(`--from ${bad} is not a picks file`);
 });
 
 const saved = { manifest: 'campaign.yaml', options: {}, steps: '0'.repeat(64), purchases: {} };

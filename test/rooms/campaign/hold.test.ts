@@ -168,10 +168,10 @@ tasks:
     write('campaign.lock.jsonl', '');
     // Another machine: its journal is empty.
     process.env.XDG_STATE_HOME = path('home');
-    expect(await told()).toContain('git has it with 1 job');
+    expect(await told()).toContain('git has a version of the lock with 1 job');
     git('rm', '-q', '-f', 'campaign.lock.jsonl');
     git('commit', '-qm', 'removed');
-    expect(await told()).toMatch(/commit [0-9a-f]+ has it with 1 job/);
+    expect(await told()).toMatch(/commit [0-9a-f]+ has a version of the lock with 1 job/);
   });
 });
 

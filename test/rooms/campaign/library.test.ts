@@ -214,7 +214,7 @@ test('a listener that throws gets no more events, and the run goes on', async ()
     },
   });
   expect([result.exit, heard]).toEqual([0, 1]);
-  expect(told).toContain('events are no longer reported, because their listener threw: broken');
+  expect(told).toContain('events are no longer reported, because the event listener threw: broken');
 });
 
 test('the key is in nothing that is printed or serialized', async () => {

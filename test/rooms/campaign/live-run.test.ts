@@ -80,7 +80,7 @@ describe('a run during which people decide', () => {
     campaign.service.creditsOf = (body) => (body.includes('it turns') ? 9 : 2);
     const run = await campaign.run(whoSay(campaign, { 'hero@a/1': 'picked' }, { 'hero@b/1': 'picked' }));
     expect(prompts(campaign).filter((prompt) => prompt === 'it turns')).toHaveLength(1);
-    expect(told(run)).toContain('film@b: is left for the next run: it now costs 9, and the plan allows 5 at most');
+    expect(told(run)).toContain('film@b: is skipped in this run: it now costs 9, and the plan allows 5 at most');
     expect(blockedIn(run)).toEqual({ 'film@b': 'budget' });
   });
 
@@ -168,7 +168,7 @@ describe('a run during which people decide', () => {
     expect(steps.get('film@a')?.purchases[0]?.request).toMatchObject({ image: { $ref: fingerprintOf('hero@a/1') } });
     expect(steps.get('film@b')?.purchases[0]?.request).toMatchObject({ image: { $ref: fingerprintOf('hero@b/2') } });
     expect(told(run)).toEqual([
-      'film@a: its input is no longer picked; it stays, and the next run makes this step again for 5 credits',
+      'film@a: its input is no longer picked; the current output stays, and the next run creates this step again for 5 credits',
     ]);
     expect(campaign.plan().rows.filter(({ action }) => action !== 'keep')).toMatchObject([
       { address: 'film@a', action: 'redo', credits: 5 },
@@ -248,7 +248,7 @@ tasks:
       expect(blockedIn(run)).toEqual({ film: 'gate', end: 'gate', share: 'gate' });
       expect(run.carriedOut.totals.posts).toBeUndefined();
       expect(told(run)).toEqual([
-        'film: is left (and 2 more like it): its input is no longer picked; plan shows the result',
+        'film: is skipped (and 2 more steps): its input is no longer picked; run plan to see what changes',
       ]);
     });
 

@@ -180,7 +180,7 @@ test('I46 a client that attaches gives an open run what only the lock here knows
   await here.giveBack(run, lockOf(1, 2, 3));
   expect(Number(await epoch())).toBeGreaterThan(Number(before));
   expect((await readAllLines(db, id)).join('')).toContain('job-3');
-  expect(said.join()).toContain('it received the records of this lock');
+  expect(said.join()).toContain('this command sent the records of this lock');
 });
 
 test('lines are marked when they are durable, and again after a store was away', async () => {

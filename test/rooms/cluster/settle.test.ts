@@ -94,7 +94,7 @@ test('an attached command prints why a run was deferred; what it has bought is i
     db.query('UPDATE mediabatch.run SET error = $2 WHERE id = $1', [id, error]);
   const { watched, has, lock, id } = await watch({ before });
   await expect(watched).rejects.toMatchObject({
-    failure: { code: 'MB3704', message: `the workers on x cannot go on with this run: ${error}`, lock },
+    failure: { code: 'MB3704', message: `the workers on x cannot continue this run: ${error}`, lock },
   });
   expect(has('job-1')).toBe(true);
   expect(readEngineNote(lock)).toMatchObject({ run: id });
@@ -113,7 +113,7 @@ test.each([
   });
   expect(await watched).toMatchObject({ exit, end: { exit, ...(exit === 3 && { unsaved: 1 }) } });
   const where = store === null ? 'where another `apply` was attached' : 'in the store of the run';
-  expect(said.join()).toContain(`output/hero-1.png did not come here: it is ${where}`);
+  expect(said.join()).toContain(`files not downloaded to this machine: output/hero-1.png; the files are ${where}`);
 });
 
 /** Watches a run that goes on, once its first line has come. */

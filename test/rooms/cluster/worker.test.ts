@@ -285,7 +285,7 @@ test('that the last worker has ended is told, each time', async () => {
 test('a worker that has another store, or another version, takes nothing of the run: that is told', async () => {
   const [store, version] = await Promise.all([toldOf({ store: 'other' }), toldOf({ protocol: 2 })]);
   const why = expect.stringMatching(
-    /^none of the workers of this account on here can carry out the run: their store or version differs/,
+    /^none of the workers of this account on here can execute the run, because their store or version differs/,
   );
   expect(store).toMatchObject([{ text: why }]);
   expect(version).toMatchObject([{ text: why }]);

@@ -404,7 +404,9 @@ describe('the account', () => {
     const account = new Account({ caps, spentBefore: 0, approved: { totals: { ceiling: 8 }, orders } });
     const song = () => account.reserve('song', { class: 'song', credits: 5 }, { isSent: true }).is;
     expect(['a', 'b'].map((name) => account.reserve(name, unknown(name)).is)).toEqual(['reserved', 'later']);
-    expect(account.settle('a', 8)).toContain('the rest would cost 8, and nothing is left of the approved total (a)');
+    expect(account.settle('a', 8)).toContain(
+      'the remaining steps would cost 8, and nothing is left of the approved total (a)',
+    );
     expect(song()).toBe('later');
     expect(account.reserve('b', unknown('b')).is).toBe('over-plan');
     expect(song()).toBe('over-budget');

@@ -79,7 +79,7 @@ describe('a create of a listed kind whose answer was lost', () => {
     expect(result.outcomes).toEqual({ v1: 'unresolved' });
     expect(campaign.service.creates).toHaveLength(1);
     const finished = result.events.find(({ event }) => event === 'step-finished');
-    expect(finished).toMatchObject({ error: expect.stringContaining('it is not known whether the list shows') });
+    expect(finished).toMatchObject({ error: expect.stringContaining('the list shows no recorded job') });
     expect(finished).toMatchObject({ error: expect.stringContaining(campaign.service.ledger[0]?.jobId ?? '?') });
   });
 

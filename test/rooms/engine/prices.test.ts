@@ -74,7 +74,7 @@ describe('a charge above what the plan says', () => {
     expect(events).toContainEqual({
       event: 'noticed',
       address: 'pic@p1',
-      message: `was charged 3, and the plan says 2 at most (${image})`,
+      message: `was charged 3, but the plan allows at most 2 (${image})`,
     });
     expect(stops(events)).toEqual([['price', image]]);
     expect(gate.hasHeldPrices).toBe(true);
@@ -131,7 +131,7 @@ describe('what was agreed to is a cap', () => {
       expect(run.events).toContainEqual({
         event: 'noticed',
         address: 'pic@p1',
-        message: `was charged 3, where 1 was expected: the rest would cost 15, and 5 is left of the approved total (${image})`,
+        message: `was charged 3, but 1 was expected: the remaining steps would cost 15, and 5 is left of the approved total (${image})`,
       });
       // The next plan knows the charge, and is agreed to as it is.
       const next = await campaign.run({ concurrency });
@@ -171,7 +171,7 @@ describe('what was agreed to is a cap', () => {
     expect(run.events).toContainEqual({
       event: 'noticed',
       address: 'pic@p2',
-      message: `was charged 80, where 4 was expected: the rest would cost 640, and nothing is left of the approved total (${image})`,
+      message: `was charged 80, but 4 was expected: the remaining steps would cost 640, and nothing is left of the approved total (${image})`,
     });
   });
 
@@ -182,7 +182,7 @@ describe('what was agreed to is a cap', () => {
     expect(run.events).toContainEqual({
       event: 'noticed',
       address: 'pic@p1',
-      message: `was charged 3, which nobody could estimate: the others would come to 27, which needs a new approval (${image})`,
+      message: `was charged 3, which could not be estimated: the remaining purchases would cost 27, which needs a new approval (${image})`,
     });
     const single = new TestCampaign(images(1));
     expect(stops((await single.run({ asksAgain: true })).events)).toEqual([]);

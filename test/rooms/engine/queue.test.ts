@@ -201,7 +201,7 @@ describe('what fails alike', () => {
         because: 'alike',
         detail: expect.stringMatching(
           new RegExp(
-            `^pic: the first ${bought} all failed: render .* failed after .*; ${40 - bought} not bought \\(${3 * (40 - bought)} credits\\)$`,
+            `^pic: the first ${bought} steps failed: render .* failed after .*; steps not bought: ${40 - bought} \\(${3 * (40 - bought)} credits\\)$`,
           ),
         ),
       },

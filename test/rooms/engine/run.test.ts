@@ -728,6 +728,8 @@ test('a lock edited to the highest generation: nothing is sent that could not be
   const lock = campaign.file.read();
   for (const { purchases } of lock.steps.values()) for (const one of purchases) one.generation = mostRevision;
   campaign.file.text = writeLock(lock);
-  await expect(campaign.run({ redo: ['pic@p1'] })).rejects.toThrow('the highest there is: lower it in the lock');
+  await expect(campaign.run({ redo: ['pic@p1'] })).rejects.toThrow(
+    'the highest possible value: lower the generation in the lock',
+  );
   expect(campaign.service.ledger).toHaveLength(1);
 });

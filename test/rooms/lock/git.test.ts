@@ -236,7 +236,7 @@ describe('a lock that is no list of lines any more', () => {
     expect(first?.message).toMatch(/^campaign\.lock\.jsonl:\d+: /);
     expect(first?.message).toContain(says);
     expect(first?.hint).toContainEqual(
-      way('Nothing was sent; to put the file back', shell('git', 'restore', 'campaign.lock.jsonl')),
+      way('Nothing was sent; to restore the file', shell('git', 'restore', 'campaign.lock.jsonl')),
     );
     expect(reading.tornTailAt).toBeUndefined();
   });

@@ -20,7 +20,7 @@ describe('what a reader is told about a file, to the letter:', () => {
     expect(told(`${header}${line.replace('hero@de', 'ü')}{"x\n`)).toMatchInlineSnapshot(`
       [
         "MB2001 error 3:1 (222) to 3:4 (225): campaign.lock.jsonl:3: the line is not JSON: "{\\"x"",
-        "Nothing was sent; to put the file back: {"shell":["git","restore","campaign.lock.jsonl"]}",
+        "Nothing was sent; to restore the file: {"shell":["git","restore","campaign.lock.jsonl"]}",
         "or repair this line by hand",
       ]
     `);
@@ -30,8 +30,8 @@ describe('what a reader is told about a file, to the letter:', () => {
     expect(told(line)).toMatchInlineSnapshot(`
       [
         "MB2001 error 1:1 (0) to 1:1 (0): campaign.lock.jsonl:1: the file has records but no header line, so its version is not known",
-        "Nothing was sent; to put the file back: {"shell":["git","restore","campaign.lock.jsonl"]}",
-        "or put {"mediabatch":"lock","version":2} back as its first line",
+        "Nothing was sent; to restore the file: {"shell":["git","restore","campaign.lock.jsonl"]}",
+        "or put {"mediabatch":"lock","version":2} back as the first line of the file",
       ]
     `);
   });
@@ -42,9 +42,9 @@ describe('what a reader is told about a file, to the letter:', () => {
     expect(told(two('b2', 'a1'))).toMatchInlineSnapshot(`
       [
         "MB2003 error 1:1 (0) to 1:1 (0): campaign.lock.jsonl mixes records of different services (header lines 1 and 11)",
-        "Nothing was sent. If they are one service that has a new address, add --service-moved",
-        "if they are two, use a separate lock for each: --lock FILE",
-        "to see the lock of a branch, as in: {"shell":["git","show","main:./campaign.lock.jsonl"]}",
+        "Nothing was sent. If the records belong to one service with a new address, add --service-moved",
+        "if they belong to different services, use a separate lock for each service: --lock FILE",
+        "to see the lock of a branch, for example: {"shell":["git","show","main:./campaign.lock.jsonl"]}",
       ]
     `);
     expect(read(two('b2', 'a1')).lock.service).toBe('a1');
@@ -56,8 +56,8 @@ describe('what a reader is told about a file, to the letter:', () => {
       told(`${line}{"mediabatch":"lock","version":3}\n{"mediabatch":"lock","version":4}\n`),
     ).toMatchInlineSnapshot(`
       [
-        "MB2002 error 2:1 (194) to 2:34 (227): campaign.lock.jsonl was made by a newer mediabatch: its version is 3, and this one reads up to version 2",
-        "Nothing was sent and the file was not touched. Update mediabatch to the version that wrote it",
+        "MB2002 error 2:1 (194) to 2:34 (227): campaign.lock.jsonl was made by a newer mediabatch: the lock has version 3, and this mediabatch reads up to version 2",
+        "Nothing was sent and the file was not touched. Update mediabatch to the version that wrote the file",
       ]
     `);
   });
@@ -66,7 +66,7 @@ describe('what a reader is told about a file, to the letter:', () => {
     expect(told(`${header}${line}{"address":"he`)).toMatchInlineSnapshot(`
       [
         "MB2004 warning 3:1 (228) to 3:1 (228): campaign.lock.jsonl ends in an incomplete line (line 3), as after an interrupted write; its 14 bytes are ignored",
-        "A run was probably cut off while it wrote. No request leaves before its line is complete, so nothing is lost",
+        "A run was probably interrupted while it wrote. No request is sent before its line is complete, so nothing is lost",
       ]
     `);
   });
@@ -76,12 +76,12 @@ describe('what a reader is told about a file, to the letter:', () => {
     expect(messages).toMatchInlineSnapshot(`
       [
         [
-          "MB2004 warning 3:1 (228) to 3:8 (235): campaign.lock.jsonl holds merge conflict markers (line 3); the records of both sides are taken",
-          "No purchase is lost. The next run writes the file without them; "*.lock.jsonl merge=union" in .gitattributes avoids them",
+          "MB2004 warning 3:1 (228) to 3:8 (235): campaign.lock.jsonl holds merge conflict markers (line 3); the records of both sides are used",
+          "No purchase is lost. The next run removes the markers; "*.lock.jsonl merge=union" in .gitattributes avoids conflicts",
         ],
         [
-          "MB2004 warning 2:1 (34) to 2:10 (43): campaign.lock.jsonl holds merge conflict markers (line 2 and 2 more); the records of both sides are taken",
-          "No purchase is lost. The next run writes the file without them; "*.lock.jsonl merge=union" in .gitattributes avoids them",
+          "MB2004 warning 2:1 (34) to 2:10 (43): campaign.lock.jsonl holds merge conflict markers (line 2 and 2 more); the records of both sides are used",
+          "No purchase is lost. The next run removes the markers; "*.lock.jsonl merge=union" in .gitattributes avoids conflicts",
         ],
       ]
     `);
@@ -93,9 +93,9 @@ describe('what a reader is told about a file, to the letter:', () => {
     expect([...two, ...seven]).toMatchInlineSnapshot(`
       [
         "MB2006 warning: hero@de was paid for twice in campaign.lock.jsonl: job-1 (done, charge unknown) and job-2 (failed, 1 credit)",
-        "The lock keeps all of these jobs, and the one named first is used. Nothing more is paid for this step",
+        "The lock keeps all these jobs, and the first job is used. Nothing more is paid for this step",
         "MB2006 warning: hero@de was paid for 7 times in campaign.lock.jsonl: job-1 (done, 1 credit) and job-2 (done, 2 credits) and job-3 (done, 3 credits) and job-4 (done, 4 credits) and job-5 (done, 5 credits) and 2 more",
-        "The lock keeps all of these jobs, and the one named first is used. Nothing more is paid for this step",
+        "The lock keeps all these jobs, and the first job is used. Nothing more is paid for this step",
       ]
     `);
     const five = read(header + [1, 2, 3, 4, 5].map((n) => job(`job-${n}`)).join('')).diagnostics;
@@ -119,7 +119,7 @@ describe('what a reader is told about a file, to the letter:', () => {
 
 describe('a header is refused, with the reason,', () => {
   it.each([
-    ['a version in quotes', '"version":"1"', 'has a "version" that is not a whole number from 1 up: "1"'],
+    ['a version in quotes', '"version":"1"', 'has a "version" that is not a whole number of at least 1: "1"'],
     ['a version before the first release', '"version":1', 'has version 1, which no release of mediabatch has written'],
     ['a service that is a number', '"version":2,"service":7', 'has a "service" that is not a digest: 7'],
     ['a space before a service', '"version":2,"service":" a"', 'has a "service" that is not a digest: " a"'],

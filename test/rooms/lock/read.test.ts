@@ -168,7 +168,7 @@ describe('damage', () => {
     expect(diagnostic?.message).toContain('campaign.lock.jsonl:2: the line ');
     expect(diagnostic?.message).toContain(says);
     expect(diagnostic?.hint).toContainEqual(
-      way('Nothing was sent; to put the file back', shell('git', 'restore', 'campaign.lock.jsonl')),
+      way('Nothing was sent; to restore the file', shell('git', 'restore', 'campaign.lock.jsonl')),
     );
     expect(diagnostic?.message).toMatch(/^[ -~…]+$/);
     expect(reading.lock.steps.size).toBe(1);

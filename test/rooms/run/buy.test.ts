@@ -137,7 +137,7 @@ describe('a create without a plain answer', () => {
   });
 
   it('is unresolved when it is interrupted before the answer is known', async () => {
-    const error = 'interrupted before its answer was known';
+    const error = 'interrupted before the answer arrived';
     const stopping = await buy([ambiguous], { onSleep: (_ms, abort) => abort() });
     expect(stopping.end).toEqual({ outcome: 'unresolved', credits: null, error, recoverable: true });
     expect(stopping.told).toEqual([intended, ['doubt']]);
@@ -155,7 +155,7 @@ describe('a create without a plain answer', () => {
     const facts = { send: { ...sent, since: '2029-12-30T00:00:00Z' } };
     const begin: Begin = { do: 'go', reserved: 3, open: facts.send };
     const { end, sent: creates, told } = await buy([accepted], { begin, facts });
-    const error = 'the service no longer replays its answer';
+    const error = 'the service no longer replays the answer to the create request';
     expect(end).toEqual({ outcome: 'unresolved', credits: null, error });
     expect([creates, told]).toEqual([[], [['doubt']]]);
   });
@@ -255,7 +255,7 @@ describe('a lost create of a kind with a list', () => {
     const enter = async () => (++turns === 1 ? ('in' as const) : ('stop' as const));
     const { sent, end } = await buy([ambiguous, accepted], { ...script, gate: { enter } });
     expect(sent).toHaveLength(1);
-    const error = 'reset; nothing more is bought, so it was not sent again';
+    const error = 'reset; nothing more is bought, so the request was not sent again';
     expect(end).toEqual({ outcome: 'unresolved', credits: null, error, recoverable: true });
   });
 
@@ -265,7 +265,7 @@ describe('a lost create of a kind with a list', () => {
     const { end, sent: creates } = await buy([accepted], { ...first.script, facts: { ...facts, send } });
     expect(first.asked).toEqual([{ id: 'send-0', sentAt: Date.parse(since), fence: 'f', resent: false }]);
     expect(creates).toEqual([]);
-    const error = 'its answer was lost in an earlier run; interrupted before the list was read';
+    const error = 'the answer to the create request was lost in an earlier run; interrupted before the list was read';
     expect(end).toEqual({ outcome: 'unresolved', credits: null, error, recoverable: true });
     const again = listed({ do: 'stop' }, { do: 'go', reserved: 3, open: { ...send, resent: true } });
     await buy([accepted], { ...again.script, facts: { ...facts, send: { ...send, resent: true } } });
@@ -273,13 +273,13 @@ describe('a lost create of a kind with a list', () => {
   });
 
   const person = (ids: string[]): LookUp => ({ do: 'hold', error: 'two look alike', candidates: ids.map(found) });
-  const earlier = 'its answer was lost in an earlier run; ';
+  const earlier = 'the answer to the create request was lost in an earlier run; ';
   it.each<[LookUp, string, boolean]>([
-    [{ do: 'held' }, 'not searched for (--on-unknown hold)', true],
+    [{ do: 'held' }, 'the job was not searched for (--on-unknown hold)', true],
     [{ do: 'unread', error: 'HTTP 500' }, 'the list could not be read (HTTP 500)', true],
     [person([]), 'two look alike', false],
-    [person(['a', 'b', 'c']), 'two look alike; it may be a, b, c', false],
-    [person(['a', 'b', 'c', 'd', 'e']), 'two look alike; it may be a, b, c and 2 more', false],
+    [person(['a', 'b', 'c']), 'two look alike; the job may be a, b, c', false],
+    [person(['a', 'b', 'c', 'd', 'e']), 'two look alike; the job may be a, b, c and 2 more', false],
   ])('is left as it is: %o', async (verdict, why, recoverable) => {
     const send = { ...sent, fence: 'f' };
     const { script } = listed(verdict, { do: 'go', reserved: 3, open: send });

@@ -327,14 +327,13 @@ test('the message says why the job is unknown, and which jobs it may be', () => 
     [false, true],
     [true, false],
   ]) {
-    const error = 'the list could not be read back to the time before it was sent';
+    const error = 'the list could not be read back to the time before the request';
     expect(decide(['n0'], [{}], { complete })).toEqual(held(error, 'n0'));
   }
-  const silent =
-    'it is not known whether the list shows requests as they were sent: it shows no job on record with its own request';
+  const silent = 'the list shows no recorded job with the request as sent, so requests cannot be compared';
   expect(decide(['n0'], [{}], { shown: { model: 'm1' } })).toEqual(held(silent, 'n0'));
-  expect(decide(['n0', 'n1'], [{}])).toEqual(held('more listed jobs match than requests were sent', 'n0', 'n1'));
-  expect(decide([], [{ resent: true }])).toEqual(held('it was sent twice, and the list shows no job for it'));
+  expect(decide(['n0', 'n1'], [{}])).toEqual(held('more listed jobs match the request than were sent', 'n0', 'n1'));
+  expect(decide([], [{ resent: true }])).toEqual(held('the request was sent twice, and the list shows no job for it'));
 });
 
 test('the nearest job is distinguished from an equal one', () => {

@@ -187,7 +187,7 @@ describe('a post', () => {
   test('that nobody agreed to is left, whatever hands it over', async () => {
     const { publish: _publish, ...unasked } = post;
     const ran = await run(unasked);
-    expect(ran.end).toMatchObject({ outcome: 'left', error: 'no user approved publishing it' });
+    expect(ran.end).toMatchObject({ outcome: 'left', error: 'no user approved publishing this post' });
     expect([ran.sent, ran.told]).toEqual([0, []]);
     expect((await run({ ...unasked, action: 'redo', generation: 2 })).sent).toBe(0);
   });
