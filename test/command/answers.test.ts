@@ -209,7 +209,7 @@ describe.concurrent('a lost answer, through the command', { timeout: 90_000 }, (
     place.service.addFaults([{ on: 'create', do: { type: 'reset', booked: true } }]);
     const { err } = await place.apply([], { ends: 6 });
     const [job] = place.service.ledger();
-    expect(err).toContain(`it may be ${job?.id}`);
+    expect(err).toContain(`the job may be ${job?.id}`);
     expect(err).toContain('--not-spent or --spend-again: mediabatch resolve campaign.yaml asked\n');
     expect(place.service.ledger()).toHaveLength(1);
   });

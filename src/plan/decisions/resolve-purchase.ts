@@ -108,7 +108,7 @@ export function ruleOnSend(
   }
   const owner = finding.is === 'job' ? findOwner(finding.jobId, { lock, kind, open }) : undefined;
   if (finding.is === 'job' && owner !== undefined) {
-    const text = `cannot have job ${finding.jobId}, which is recorded as the purchase of ${owner.address}`;
+    const text = `cannot adopt job ${finding.jobId}, which is recorded as the purchase of ${owner.address}`;
     return refuse(address, text, 'find the job of this create request at the service. Nothing was recorded');
   }
   const text = describe(finding, isPost(kind));
@@ -240,7 +240,7 @@ function whyNotAdopt({ step, purchase, movedFrom, sharesJobOf }: Match, jobId: s
   const owner = findRecordOf(lock, step.kind, jobId);
   if (owner !== undefined && owner.address !== address) {
     const hint = way('to move the job', call('move', owner.address, address));
-    return refuse(address, `cannot have job ${jobId}: the job is recorded as the purchase of ${owner.address}`, hint);
+    return refuse(address, `cannot adopt job ${jobId}: the job is recorded as the purchase of ${owner.address}`, hint);
   }
   if (step.decided?.wanted !== undefined) {
     return refuse(address, 'is pinned or accepted as it is', 'remove the pin first, or keep the step as it is');

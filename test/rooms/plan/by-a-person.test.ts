@@ -266,7 +266,7 @@ test('the job of an earlier purchase gets its charge, and closes no open create'
   expect(ruling).toMatchObject({ is: 'recorded', text: `job ${silent.jobId} was charged 9 credits` });
   expect(ruleOnSend('a', { ...given, finding: { is: 'job', jobId: silent.jobId } })).toMatchObject({
     is: 'refused',
-    text: `cannot have job ${silent.jobId}, which is recorded as the purchase of a`,
+    text: `cannot adopt job ${silent.jobId}, which is recorded as the purchase of a`,
   });
 });
 
@@ -369,7 +369,7 @@ describe('import job', () => {
         graph,
         lockOf({ b: [saved(earlier(a), { jobId: 'job-7' })] }),
         {
-          text: 'cannot have job job-7: the job is recorded as the purchase of b',
+          text: 'cannot adopt job job-7: the job is recorded as the purchase of b',
           hint: way('to move the job', call('move', 'b', 'a')),
         },
       ],
