@@ -37,13 +37,18 @@ function pathsIn(folder: string): { lock: string; guard: string } {
   return { lock: join(folder, 'campaign.lock.jsonl'), guard: join(folder, '.mediabatch', 'campaign.lock.jsonl.guard') };
 }
 
+/** A process that holds a lock until it is told to go on. */
+async function startHolder(command: string[]) {
+  const holder = startProgram(command, { stdin: 'pipe' });
+  return Object.assign(holder, { said: await holder.saw('taken') });
+}
+
 /** The guard of a process that was killed while it held a lock. One process stands for all tests. */
 let dead: Promise<{ pid: number; text: string }> | undefined;
 
 async function killHolder(): Promise<{ pid: number; text: string }> {
   const { lock, guard } = pathsIn(makeFolder());
-  const holder = startProgram(fixture('hold', lock), { stdin: 'pipe' });
-  await holder.saw('taken');
+  const holder = await startHolder(fixture('hold', lock));
   holder.child.kill('SIGKILL');
   await holder.ended;
   return { pid: holder.pid, text: readFileSync(guard, 'utf8') };
@@ -227,8 +232,7 @@ describe.runIf(has.linux)('a holder that is gone (Linux)', () => {
 describe.runIf(has.linux)('a holder that lives (Linux)', () => {
   it('keeps its guard while it is stopped', async () => {
     const { lock } = pathsIn(makeFolder());
-    const holder = startProgram(fixture('hold', lock), { stdin: 'pipe' });
-    await holder.saw('taken');
+    const holder = await startHolder(fixture('hold', lock));
     holder.child.kill('SIGSTOP');
     expect(await take(lock, 60_000)).toMatchObject({ is: 'held', by: { pid: holder.pid } });
     holder.child.kill('SIGCONT');
@@ -239,8 +243,7 @@ describe.runIf(has.linux)('a holder that lives (Linux)', () => {
 
   it.runIf(has.root && has.mounts)('is not judged from another pid namespace (root)', async () => {
     const { lock } = pathsIn(makeFolder());
-    const holder = startProgram(fixture('hold', lock), { stdin: 'pipe' });
-    await holder.saw('taken');
+    const holder = await startHolder(fixture('hold', lock));
     const inside = await runProgram(['unshare', '--pid', '--fork', ...fixture('hold', lock)]);
     expect(inside.out).toBe(`held ${holder.pid}\n`);
     holder.child.kill('SIGKILL');
@@ -251,10 +254,9 @@ describe.runIf(has.linux)('a holder that lives (Linux)', () => {
 
   it.runIf(has.root && has.mounts)('is not judged when /proc shows another namespace (root)', async () => {
     const { lock, guard } = pathsIn(makeFolder());
-    const inside = startProgram(['unshare', '--pid', '--fork', ...fixture('hold', lock)], { stdin: 'pipe' });
-    const out = await inside.saw('taken');
+    const inside = await startHolder(['unshare', '--pid', '--fork', ...fixture('hold', lock)]);
     expect(JSON.parse(readFileSync(guard, 'utf8'))).not.toHaveProperty('started');
-    expect(out).toContain('fresh');
+    expect(inside.said).toContain('fresh');
     expect(await take(lock)).toMatchObject({ is: 'held' });
     inside.child.stdin?.write('go\n');
     await inside.ended;

@@ -1,19 +1,19 @@
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { asText, digestFile, listFiles, readDataFile, readManifestText } from '../../../src/disk/inputs.ts';
 import { makeFolder } from '../../rig/folder.ts';
 import { has } from '../../rig/program.ts';
+import { sha256 } from './targets.ts';
 
 describe('a manifest', () => {
   it('is read without its byte order mark, also through a link', async () => {
     const folder = makeFolder();
     writeFileSync(join(folder, 'campaign.yaml'), '\ufeffname: ü\r\n');
     symlinkSync('campaign.yaml', join(folder, 'link.yaml'));
-    expect(await readManifestText(join(folder, 'campaign.yaml'))).toEqual({ text: 'name: ü\r\n' });
-    expect(await readManifestText(join(folder, 'link.yaml'))).toEqual({ text: 'name: ü\r\n' });
+    for (const name of ['campaign.yaml', 'link.yaml'])
+      expect(await readManifestText(join(folder, name))).toEqual({ text: 'name: ü\r\n' });
   });
 
   it('is missing, a folder, too large or not UTF-8', async () => {
@@ -22,10 +22,7 @@ describe('a manifest', () => {
     truncateSync(join(folder, 'large.yaml'), 1024 ** 2 + 1);
     writeFileSync(join(folder, 'latin1.yaml'), Buffer.from('name: x\nb: caf\xe9\n', 'latin1'));
     writeFileSync(join(folder, 'file'), '');
-    const problemOf = async (name: string) => {
-      const read = await readManifestText(join(folder, name));
-      return 'problem' in read ? read : undefined;
-    };
+    const problemOf = (name: string) => readManifestText(join(folder, name));
     expect(await problemOf('none.yaml')).toMatchObject({ problem: 'missing' });
     expect(await problemOf('file/none.yaml')).toMatchObject({ problem: 'missing' });
     expect(await problemOf('.')).toMatchObject({ problem: 'not-a-file' });
@@ -90,15 +87,10 @@ describe('a data file', () => {
       '../campaign-evil/x.csv',
       '/etc/passwd',
       join(outer, 'secret.csv'),
-      'link.csv',
-      'up/secret.csv',
-      '.',
-      'env.csv',
-      '.env',
-      'hidden.csv',
-      'notes.csv',
     ];
-    for (const path of outside) expect(await readDataFile(folder, path), path).toMatchObject({ problem: 'outside' });
+    const within = ['link.csv', 'up/secret.csv', '.', 'env.csv', '.env', 'hidden.csv', 'notes.csv'];
+    for (const path of [...outside, ...within])
+      expect(await readDataFile(folder, path), path).toMatchObject({ problem: 'outside' });
   });
 
   it('is missing, not a file, too large or a link to itself', async () => {
@@ -196,10 +188,8 @@ describe('files by a pattern', () => {
 
 describe('the bytes of a file to upload', () => {
   it('are known by their digest', async () => {
-    const sha256 = createHash('sha256')
-      .update(Buffer.from([0, 1, 2, 3, 4]))
-      .digest('hex');
-    expect(await digestFile(makeAlbum(), 'photos/sub/c.jpg')).toEqual({ sha256, bytes: 5 });
+    const known = { sha256: sha256(Buffer.from([0, 1, 2, 3, 4])), bytes: 5 };
+    expect(await digestFile(makeAlbum(), 'photos/sub/c.jpg')).toEqual(known);
   });
 
   it.each([

@@ -102,16 +102,13 @@ describe('what a newer output replaces', () => {
     expect(readFileSync(join(state, 'victim')).equals(png)).toBe(true);
   });
 
-  it.runIf(process.platform !== 'win32').each([
-    [
-      'a folder has its name',
-      (state: string, name: string) => mkdirSync(join(state, 'kept', name), { recursive: true }),
-    ],
-    ['the folder is a file', (state: string) => writeFileSync(join(state, 'kept'), '')],
-    ['the folder is a link', (state: string) => symlinkSync('..', join(state, 'kept'))],
+  it.runIf(process.platform !== 'win32').each<[string, (kept: string, name: string) => void]>([
+    ['a folder has its name', (kept, name) => mkdirSync(join(kept, name), { recursive: true })],
+    ['the folder is a file', (kept) => writeFileSync(kept, '')],
+    ['the folder is a link', (kept) => symlinkSync('..', kept)],
   ])('stays beside the new one, and that is said, where it cannot be kept: %s (POSIX)', async (_is, spoil) => {
     const { root, state, from, kept, outputs, aim, replace, name } = withSaved();
-    spoil(state, name);
+    spoil(join(state, 'kept'), name);
     const before = filesIn(state);
     await replace();
     expect(readFileSync(join(root, 'a.png')).equals(newPng)).toBe(true);

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { LockChangedError, UnsafeFileError } from '../../../src/contract/errors.ts';
 import { openLockFile, readLockBytes } from '../../../src/disk/lock/lock-file.ts';
 import { digestOf } from '../../../src/disk/outputs/hash-file.ts';
@@ -27,6 +27,14 @@ function lockIn(folder: string, content?: string): { path: string; text(): strin
   return { path, text: () => readFileSync(path, 'utf8') };
 }
 
+/** A lock in a folder of its own that is open until the test ends. */
+async function openedLock(content?: string) {
+  const lock = lockIn(makeFolder(), content);
+  const file = await openLockFile(lock.path, { header });
+  onTestFinished(() => file.close());
+  return { ...lock, file };
+}
+
 describe('appending', () => {
   it('makes the file with its header at the first line, and not before', async () => {
     const { path, text } = lockIn(makeFolder());
@@ -40,8 +48,7 @@ describe('appending', () => {
 
   const batches = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1, maxLength: 5 });
   forAll([batches], 20)('keeps the order of lines that are appended at the same time', async (sizes) => {
-    const { path, text } = lockIn(makeFolder());
-    const file = await openLockFile(path, { header });
+    const { text, file } = await openedLock();
     const lines: string[] = [];
     const work: Promise<void>[] = [];
     for (const size of sizes) {
@@ -52,7 +59,6 @@ describe('appending', () => {
       await work.at(-1);
     }
     await Promise.all(work);
-    await file.close();
     expect(text()).toBe(header + lines.join(''));
   });
 
@@ -72,15 +78,12 @@ describe('appending', () => {
   });
 
   it('refuses what is not one line', async () => {
-    const file = await openLockFile(lockIn(makeFolder()).path, { header });
-    expect(() => file.append('{"a":1}')).toThrow('internal error');
-    expect(() => file.append('{"a":1}\n{"b":1}\n')).toThrow('internal error');
-    await file.close();
+    const { file } = await openedLock();
+    for (const text of ['{"a":1}', '{"a":1}\n{"b":1}\n']) expect(() => file.append(text)).toThrow('internal error');
   });
 
   it('waits for what is under way when it is closed, and takes nothing after', async () => {
-    const { path, text } = lockIn(makeFolder());
-    const file = await openLockFile(path, { header });
+    const { text, file } = await openedLock();
     const appended = file.append('{"a":1}\n');
     await file.close();
     await appended;
@@ -94,11 +97,7 @@ describe('replacing', () => {
     const { path, text } = lockIn(makeFolder());
     const lines = Array.from({ length: 40_000 }, (_, index) => `{"line":${index},"text":"größer 🙂"}\n`);
     let file = await openLockFile(path, { header });
-    await file.replace(
-      (function* () {
-        yield* [header, ...lines];
-      })(),
-    );
+    await file.replace([header, ...lines].values());
     await file.append('{"later":1}\n');
     await file.replace([header, ...lines]);
     await file.close();
@@ -114,38 +113,30 @@ describe('replacing', () => {
     expect(text() === `${whole}{"later":1}\n`).toBe(true);
   });
 
-  const changes: { name: string; change(path: string): void }[] = [
-    { name: 'appended to it', change: (path) => appendFileSync(path, '{"other":1}\n') },
-    { name: 'wrote it anew', change: (path) => writeFileSync(path, `${header}{"b":12}\n`) },
-    { name: 'removed it', change: (path) => rmSync(path) },
-    {
-      name: 'put another in its place',
-      change: (path) => {
-        writeFileSync(`${path}.new`, `${header}{"c":1}\n`);
-        renameSync(`${path}.new`, path);
-      },
-    },
+  const other = `${header}{"b":12}\n`;
+  const changes: [string, (path: string) => void][] = [
+    ['appended to it', (path) => appendFileSync(path, '{"other":1}\n')],
+    ['wrote it again', (path) => writeFileSync(path, other)],
+    ['removed it', (path) => rmSync(path)],
+    ['put another in its place', (path) => [writeFileSync(`${path}.new`, other), renameSync(`${path}.new`, path)]],
   ];
 
-  it.each(changes)('leaves the file alone when someone else $name', async ({ change }) => {
-    const { path } = lockIn(makeFolder(), `${header}{"a":1}\n`);
-    const file = await openLockFile(path, { header });
+  it.each(changes)('leaves the file alone when someone else %s', async (_name, change) => {
+    const { path, file } = await openedLock(`${header}{"a":1}\n`);
     change(path);
     const before = existsSync(path) && readFileSync(path, 'utf8');
     await expect(file.replace(header)).rejects.toBeInstanceOf(LockChangedError);
     expect(existsSync(path) && readFileSync(path, 'utf8')).toBe(before);
-    await file.close();
   });
 
-  it.each([
-    { name: 'nobody touched', change: (text: string) => text, isKept: true },
-    { name: 'whose first bytes were changed', change: (text: string) => `#${text.slice(1)}`, isKept: false },
-    { name: 'whose last bytes were changed', change: (text: string) => `${text.slice(0, -3)}#}\n`, isKept: false },
-    { name: 'that was cut', change: (text: string) => text.slice(0, -100_000), isKept: false },
-    { name: 'to which somebody added', change: (text: string) => `${text}{"theirs":1}\n`, isKept: false },
-  ])('replaces a journal longer than what is read at once, $name: $isKept', async ({ change, isKept }) => {
-    const { path, text } = lockIn(makeFolder());
-    const file = await openLockFile(path, { header });
+  it.each<[string, (text: string) => string, boolean]>([
+    ['nobody touched', (text) => text, true],
+    ['whose first bytes were changed', (text) => `#${text.slice(1)}`, false],
+    ['whose last bytes were changed', (text) => `${text.slice(0, -3)}#}\n`, false],
+    ['that was cut', (text) => text.slice(0, -100_000), false],
+    ['to which somebody added', (text) => `${text}{"theirs":1}\n`, false],
+  ])('replaces a journal longer than what is read at once, %s: %o', async (_name, change, isKept) => {
+    const { path, text, file } = await openedLock();
     const line = `{"line":"${'x'.repeat(9_000)}"}\n`;
     for (let count = 0; count < 70; count += 1) await file.append(line);
     const before = change(text());
@@ -153,19 +144,16 @@ describe('replacing', () => {
     const replaced = file.replace(`${header}{"all":1}\n`);
     if (isKept) await replaced;
     else await expect(replaced).rejects.toBeInstanceOf(LockChangedError);
-    await file.close();
     expect(text()).toBe(isKept ? `${header}{"all":1}\n` : before);
   });
 
-  it.each(changes)('appends no more when someone else $name', async ({ change }) => {
-    const { path } = lockIn(makeFolder());
-    const file = await openLockFile(path, { header });
+  it.each(changes)('appends no more when someone else %s', async (_name, change) => {
+    const { path, file } = await openedLock();
     await file.append('{"a":1}\n');
     change(path);
     await expect(file.append('{"b":1}\n')).rejects.toBeInstanceOf(LockChangedError);
     await expect(file.append('{"c":1}\n')).rejects.toBeInstanceOf(LockChangedError);
     await expect(file.replace(header)).rejects.toBeInstanceOf(LockChangedError);
-    await file.close();
   });
 });
 
@@ -177,9 +165,8 @@ describe('opening', () => {
     }
     expect(text()).toBe(`${header}{"a`);
     rmSync(path);
-    await expect(openLockFile(path, { header, read: digestOf(Buffer.from(header)) })).rejects.toBeInstanceOf(
-      LockChangedError,
-    );
+    const opening = openLockFile(path, { header, read: digestOf(Buffer.from(header)) });
+    await expect(opening).rejects.toBeInstanceOf(LockChangedError);
     const file = await openLockFile(path, { header, read: null });
     await file.close();
   });
@@ -205,29 +192,16 @@ describe('opening', () => {
 });
 
 describe.runIf(has.strace)('with faults of the disk (strace)', () => {
-  /** One thread does all file work, so that calls are counted in one row. */
-  const oneThread = { UV_THREADPOOL_SIZE: '1' };
-
-  function strace(folder: string, injected: string, command: string[]): Promise<{ out: string; trace(): string }> {
+  async function strace(folder: string, injected: string, command: string[]) {
     const log = join(folder, 'trace');
     const path = join(folder, 'campaign.lock.jsonl');
-    const inject = injected === '' ? [] : ['-e', `inject=${injected}`];
+    const options = ['-f', '-qq', '-y', '-o', log, ...(injected === '' ? [] : ['-P', path])];
     const calls = ['-e', 'trace=write,pwrite64,writev,fdatasync,fsync,rename'];
-    const whole = [
-      'strace',
-      '-f',
-      '-qq',
-      '-y',
-      '-o',
-      log,
-      ...(inject.length > 0 ? ['-P', path] : []),
-      ...calls,
-      ...inject,
-    ];
-    return runProgram([...whole, ...command], { env: { ...process.env, ...oneThread } }).then(({ out }) => ({
-      out,
-      trace: () => readFileSync(log, 'utf8'),
-    }));
+    const inject = injected === '' ? [] : ['-e', `inject=${injected}`];
+    // One thread does all file work, so that calls are counted in one row.
+    const env = { ...process.env, UV_THREADPOOL_SIZE: '1' };
+    const { out } = await runProgram(['strace', ...options, ...calls, ...inject, ...command], { env });
+    return { out, trace: () => readFileSync(log, 'utf8') };
   }
 
   it('has every line synced before it says so, and groups those that wait', async () => {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -48,7 +47,7 @@ describe('measureFiles', () => {
     const outputs = Object.entries(files).map(([path, bytes]) => {
       writeFileSync(join(folder, path), bytes);
       const type = path.endsWith('.wav') ? 'audio/wav' : 'image/jpeg';
-      return { path, type, bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
+      return { ...recorded(path, bytes), type };
     });
     const state = join(folder, '.mediabatch');
     const written = () => existsSync(join(state, 'measures.json'));
@@ -79,11 +78,8 @@ describe('measureFiles', () => {
 
   test('keeps nothing of what could not be read: it may be readable the next time', async () => {
     const odd = Buffer.from('\xff\xd8 no picture', 'latin1');
-    const { state, outputs, folder, measure } = place({
-      'a.wav': silence(2),
-      'b.wav': silence(3),
-      'states-nothing.jpg': odd,
-    });
+    const files = { 'a.wav': silence(2), 'b.wav': silence(3), 'states-nothing.jpg': odd };
+    const { state, outputs, folder, measure } = place(files);
     rmSync(join(folder, 'a.wav'));
     await measure();
     const kept = readFileSync(join(state, 'measures.json'), 'utf8');
@@ -174,6 +170,7 @@ describe('what a file is', () => {
   });
 });
 
+const pictureTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 const videoTypes = ['video/webm', 'video/x-matroska', 'video/mp4', 'video/quicktime'];
 
 describe('whether it is whole', () => {
@@ -186,9 +183,7 @@ describe('whether it is whole', () => {
 
   it.each(media)('$name', ({ bytes, type }) => {
     expect(isCutShort(type, ends(bytes))).toBe(false);
-    const tells = [...['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'audio/wav'], ...videoTypes].includes(
-      type,
-    );
+    const tells = [...pictureTypes, 'audio/wav', ...videoTypes].includes(type);
     expect(isCutShort(type, ends(bytes.subarray(0, -1)))).toBe(tells);
   });
 });
@@ -225,12 +220,8 @@ describe('checking outputs', () => {
     const outputs = Object.keys(expected).map((path) => recorded(path, png));
     const states = await checkOutputs(root, outputs);
     expect(Object.fromEntries(states)).toEqual(expected);
-    expect(await checkOutputs(join(root, 'not-there'), outputs.slice(0, 2))).toEqual(
-      new Map([
-        ['d/first.png', 'missing'],
-        ['d/good.png', 'missing'],
-      ]),
-    );
+    const nowhere = await checkOutputs(join(root, 'not-there'), outputs.slice(0, 2));
+    expect(Object.fromEntries(nowhere)).toEqual({ 'd/first.png': 'missing', 'd/good.png': 'missing' });
   });
 
   it('looks at many files, small, large and empty ones', async () => {
@@ -243,13 +234,9 @@ describe('checking outputs', () => {
       writeFileSync(join(root, `${index}.png`), isChanged ? withOtherEnd(bytes) : bytes);
       return { output: recorded(`${index}.png`, bytes), state: isChanged ? 'changed' : 'intact' };
     });
-    const states = await checkOutputs(
-      root,
-      outputs.map(({ output }) => output),
-    );
-    expect(Object.fromEntries(states)).toEqual(
-      Object.fromEntries(outputs.map(({ output, state }) => [output.path, state])),
-    );
+    const recordedOnes = outputs.map(({ output }) => output);
+    const expected = new Map(outputs.map(({ output, state }) => [output.path, state]));
+    expect(await checkOutputs(root, recordedOnes)).toEqual(expected);
   });
 
   it('calls a path intact only when all records of it say the same', async () => {

@@ -42,36 +42,27 @@ export const jpeg = Buffer.concat([
   Buffer.from([0xff, 0xd9]),
 ]);
 
-export const media: { name: string; bytes: Buffer; type: string; extension: string; media: Media }[] = [
-  { name: 'PNG', bytes: png, type: 'image/png', extension: '.png', media: 'image' },
-  { name: 'JPEG', bytes: jpeg, type: 'image/jpeg', extension: '.jpg', media: 'image' },
-  { name: 'WebP', bytes: riff('WEBP', Buffer.alloc(20)), type: 'image/webp', extension: '.webp', media: 'image' },
-  { name: 'GIF', bytes: text(`GIF89a${'x'.repeat(20)};`), type: 'image/gif', extension: '.gif', media: 'image' },
-  { name: 'AVIF', bytes: box('avif'), type: 'image/avif', extension: '.avif', media: 'image' },
-  {
-    name: 'MP3 with ID3',
-    bytes: text(`ID3\x04${'x'.repeat(20)}`),
-    type: 'audio/mpeg',
-    extension: '.mp3',
-    media: 'audio',
-  },
-  {
-    name: 'MP3 frame',
-    bytes: Buffer.concat([Buffer.from([0xff, 0xfb, 0x90, 0x64]), Buffer.alloc(40)]),
-    type: 'audio/mpeg',
-    extension: '.mp3',
-    media: 'audio',
-  },
-  { name: 'WAV', bytes: riff('WAVE', Buffer.alloc(20)), type: 'audio/wav', extension: '.wav', media: 'audio' },
-  { name: 'FLAC', bytes: text('fLaC\0\0\0\x22'), type: 'audio/flac', extension: '.flac', media: 'audio' },
-  { name: 'Ogg', bytes: text(`OggS${'\0'.repeat(30)}`), type: 'audio/ogg', extension: '.ogg', media: 'audio' },
-  { name: 'M4A', bytes: box('M4A '), type: 'audio/mp4', extension: '.m4a', media: 'audio' },
-  { name: 'WebM', bytes: ebml('webm'), type: 'video/webm', extension: '.webm', media: 'video' },
-  { name: 'Matroska', bytes: ebml('matroska'), type: 'video/x-matroska', extension: '.mkv', media: 'video' },
-  { name: 'MP4', bytes: movie('isom'), type: 'video/mp4', extension: '.mp4', media: 'video' },
-  { name: 'large MP4', bytes: movie('isom', 'large'), type: 'video/mp4', extension: '.mp4', media: 'video' },
-  { name: 'QuickTime', bytes: movie('qt  '), type: 'video/quicktime', extension: '.mov', media: 'video' },
+const rows: [name: string, bytes: Buffer, type: string, extension: string][] = [
+  ['PNG', png, 'image/png', '.png'],
+  ['JPEG', jpeg, 'image/jpeg', '.jpg'],
+  ['WebP', riff('WEBP', Buffer.alloc(20)), 'image/webp', '.webp'],
+  ['GIF', text(`GIF89a${'x'.repeat(20)};`), 'image/gif', '.gif'],
+  ['AVIF', box('avif'), 'image/avif', '.avif'],
+  ['MP3 with ID3', text(`ID3\x04${'x'.repeat(20)}`), 'audio/mpeg', '.mp3'],
+  ['MP3 frame', Buffer.concat([Buffer.from([0xff, 0xfb, 0x90, 0x64]), Buffer.alloc(40)]), 'audio/mpeg', '.mp3'],
+  ['WAV', riff('WAVE', Buffer.alloc(20)), 'audio/wav', '.wav'],
+  ['FLAC', text('fLaC\0\0\0\x22'), 'audio/flac', '.flac'],
+  ['Ogg', text(`OggS${'\0'.repeat(30)}`), 'audio/ogg', '.ogg'],
+  ['M4A', box('M4A '), 'audio/mp4', '.m4a'],
+  ['WebM', ebml('webm'), 'video/webm', '.webm'],
+  ['Matroska', ebml('matroska'), 'video/x-matroska', '.mkv'],
+  ['MP4', movie('isom'), 'video/mp4', '.mp4'],
+  ['large MP4', movie('isom', 'large'), 'video/mp4', '.mp4'],
+  ['QuickTime', movie('qt  '), 'video/quicktime', '.mov'],
 ];
+export const media = rows.map(([name, bytes, type, extension]) => {
+  return { name, bytes, type, extension, media: type.split('/')[0] as Media };
+});
 
 /** Samples of a second. */
 export const rate = 16_000;

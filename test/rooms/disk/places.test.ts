@@ -28,11 +28,10 @@ import { shellWord } from '../../../src/report/advice-text.ts';
 import { makeFolder } from '../../rig/folder.ts';
 import { recorded, target } from './targets.ts';
 
-function saves(...paths: string[]) {
-  return paths.map((save, index) => ({ address: `s${index + 1}`, save }));
+function look(root: string, paths: string[], ownRoot = false) {
+  const saves = paths.map((save, index) => ({ address: `s${index + 1}`, save }));
+  return findBadPlaces(root, saves, { ownRoot });
 }
-
-const look = (root: string, paths: string[], ownRoot = false) => findBadPlaces(root, saves(...paths), { ownRoot });
 
 test('folders that are there, and those that are not yet, are good places', async () => {
   const root = makeFolder();

@@ -38,6 +38,12 @@ function setHome(path: string, temporary: string = path): void {
   }
 }
 
+/** Another person, who keeps things as well. */
+async function beSomebodyElse(): Promise<void> {
+  setHome(makeFolder());
+  await makeOwn();
+}
+
 /** A link in the place of a file or a folder, to what stood there. */
 function linkInstead(path: string, elsewhere: string): void {
   renameSync(path, elsewhere);
@@ -105,13 +111,7 @@ describe('a sealed file', () => {
     ['without a seal', (path) => writeFileSync(path, 'kept')],
     ['that is empty', (path) => writeFileSync(path, '')],
     ['of another name', (path) => copyFileSync(join(path, '../b.json'), path)],
-    [
-      'sealed by somebody else',
-      async () => {
-        setHome(makeFolder());
-        await makeOwn();
-      },
-    ],
+    ['sealed by somebody else', () => beSomebodyElse()],
     ['that is too large', (path) => writeFileSync(path, 'x'.repeat(limit), { flag: 'a' })],
   ])('%s counts as absent', async (_, spoil) => {
     await writeSealedFile(state, 'b.json', 'other');
@@ -157,9 +157,7 @@ describe('what a branch of somebody else puts into .mediabatch', () => {
       durations: { image: [1] },
       isSaved: true,
     });
-    // Another person, who keeps things as well.
-    setHome(makeFolder());
-    await makeOwn();
+    await beSomebodyElse();
     expect(await everything(state)).toEqual(nothing);
   });
 

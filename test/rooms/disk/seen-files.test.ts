@@ -51,24 +51,21 @@ test('a file that is as it was is not read again, in this process and in a later
   expect(seen.files).toEqual([{ path: 'a.png', bytes: png.length, sha256: wrong }]);
 });
 
-test.each([
-  ['other bytes of the same length', (path: string) => writeFileSync(path, Buffer.alloc(png.length, 1))],
-  [
-    'other bytes with the old date',
-    (path: string) => {
-      const { atime, mtime } = statSync(path);
-      writeFileSync(path, Buffer.alloc(png.length, 1));
-      utimesSync(path, atime, mtime);
-    },
-  ],
+const otherBytes = Buffer.alloc(png.length, 1);
+function overwriteWithOldDate(path: string): void {
+  const { atime, mtime } = statSync(path);
+  writeFileSync(path, otherBytes);
+  utimesSync(path, atime, mtime);
+}
+
+test.each<[string, (path: string) => void]>([
+  ['other bytes of the same length', (path) => writeFileSync(path, otherBytes)],
+  ['other bytes with the old date', overwriteWithOldDate],
   [
     'another file under its name',
-    (path: string) => {
-      writeFileSync(`${path}.new`, Buffer.alloc(png.length, 1));
-      renameSync(`${path}.new`, path);
-    },
+    (path) => [writeFileSync(`${path}.new`, otherBytes), renameSync(`${path}.new`, path)],
   ],
-  ['one byte more', (path: string) => writeFileSync(path, Buffer.concat([png, png.subarray(0, 1)]))],
+  ['one byte more', (path) => writeFileSync(path, Buffer.concat([png, png.subarray(0, 1)]))],
 ])('%s is read again', async (_what, change) => {
   const where = place();
   const seen = await seenAs(where, sha256(png));

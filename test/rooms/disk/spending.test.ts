@@ -79,15 +79,21 @@ test('keys are reserved where months cannot be written, unless a limit needs the
   expect(await openPurchases('a', spending({ day: 10 }))).toBeUndefined();
 });
 
-test('a journal that was shortened while it was open does not count as one without purchases', async () => {
+async function journalHere() {
   const journal = await openPurchases('a', { clock });
-  onTestFinished(() => journal?.close());
-  const job = { address: 'hero', kind: 'image', key: 'k', fingerprint: 'f', generation: 1, attempt: 1 } as const;
-  await journal?.add({ ...job, state: 'running', jobId: 'j' });
-  const asked = { fingerprint: 'f', asks: undefined, isClosed: () => false, isStopped: () => false };
-  expect(await journal?.reserve('k', asked)).toMatchObject({ is: 'known' });
+  if (journal === undefined) throw new Error('nothing can be kept');
+  onTestFinished(() => journal.close());
+  return journal;
+}
+const step = { address: 'hero', kind: 'image', key: 'k', fingerprint: 'f', generation: 1, attempt: 1 } as const;
+const asked = { fingerprint: 'f', asks: undefined, isClosed: () => false, isStopped: () => false };
+
+test('a journal that was shortened while it was open does not count as one without purchases', async () => {
+  const journal = await journalHere();
+  await journal.add({ ...step, state: 'running', jobId: 'j' });
+  expect(await journal.reserve('k', asked)).toMatchObject({ is: 'known' });
   truncateSync(join(state, 'mediabatch', 'purchases', 'a.jsonl'), 40);
-  await expect(journal?.reserve('k', asked)).rejects.toThrow('shortened');
+  await expect(journal.reserve('k', asked)).rejects.toThrow('shortened');
 });
 
 test.each<[string, object, number, string]>([
@@ -95,25 +101,21 @@ test.each<[string, object, number, string]>([
   ['of another machine is waited for on its first day', { namespace: 'other' }, 24, 'stopped'],
   ['of another machine is given up when it is older', { namespace: 'other' }, 25, 'reserved'],
 ])('a reservation %s', async (_name, by, hours, expected) => {
-  const journal = await openPurchases('a', { clock });
-  onTestFinished(() => journal?.close());
+  const journal = await journalHere();
   const holder = { ...(await identifyThisProcess()), ...by };
   const hold = { key: 'k', is: 'hold', id: 'other', at: now - hours * hourMs, by: holder };
   appendFileSync(join(state, 'mediabatch', 'purchases', 'a.jsonl'), `${JSON.stringify(hold)}\n`);
   let looks = 0;
   const isStopped = () => ++looks > 1;
-  const asked = { fingerprint: 'f', asks: undefined, isClosed: () => false, isStopped };
-  expect(await journal?.reserve('k', asked)).toMatchObject({ is: expected });
+  expect(await journal.reserve('k', { ...asked, isStopped })).toMatchObject({ is: expected });
 });
 
 test('a purchase that was sent twice is read again, although its job is known', async () => {
-  const journal = await openPurchases('a', { clock });
-  onTestFinished(() => journal?.close());
-  const step = { address: 'hero', kind: 'image', key: 'k', fingerprint: 'f', generation: 1, attempt: 1 } as const;
+  const journal = await journalHere();
   const counts: number[] = [];
   for (const send of ['s1', 's2']) {
-    await journal?.add({ ...step, state: 'unresolved', send });
-    await journal?.add({ ...step, state: 'running', jobId: 'j' });
+    await journal.add({ ...step, state: 'unresolved', send });
+    await journal.add({ ...step, state: 'running', jobId: 'j' });
     counts.push((await readPurchases('a', () => true)).length);
   }
   expect(counts).toEqual([0, 1]);
