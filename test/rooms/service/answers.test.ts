@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Json } from '../../../src/ground/json.ts';
-import { kinds } from '../../../src/kinds/index.ts';
+import { requireKind } from '../../../src/kinds/index.ts';
 import { classifyCreate } from '../../../src/service/create.ts';
 import { Body } from '../../../src/service/download.ts';
 import { readResult } from '../../../src/service/fields.ts';
@@ -167,44 +167,36 @@ test.each<[Json, number, number | undefined]>([
   expect(readPageSize(body, count)).toBe(size);
 });
 
-function resultOf(kind: string, data: { [key: string]: Json }) {
-  const found = kinds[kind];
-  if (found === undefined) throw new Error(`no kind ${kind}`);
-  return readResult(found, data);
-}
+const resultOf = (kind: string, data: { [key: string]: Json }) => readResult(requireKind(kind), data);
 
 describe('what a finished job gives', () => {
-  test.each<[string, { [key: string]: Json }, unknown]>([
-    ['image', { outputUrl: 'https://a/1' }, { values: { url: 'https://a/1' }, files: ['https://a/1'] }],
-    ['image', { outputUrl: '' }, undefined],
-    ['image', {}, undefined],
-    ['voiceover', { outputAsset: { url: 'https://a/2' } }, { values: { url: 'https://a/2' }, files: ['https://a/2'] }],
-    [
-      'video',
-      { outputUrl: 'https://a/v', thumbnailUrl: 'https://a/t' },
-      { values: { url: 'https://a/v', thumbnailUrl: 'https://a/t' }, files: ['https://a/v'] },
-    ],
-    ['video', { thumbnailUrl: 'https://a/t' }, undefined],
-    ['clipping', { clips: [] }, undefined],
-    ['clipping', { clips: 'x' }, undefined],
-    ['clipping', { clips: [{ id: 'a', order: 0 }] }, undefined],
-  ])('%s from %j', (kind, data, wanted) => {
-    expect(resultOf(kind, data)).toEqual(wanted);
+  const [url, thumbnailUrl] = ['https://a/1', 'https://a/t'];
+
+  test.each<[string, { [key: string]: Json }, object?]>([
+    ['image', { outputUrl: url }, { url }],
+    ['image', { outputUrl: '' }],
+    ['image', {}],
+    ['voiceover', { outputAsset: { url } }, { url }],
+    ['video', { outputUrl: url, thumbnailUrl }, { url, thumbnailUrl }],
+    ['video', { thumbnailUrl }],
+    ['clipping', { clips: [] }],
+    ['clipping', { clips: 'x' }],
+    ['clipping', { clips: [{ id: 'a', order: 0 }] }],
+  ])('%s from %j', (kind, data, values) => {
+    expect(resultOf(kind, data)).toEqual(values && { values, files: [url] });
   });
 
   test('clips are taken in their own order, whatever the order of the answer', () => {
     const clip = (id: string, order: number) => ({ id, order, outputAsset: { url: `https://a/${id}` } });
+    const files = ['https://a/a', 'https://a/b', 'https://a/c'];
+    const ofClips = [...'abc'].flatMap((id, at) => [
+      [`clips.${at}.url`, files[at]],
+      [`clips.${at}.id`, id],
+    ]);
+    const values = { url: files[0], ...Object.fromEntries(ofClips) };
     expect(resultOf('clipping', { clips: [clip('c', 2), clip('a', 0), clip('b', 1)] })).toEqual({
-      values: {
-        url: 'https://a/a',
-        'clips.0.url': 'https://a/a',
-        'clips.0.id': 'a',
-        'clips.1.url': 'https://a/b',
-        'clips.1.id': 'b',
-        'clips.2.url': 'https://a/c',
-        'clips.2.id': 'c',
-      },
-      files: ['https://a/a', 'https://a/b', 'https://a/c'],
+      values,
+      files,
       parts: 3,
     });
   });
@@ -217,11 +209,7 @@ describe('what a finished job gives', () => {
 
 describe('where the job stands in the answer to a create', () => {
   const answer = (kind: string, json: Json) =>
-    classifyCreate(
-      { is: 'answer', status: 200, headers: {}, json },
-      (text) => text,
-      kinds[kind] === undefined ? {} : { kind: kinds[kind] },
-    );
+    classifyCreate({ is: 'answer', status: 200, headers: {}, json }, (text) => text, { kind: requireKind(kind) });
   const job = (jobId: string, more = {}) => ({ is: 'accepted', job: { jobId, credits: 3, balance: 9, ...more } });
   const money = { success: true, creditsDeducted: 3, creditsRemaining: 9 };
 

@@ -3,6 +3,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Download } from '../../../src/contract/answer.ts';
 import { createDownloader } from '../../../src/service/download.ts';
+import { freePort } from '../../rig/free-port.ts';
 import { raw, serve } from './loopback.ts';
 
 type DownloaderOptions = Parameters<typeof createDownloader>[0];
@@ -13,12 +14,8 @@ setMaxListeners(0, signal);
 afterEach(() => void vi.useRealTimers());
 
 function downloader(base: string, more: Partial<DownloaderOptions> = {}) {
-  const made = createDownloader({
-    baseUrl: `${base}/api/v1`,
-    redact: (text) => text,
-    requestTimeoutMs: 5000,
-    ...more,
-  });
+  const options = { baseUrl: `${base}/api/v1`, redact: (text: string) => text, requestTimeoutMs: 5000 };
+  const made = createDownloader({ ...options, ...more });
   onTestFinished(() => made.close());
   return made;
 }
@@ -53,9 +50,8 @@ describe('where links may lead', () => {
 
   test('to another port of the very host of a local service, as a storage beside it has one', async () => {
     const storage = await serve((_request, response) => response.end('stored'));
-    const { url } = await serve((_request, response) =>
-      response.writeHead(302, { location: `${storage.url}/b.png` }).end(),
-    );
+    const location = `${storage.url}/b.png`;
+    const { url } = await serve((_request, response) => response.writeHead(302, { location }).end());
     expect(String(await readAll(await openOne(url, `${storage.url}/a.png`)))).toBe('stored');
     // And at each hop.
     expect(String(await readAll(await openOne(url)))).toBe('stored');
@@ -81,22 +77,17 @@ describe('where links may lead', () => {
 
   test('a name is refused when one of its addresses is not public', async () => {
     const asked: string[] = [];
+    const addresses = ['93.184.216.34', '10.0.0.7'].map((address) => ({ address, family: 4 }));
     const lookup = ((host: string, _options: unknown, done: (error: null, found: unknown) => void) => {
       asked.push(host);
-      done(null, [
-        { address: '93.184.216.34', family: 4 },
-        { address: '10.0.0.7', family: 4 },
-      ]);
+      done(null, addresses);
     }) as unknown as NonNullable<DownloaderOptions['lookup']>;
-    const { url } = await serve((_request, response) =>
-      response.writeHead(302, { location: 'https://files.example/secret' }).end(),
-    );
+    const location = 'https://files.example/secret';
+    const { url } = await serve((_request, response) => response.writeHead(302, { location }).end());
     const one = downloader(url, { lookup });
-    for (const link of ['https://files.example/secret', `${url}/redirects`]) {
-      expect(await one.open(link, signal)).toEqual({
-        is: 'refused',
-        message: 'the link https://files.example leads to an address that is not public',
-      });
+    const message = 'the link https://files.example leads to an address that is not public';
+    for (const link of [location, `${url}/redirects`]) {
+      expect(await one.open(link, signal)).toEqual({ is: 'refused', message });
     }
     expect(asked).toEqual(['files.example', 'files.example']);
   });
@@ -140,19 +131,15 @@ describe('answers', () => {
     expect(seen).toHaveLength(1);
   });
 
+  const switches = 'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n';
   test.each([
-    ['nobody listens', 'refused', (port: number) => `http://127.0.0.1:${port === 9 ? 8 : 9}/x`],
-    ['what answers is no server of HTTP', 'nonsense', undefined],
-    [
-      'it changes the protocol',
-      'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
-      undefined,
-    ],
-    ['it hangs up', '', undefined],
-  ])('%s: unreachable', async (_name, bytes, linkOf) => {
-    const port = await raw(bytes, { end: true });
-    const base = `http://127.0.0.1:${port}`;
-    expect(await downloader(base).open(linkOf?.(port) ?? `${base}/x`, signal)).toMatchObject({ is: 'unreachable' });
+    ['nobody listens', freePort],
+    ['what answers is no server of HTTP', () => raw('nonsense', { end: true })],
+    ['it changes the protocol', () => raw(switches, { end: true })],
+    ['it hangs up', () => raw('', { end: true })],
+  ])('%s: unreachable', async (_name, portOf) => {
+    const base = `http://127.0.0.1:${await portOf()}`;
+    expect(await downloader(base).open(`${base}/x`, signal)).toMatchObject({ is: 'unreachable' });
   });
 });
 
@@ -165,11 +152,7 @@ describe('a body', () => {
     ['with its length', `content-length: ${size}`, 'whole'],
     ['with its length, and a connection that closes', `content-length: ${size}\r\nconnection: close`, 'whole'],
     ['cut before its length', `content-length: ${size * 2}`, 'broken'],
-    [
-      'cut before its length, and a connection that closes',
-      `content-length: ${size * 2}\r\nconnection: close`,
-      'broken',
-    ],
+    ['cut before its length, closing', `content-length: ${size * 2}\r\nconnection: close`, 'broken'],
     ['in chunks, cut', 'transfer-encoding: chunked', 'broken'],
     ['in chunks, cut, and a connection that closes', 'transfer-encoding: chunked\r\nconnection: close', 'broken'],
   ];

@@ -17,26 +17,17 @@ const create = (http: ReturnType<typeof open>, deadlineMs = 5000): Promise<HttpA
   http.call({ method: 'POST', path: '/create', body: '{}', deadlineMs, freshConnection: true });
 
 describe('what is known of a request that got no answer', () => {
-  test('nobody listens: nothing was sent', async () => {
-    const port = await tcp(() => {});
-    const closed = await freePort();
-    expect(closed).not.toBe(String(port));
-    expect(await create(open(`http://127.0.0.1:${closed}`))).toMatchObject({ is: 'broken', sent: false });
-  });
+  const reset = () => tcp((socket) => socket.once('data', () => socket.resetAndDestroy()));
+  const switches = 'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n';
 
-  test('reset inside the TLS handshake: nothing was sent', async () => {
-    const port = await tcp((socket) => socket.once('data', () => socket.resetAndDestroy()));
-    expect(await create(open(`https://127.0.0.1:${port}`))).toMatchObject({ is: 'broken', sent: false });
-  });
-
-  test('reset after the request: it may have been sent', async () => {
-    const port = await tcp((socket) => socket.once('data', () => socket.resetAndDestroy()));
-    expect(await create(open(`http://127.0.0.1:${port}`))).toMatchObject({ is: 'broken', sent: true });
-  });
-
-  test('what changes the protocol instead of answering: it may have been sent', async () => {
-    const port = await raw('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n');
-    expect(await create(open(`http://127.0.0.1:${port}`))).toMatchObject({ is: 'broken', sent: true });
+  test.each<[string, string, () => Promise<number | string>, boolean]>([
+    ['nobody listens: nothing was sent', 'http', freePort, false],
+    ['reset inside the TLS handshake: nothing was sent', 'https', reset, false],
+    ['reset after the request: it may have been sent', 'http', reset, true],
+    ['what changes the protocol instead of answering: it may have been sent', 'http', () => raw(switches), true],
+  ])('%s', async (_name, protocol, portOf, sent) => {
+    const http = open(`${protocol}://127.0.0.1:${await portOf()}`);
+    expect(await create(http)).toMatchObject({ is: 'broken', sent });
   });
 
   test('what cannot be written was not sent, and harms nobody', async () => {
@@ -162,11 +153,8 @@ test('names the proxy that refuses, and never its login', async () => {
     socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
   });
   const port = await listen(server);
-  const tunnel = openTunnel(new URL(`http://me:word@127.0.0.1:${port}`), {
-    host: 'api.example',
-    port: 443,
-    timeoutMs: 5000,
-  });
+  const api = { host: 'api.example', port: 443, timeoutMs: 5000 };
+  const tunnel = openTunnel(new URL(`http://me:word@127.0.0.1:${port}`), api);
   const error: Error = await tunnel.then(Promise.reject, (thrown: Error) => thrown);
   expect(error.message).toMatch(/^the proxy 127\.0\.0\.1:\d+ rejected the credentials in HTTPS_PROXY \(HTTP 407\)/);
   expect(error.message).not.toContain('word');

@@ -30,18 +30,10 @@ it.each<[string, Reply, string, number | undefined]>([
 describe('tables', () => {
   it('voices, without those that cannot be read', async () => {
     const aria = { id: 'Aria', label: 'Aria', description: 'Warm', gender: 'female', accent: 'american' };
-    const voices = [
-      { ...aria, previewUrl: 'https://a.example/a.mp3' },
-      { ...aria, id: 'B', previewUrl: null },
-      { id: 7.5 },
-      null,
-      'x',
-    ];
+    const heard = { ...aria, previewUrl: 'https://a.example/a.mp3' };
+    const voices = [heard, { ...aria, id: 'B', previewUrl: null }, { id: 7.5 }, null, 'x'];
     const { library, names } = await always({ json: { success: true, voices } });
-    expect(await library.voices()).toEqual([
-      { ...aria, previewUrl: 'https://a.example/a.mp3' },
-      { ...aria, id: 'B' },
-    ]);
+    expect(await library.voices()).toEqual([heard, { ...aria, id: 'B' }]);
     expect(names()).toEqual(['GET /voiceovers/voices']);
   });
 
@@ -53,35 +45,25 @@ describe('tables', () => {
     };
     const google = { id: 'a1', provider: 'google', accountName: 'A', accountUsername: 'a', expiresAt: '2026-12-01' };
     const { library } = await always({ json: { success: true, data: [google] } });
-    expect((await library.accounts()).accounts).toEqual([
-      { id: 'a1', provider: 'google', name: 'A', username: 'a', expiresAt: '2026-12-01' },
-    ]);
+    const account = { id: 'a1', provider: 'google', name: 'A', username: 'a', expiresAt: '2026-12-01' };
+    expect((await library.accounts()).accounts).toEqual([account]);
     expect(await listOf([{ id: 7041 }, { id: 'a1' }])).toEqual([['7041', 'a1'], true]);
     expect(await listOf([{ id: 'a1' }, { name: 'x' }])).toEqual([['a1'], false]);
     expect(await listOf([{ id: 'a1' }], true)).toEqual([['a1'], false]);
   });
 
   const alpha = { model: 'alpha-2', kind: 'image', credits: 3 };
+  const perSecond = { key: 'd', credits: 4, per: 'second' };
+  const odd = [{ key: 'a', credits: '3' }, { key: 'b', credits: -1 }, perSecond];
+  const everyName = JSON.parse('{"__proto__":[{"key":"a"}],"constructor":{"key":"b"}}');
   it.each<[string, unknown, object[]]>([
     ['a list', [{ key: 'alpha-2', kind: 'image', credits: 3 }], [alpha]],
     ['a list in data', { data: [{ id: 'alpha-2', type: 'IMAGE', cost: 3 }] }, [alpha]],
     ['groups', { catalog: [{ id: 'image', name: 'Images', models: [{ key: 'alpha-2', credits: 3 }] }] }, [alpha]],
-    [
-      'odd prices',
-      [
-        { key: 'a', credits: '3' },
-        { key: 'b', credits: -1 },
-        { key: 'd', credits: 4, per: 'second' },
-      ],
-      [{ model: 'a', credits: 3 }, { model: 'b' }, { model: 'd', credits: 4, per: 'second' }],
-    ],
+    ['odd prices', odd, [{ model: 'a', credits: 3 }, { model: 'b' }, { model: 'd', credits: 4, per: 'second' }]],
     ['nothing that is a model', { data: [[[[1]]], 'x', { success: true }] }, []],
     ['nothing deeper than is sensible', { a: { b: { c: { d: { e: { f: { g: [{ key: 'x' }] } } } } } } }, []],
-    [
-      'names of every object',
-      JSON.parse('{"__proto__":[{"key":"a"}],"constructor":{"key":"b"}}'),
-      [{ model: 'a', kind: '__proto__' }],
-    ],
+    ['names of every object', everyName, [{ model: 'a', kind: '__proto__' }]],
   ])('the catalog as %s', async (_name, json, models) => {
     const { library } = await always({ json });
     expect(readCatalog(await library.catalog())).toEqual(models);
@@ -108,11 +90,7 @@ describe('jobs', () => {
     });
     const jobs = await library.jobs('video', { limit: 250 });
     expect(jobs.map(({ jobId }) => jobId)).toEqual(range(0, 250));
-    expect(calls.map(({ query }) => query.toString())).toEqual([
-      'page=1&limit=100',
-      'page=2&limit=100',
-      'page=3&limit=100',
-    ]);
+    expect(calls.map(({ query }) => query.toString())).toEqual([1, 2, 3].map((page) => `page=${page}&limit=100`));
   });
 
   it('asks for no more than is wanted', async () => {
@@ -150,41 +128,18 @@ describe('jobs', () => {
   });
 
   it('what an item tells', async () => {
-    const video = {
-      id: 'v1',
-      status: 'FAILED',
-      createdAt: '2026-01-01T00:00:00Z',
-      model: 'motion-2',
-      prompt: 'x'.repeat(5000),
-      creditsUsed: 20,
-      error: 'moderated',
-      outputAsset: { id: 'a', url: 'https://a.example/v.mp4' },
-    };
-    const { library } = await always({
-      json: {
-        generations: [
-          video,
-          { id: '../x y' },
-          { status: 'QUEUED' },
-          null,
-          [],
-          { id: 'v2', creditsUsed: -1, status: 7 },
-        ],
-      },
-    });
+    const facts = { status: 'FAILED', createdAt: '2026-01-01T00:00:00Z', model: 'motion-2', error: 'moderated' };
+    const prompt = 'x'.repeat(5000);
+    const outputAsset = { id: 'a', url: 'https://a.example/v.mp4' };
+    const video = { ...facts, id: 'v1', prompt, creditsUsed: 20, outputAsset };
+    const odd = [{ id: '../x y' }, { status: 'QUEUED' }, null, [], { id: 'v2', creditsUsed: -1, status: 7 }];
+    const { library } = await always({ json: { generations: [video, ...odd] } });
     const [first, ...others] = await library.jobs('video', { limit: 10 });
     expect(first).toEqual({
-      kind: 'video',
-      jobId: 'v1',
-      status: 'FAILED',
-      createdAt: '2026-01-01T00:00:00Z',
-      model: 'motion-2',
+      ...{ ...facts, kind: 'video', jobId: 'v1', credits: 20, url: outputAsset.url },
       prompt: 'x'.repeat(2000),
-      credits: 20,
-      error: 'moderated',
-      url: 'https://a.example/v.mp4',
       // To be compared, not to be shown: uncut.
-      echoes: { model: 'motion-2', prompt: 'x'.repeat(5000) },
+      echoes: { model: 'motion-2', prompt },
     });
     expect(others).toEqual([{ kind: 'video', jobId: 'v2', status: 'unknown', echoes: {} }]);
   });
@@ -192,16 +147,8 @@ describe('jobs', () => {
   it('thumbnails have a record beside their job', async () => {
     const data = [{ id: 'r1', jobId: 'j1', title: 'T', status: 'COMPLETED', image: 'https://a.example/t.png' }];
     const { library, names } = await always({ json: { success: true, data } });
-    expect(await library.jobs('thumbnail', { limit: 10 })).toEqual([
-      {
-        kind: 'thumbnail',
-        jobId: 'j1',
-        recordId: 'r1',
-        status: 'COMPLETED',
-        prompt: 'T',
-        echoes: { title: 'T' },
-      },
-    ]);
+    const facts = { kind: 'thumbnail', jobId: 'j1', recordId: 'r1', status: 'COMPLETED', prompt: 'T' };
+    expect(await library.jobs('thumbnail', { limit: 10 })).toEqual([{ ...facts, echoes: { title: 'T' } }]);
     expect(names()).toEqual(['GET /thumbnails']);
   });
 
@@ -220,6 +167,7 @@ describe('jobs', () => {
 });
 
 describe('one job', () => {
+  const texts = (status: number, error: number) => ({ status: 's'.repeat(status), error: 'e'.repeat(error) });
   const tells = (data: object): Reply => ({ json: { success: true, data } });
 
   it.each<[string, object, object]>([
@@ -231,11 +179,7 @@ describe('one job', () => {
     ['what was deducted', { status: 'COMPLETED', creditsDeducted: 5 }, { status: 'COMPLETED', credits: 5 }],
     ['its credits', { status: 'COMPLETED', creditsUsed: -1, credits: 7 }, { status: 'COMPLETED', credits: 7 }],
     ['no number of credits', { status: 'COMPLETED', creditsUsed: '5', credits: 0.5 }, { status: 'COMPLETED' }],
-    [
-      'long texts',
-      { status: 's'.repeat(61), error: 'e'.repeat(501) },
-      { status: 's'.repeat(60), error: 'e'.repeat(500) },
-    ],
+    ['long texts', texts(61, 501), texts(60, 500)],
   ])('with %s', async (_name, data, facts) => {
     const { library, names } = await always(tells(data));
     expect(await library.job('image', 'j1')).toEqual(facts);
@@ -243,8 +187,7 @@ describe('one job', () => {
   });
 
   it('that is not there', async () => {
-    const { library } = await always(refusal(404));
-    expect(await library.job('image', 'j1')).toBeUndefined();
+    expect(await (await always(refusal(404))).library.job('image', 'j1')).toBeUndefined();
   });
 
   it.each<[string, Reply, string]>([
@@ -327,9 +270,12 @@ describe('removal', () => {
 
   it('never of anything but an id of a kind that can be removed', async () => {
     const { library, calls } = await always({ json: {} });
-    await expect(library.removeJob('video', { jobId: 'v1' })).rejects.toThrow('internal error');
-    await expect(library.removeJob('music', { jobId: '..' })).rejects.toThrow('internal error');
-    await expect(library.removeJob('constructor', { jobId: 'x' })).rejects.toThrow('internal error');
+    for (const [kind = '', jobId = ''] of [
+      ['video', 'v1'],
+      ['music', '..'],
+      ['constructor', 'x'],
+    ])
+      await expect(library.removeJob(kind, { jobId })).rejects.toThrow('internal error');
     expect(calls).toEqual([]);
   });
 });

@@ -13,12 +13,9 @@ function classify(
   kind: string,
   status: number,
   json: unknown,
-  {
-    headers = {},
-    request = { prompt: 'a lamp' },
-    isDocumented,
-  }: Partial<{ headers: object; request: object; isDocumented: boolean }> = {},
+  more: Partial<{ headers: object; request: object; isDocumented: boolean }> = {},
 ) {
+  const { headers = {}, request = { prompt: 'a lamp' }, isDocumented } = more;
   const answer = { is: 'answer', status, headers, json } as HttpAnswer;
   const route = { path: '/x/create', ...(isDocumented !== undefined && { isDocumented }) };
   const call = { key, body: JSON.stringify(request) };
@@ -56,11 +53,9 @@ describe('a refusal that speaks of its key is a purchase', () => {
     expect(classify('music', status, json).is).toBe('known');
   });
 
+  const tooLong = 'Idempotency-Key has 129 characters; at most 128 are allowed.';
   test.each<[number, unknown]>([
-    [
-      400,
-      no({ error: 'Idempotency-Key has 129 characters; at most 128 are allowed.', code: 'idempotency_key_too_long' }),
-    ],
+    [400, no({ error: tooLong, code: 'idempotency_key_too_long' })],
     [400, no({ message: 'Idempotency-Key must be at most 128 characters' })],
     [400, no({ message: 'malformed Idempotency-Key' })],
     [400, no({ errors: { 'Idempotency-Key': ['is too long'] } })],
@@ -71,20 +66,19 @@ describe('a refusal that speaks of its key is a purchase', () => {
   });
 
   test('nor one that repeats the key beside other words, speaks of other keys, or quotes the request', () => {
-    expect(classify('image', 400, no({ error: 'prompt is empty', idempotencyKey: key })).is).toBe('refused');
-    expect(classify('image', 401, no({ error: 'the API key is already revoked' })).is).toBe('refused');
-    expect(classify('image', 400, no({ error: 'model key alpha-9 is used by nobody, use another' })).is).toBe(
-      'refused',
-    );
     const prompt = 'a key already used on a door';
-    expect(classify('image', 400, no({ error: `not allowed: ${prompt}` }), { request: { prompt } }).is).toBe('refused');
+    for (const [status, json] of [
+      [400, { error: 'prompt is empty', idempotencyKey: key }],
+      [401, { error: 'the API key is already revoked' }],
+      [400, { error: 'model key alpha-9 is used by nobody, use another' }],
+      [400, { error: `not allowed: ${prompt}` }],
+    ] as const)
+      expect(classify('image', status, no(json), { request: { prompt } }).is).toBe('refused');
   });
 
   test('one that is still being handled is asked for again, whatever its status', () => {
-    const json = no({
-      code: 'idempotency_key_in_progress',
-      message: 'A request with this key is still being handled.',
-    });
+    const message = 'A request with this key is still being handled.';
+    const json = no({ code: 'idempotency_key_in_progress', message });
     for (const status of [409, 422, 400]) expect(classify('image', status, json).is).toBe('in-progress');
   });
 
@@ -123,13 +117,14 @@ describe('a refusal that names a job is none', () => {
     expect(classify('image', 303, undefined, { headers })).toMatchObject({ is: 'accepted', job: { jobId: 'g/1' } });
   });
 
-  test.each<[unknown]>([
-    [no({ error: 'x', generation: { id: 12345 } })],
-    [no({ error: 'x', jobId: 77 })],
-    [no({ error: 'x', generations: [{ id: 'g1' }] })],
-    [no({ error: 'x', generation: { id: 'g1' }, job: { id: 'g2' } })],
-    [no({ error: 'x', jobs: [{ id: 'g1' }, { id: 'g2' }] })],
-  ])('one that names several, or one that nobody could look up, settles nothing: %j', (json) => {
+  test.each([
+    { generation: { id: 12345 } },
+    { jobId: 77 },
+    { generations: [{ id: 'g1' }] },
+    { generation: { id: 'g1' }, job: { id: 'g2' } },
+    { jobs: [{ id: 'g1' }, { id: 'g2' }] },
+  ])('one that names several, or one that nobody could look up, settles nothing: %j', (jobs) => {
+    const json = no({ error: 'x', ...jobs });
     expect(classify('image', 400, json)).not.toHaveProperty('mayBe');
     expect(classify('image', 400, json).is).toBe('known');
     expect(classify('video', 422, json).is).toBe('ambiguous');
@@ -195,13 +190,11 @@ async function create(
     },
     close: async () => {},
   };
-  const creates = new Creates(http, {
-    token: 'x',
-    createTimeoutMs: 1000,
-    ...(route && { createRoutes: { [kind]: route } }),
-  });
-  let answer = await creates.send({ kind, key, body: '{"title":"x"}' });
-  for (let time = 1; time < times; time += 1) answer = await creates.send({ kind, key, body: '{"title":"x"}' });
+  const createRoutes = route && { createRoutes: { [kind]: route } };
+  const creates = new Creates(http, { token: 'x', createTimeoutMs: 1000, ...createRoutes });
+  const send = () => creates.send({ kind, key, body: '{"title":"x"}' });
+  let answer = await send();
+  for (let time = 1; time < times; time += 1) answer = await send();
   return { answer, seen };
 }
 
@@ -239,11 +232,8 @@ describe('a path that is a guess', () => {
 
   test('is none where the service documents it', async () => {
     const route = { path: '/thumbnails/create', isDocumented: true };
-    const { answer, seen } = await create(
-      'thumbnail',
-      { 'POST /thumbnails/create': gone, 'POST /thumbnails': made },
-      { route },
-    );
+    const answers = { 'POST /thumbnails/create': gone, 'POST /thumbnails': made };
+    const { answer, seen } = await create('thumbnail', answers, { route });
     expect([answer.is, seen.length]).toEqual(['refused', 1]);
   });
 });
@@ -330,16 +320,9 @@ describe('small facts', () => {
   });
 
   test('an id that cannot be used is told: a person may find the job by it', () => {
-    for (const [id, told] of [
-      ['a b', '"a b"'],
-      [7, '7'],
-      ['%2e%2e', '"%2e%2e"'],
-    ] as const) {
-      const seen = classifyCreate(answer(200, { generation: { id } }), (text) => text);
-      expect(seen).toEqual({
-        is: 'ambiguous',
-        message: `the service accepted the request without a usable job id (it says ${told})`,
-      });
+    for (const id of ['a b', 7, '%2e%2e']) {
+      const message = `the service accepted the request without a usable job id (it says ${JSON.stringify(id)})`;
+      expect(classifyCreate(answer(200, { generation: { id } }), (text) => text)).toEqual({ is: 'ambiguous', message });
     }
   });
 

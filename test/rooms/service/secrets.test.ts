@@ -112,11 +112,12 @@ describe('the addresses of a name', () => {
     expect(await look([six, four], false)).toEqual([null, six.address, 6]);
   });
 
+  const notPublic = 'the link https://files.example leads to an address that is not public';
   test.each([
-    ['one inward', [inward], 'the link https://files.example leads to an address that is not public'],
-    ['the first inward', [inward, four], 'the link https://files.example leads to an address that is not public'],
-    ['the last inward', [four, six, inward], 'the link https://files.example leads to an address that is not public'],
-    ['none', [], 'files.example has no IP address'],
+    ['one inward', [inward], notPublic],
+    ['the first inward', [inward, four], notPublic],
+    ['the last inward', [four, six, inward], notPublic],
+    ['none', [], 'files.example has no address'],
   ])('are refused: %s', async (_name, found, message) => {
     for (const all of [true, false]) {
       const [error, address] = await look(found, all);
@@ -182,13 +183,10 @@ async function meet(reply: Reply, times: number) {
   const path = makeFolder();
   writeFileSync(join(path, 'a.png'), 'png');
   let now = 0;
-  const clock = {
-    now: () => now,
-    random: () => 0.5,
-    async sleep(ms: number) {
-      now += ms;
-    },
+  const sleep = async (ms: number) => {
+    now += ms;
   };
+  const clock = { now: () => now, random: () => 0.5, sleep };
   const service = createService({
     ...{ baseUrl: `${origin}/api/v1`, token: key, clock, folder: path },
     ...{ requestTimeoutMs: 2000, createTimeoutMs: 2000, patienceMs: Number.POSITIVE_INFINITY },
@@ -294,9 +292,7 @@ describe('whether a service can be reached', () => {
     const hangsUp = createServer((socket) => socket.destroy());
     const secure = await listen(hangsUp);
     expect(await reachFrom(`https://127.0.0.1:${secure}/api/v1`)).toMatchObject({ is: 'unreachable' });
-    expect(await reachFrom('http://127.0.0.1:9/api/v1')).toMatchObject({
-      is: 'unreachable',
-      error: expect.stringContaining('ECONNREFUSED'),
-    });
+    const error = expect.stringContaining('ECONNREFUSED');
+    expect(await reachFrom('http://127.0.0.1:9/api/v1')).toMatchObject({ is: 'unreachable', error });
   });
 });

@@ -12,6 +12,7 @@ import { listen, serve } from './loopback.ts';
 
 const apiKey = 'acme_live_secret123456';
 const clock = { now: () => 0, random: () => 0, sleep: async () => {} };
+const times = { requestTimeoutMs: 5000, createTimeoutMs: 5000, patienceMs: 5000 };
 const { signal } = new AbortController();
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -25,12 +26,7 @@ const json = (status: number, body: unknown, headers: Record<string, string> = {
 async function open(handle: Handler, options: Partial<ServiceOptions> = {}) {
   const { url, seen } = await serve(handle);
   const service = createService({
-    baseUrl: `${url}/api/v1`,
-    token: apiKey,
-    clock,
-    requestTimeoutMs: 5000,
-    createTimeoutMs: 5000,
-    patienceMs: 5000,
+    ...{ baseUrl: `${url}/api/v1`, token: apiKey, clock, ...times },
     ...options,
   });
   onTestFinished(() => service.close());
@@ -72,9 +68,8 @@ describe('a create', () => {
   });
 
   test('of a kind that is not made there is not sent, and said so as often as it is asked', async () => {
-    const { service, seen } = await open(json(200, job), {
-      createRoutes: { image: { missing: 'none in the document' } },
-    });
+    const createRoutes = { image: { missing: 'none in the document' } };
+    const { service, seen } = await open(json(200, job), { createRoutes });
     const answer = { is: 'no-route', message: 'not sent: none in the document [MB1511]' };
     expect([await service.create(call), await service.create(call)]).toEqual([answer, answer]);
     expect(seen).toEqual([]);
@@ -82,15 +77,9 @@ describe('a create', () => {
 
   test('of a kind that was not there a moment ago is not asked for again; other kinds are', async () => {
     const { service, seen } = await open(json(405, {}));
-    const first = await service.create(call);
-    expect(first).toMatchObject({
-      is: 'no-route',
-      message: expect.stringContaining('the service has no POST /image-generations/create'),
-    });
-    expect(await service.create(call)).toMatchObject({
-      is: 'no-route',
-      message: expect.stringMatching(/^not sent: the service/),
-    });
+    for (const message of [/the service has no POST \/image-generations\/create/, /^not sent: the service/]) {
+      expect(await service.create(call)).toMatchObject({ is: 'no-route', message: expect.stringMatching(message) });
+    }
     expect(seen).toHaveLength(1);
     await service.create({ ...call, kind: 'music' });
     expect(seen).toHaveLength(2);
@@ -133,9 +122,8 @@ describe('the clock of the service', () => {
     expect(seen).toHaveLength(1);
     date = 'Thu, 01 Jan 1970 02:00:00 GMT';
     const fresh = { fresh: true };
-    expect(await Promise.all([service.clockAheadMs(fresh), service.clockAheadMs(fresh)])).toEqual([
-      7_200_000, 7_200_000,
-    ]);
+    const twice = [service.clockAheadMs(fresh), service.clockAheadMs(fresh)];
+    expect(await Promise.all(twice)).toEqual([7_200_000, 7_200_000]);
     expect(seen).toHaveLength(2);
     date = 'nonsense';
     expect(await service.clockAheadMs(fresh)).toBe(7_200_000);
@@ -147,23 +135,20 @@ describe('the clock of the service', () => {
   });
 });
 
-describe('lists and links', () => {
-  const videos = ['v2', 'v1'].map((id, index) => ({
+test('a list of jobs is asked for one kind, with the key', async () => {
+  const generations = ['v2', 'v1'].map((id, at) => ({
     id,
     status: 'COMPLETED',
-    createdAt: new Date(9000 - index * 1000),
+    createdAt: new Date(9000 - at * 1000),
   }));
-
-  test('of one kind, with the key', async () => {
-    const { service, seen } = await open(json(200, { generations: videos, pagination: { hasNextPage: false } }));
-    expect(await service.newestJob('video')).toBe('v2');
-    const walk = await service.walkJobs('video', ['v1']);
-    expect([walk.complete, walk.jobs.map(({ jobId }) => jobId)]).toEqual([true, ['v2']]);
-    expect(seen.map(({ url, headers }) => [url, headers.authorization])).toEqual([
-      ['/api/v1/videos/all?page=1&limit=10', `Bearer ${apiKey}`],
-      ['/api/v1/videos/all?page=1&limit=100', `Bearer ${apiKey}`],
-    ]);
-  });
+  const { service, seen } = await open(json(200, { generations, pagination: { hasNextPage: false } }));
+  expect(await service.newestJob('video')).toBe('v2');
+  const walk = await service.walkJobs('video', ['v1']);
+  expect([walk.complete, walk.jobs.map(({ jobId }) => jobId)]).toEqual([true, ['v2']]);
+  expect(seen.map(({ url, headers }) => [url, headers.authorization])).toEqual([
+    ['/api/v1/videos/all?page=1&limit=10', `Bearer ${apiKey}`],
+    ['/api/v1/videos/all?page=1&limit=100', `Bearer ${apiKey}`],
+  ]);
 });
 
 describe('an upload', () => {
@@ -234,12 +219,7 @@ async function serveCreates(
   server.on('connection', (socket) => closed.set(socket, new Promise((resolve) => socket.once('close', resolve))));
   const service = createService({
     baseUrl: `http://127.0.0.1:${await listen(server)}/api/v1`,
-    token,
-    clock: systemClock,
-    requestTimeoutMs: 5000,
-    createTimeoutMs: 5000,
-    patienceMs: 5000,
-    mayCreate,
+    ...{ token, clock: systemClock, ...times, mayCreate },
   });
   onTestFinished(() => service.close());
   return {
@@ -263,15 +243,10 @@ describe('the connections of creates', () => {
     return new Set(ports()).size;
   }
 
-  test('where keys are replayed, creates share a few', async () => {
+  test('are shared where keys are replayed, and otherwise each create has one of its own', async () => {
     expect(await countConnections(apiKey, 'image')).toBeLessThan(4);
-  });
-
-  test.each([
-    ['a kind without replay', apiKey, 'video'],
-    ['a token for which nothing is replayed', jwt, 'image'],
-  ])('%s: each create has one of its own', async (_name, token, kind) => {
-    expect(await countConnections(token, kind)).toBe(keys.length);
+    expect(await countConnections(apiKey, 'video')).toBe(keys.length);
+    expect(await countConnections(jwt, 'image')).toBe(keys.length);
   });
 
   test('one that was closed while it was idle is not used again', async () => {

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { appendFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { FileToUpload } from '../../../src/service/library.ts';
 import { makeFolder } from '../../rig/folder.ts';
 import { listen } from './loopback.ts';
-import { type Call, failure, key, type Reply, refusal, type Scripted, serveScript } from './scripted.ts';
+import { failure, key, type Reply, refusal, type Scripted, serveScript } from './scripted.ts';
 
 const signal = new AbortController().signal;
 const asset = { id: 'asset-1', name: 'a.png', url: 'https://cdn.example/a.png', mimeType: 'image/png' };
@@ -23,52 +23,38 @@ function makeFile(bytes: number, name = 'a.png'): FileToUpload {
   return { path, fileName: name, bytes, sha256: createHash('sha256').update(content).digest('hex') };
 }
 
-/** A service with a storage of its own beside it; `script` answers instead where it wants to. */
+const [mint, put, complete] = ['POST /uploads/signed-url', 'PUT //storage/blob', 'POST /uploads/complete'] as const;
+const wholeFlow = [mint, put, complete];
+
+/** A service with a storage of its own beside it; a script answers instead where it wants to. */
 async function serveStorage(
-  script: (call: Call, count: number) => Reply | undefined = () => undefined,
+  scripts: { [name: string]: (count: number) => Reply | undefined } = {},
   minted: object = {},
 ): Promise<Scripted> {
   let origin = '';
-  const scripted = await serveScript((call, count) => {
-    const own = script(call, count);
+  const scripted = await serveScript(({ name }, count) => {
+    const own = scripts[name]?.(count);
     if (own !== undefined) return own;
-    switch (call.name) {
-      case 'POST /uploads/signed-url': {
-        const data = {
-          uploadUrl: `${origin}/storage/blob?signature=s3cret&try=${count}`,
-          token: 't',
-          publicUrl: blobUrl,
-          blobName: 'uploads/blob',
-          ...minted,
-        };
-        return { json: { success: true, data } };
-      }
-      case 'PUT //storage/blob':
-        return { text: '' };
-      case 'POST /uploads/complete':
-        return taken;
-      default:
-        return refusal(404);
-    }
+    if (name === put) return { text: '' };
+    if (name === complete) return taken;
+    if (name !== mint) return refusal(404);
+    const uploadUrl = `${origin}/storage/blob?signature=s3cret&try=${count}`;
+    const data = { uploadUrl, token: 't', publicUrl: blobUrl, blobName: 'uploads/blob', ...minted };
+    return { json: { success: true, data } };
   });
   origin = scripted.origin;
   return scripted;
 }
 
 const inward = { success: true, data: { id: 'x', url: 'http://10.0.0.1/x' } };
-const wholeFlow = ['POST /uploads/signed-url', 'PUT //storage/blob', 'POST /uploads/complete'];
 
 describe('small files', () => {
   it('travel in the request', async () => {
     const { library, calls } = await serveScript(() => taken);
     const file = makeFile(30);
     expect(await library.upload(file, signal)).toEqual({ id: 'asset-1', url: asset.url });
-    expect(calls.map(({ name, json }) => [name, json])).toEqual([
-      [
-        'POST /uploads',
-        { fileName: 'a.png', contentType: 'image/png', base64: 'bWVkaWFiYXRjaG1lZGlhYmF0Y2htZWRpYWJhdGNo' },
-      ],
-    ]);
+    const sent = { fileName: 'a.png', contentType: 'image/png', base64: 'bWVkaWFiYXRjaG1lZGlhYmF0Y2htZWRpYWJhdGNo' };
+    expect(calls.map(({ name, json }) => [name, json])).toEqual([['POST /uploads', sent]]);
   });
 
   it('by a URL that the service fetches', async () => {
@@ -96,9 +82,8 @@ describe('small files', () => {
     ['service itself', (origin: string) => `${origin}/a.png`],
     ['storage beside it', () => 'http://127.0.0.1:9/a.png'],
   ])('a link to the local %s can be used', async (_name, linkTo) => {
-    const served = await serveScript(() => ({
-      json: { success: true, data: { ...asset, url: linkTo(served.origin) } },
-    }));
+    const data = () => ({ ...asset, url: linkTo(served.origin) });
+    const served = await serveScript(() => ({ json: { success: true, data: data() } }));
     expect((await served.library.upload(makeFile(3), signal)).url).toBe(linkTo(served.origin));
   });
 });
@@ -108,19 +93,17 @@ describe('large files', () => {
     const { library, calls, names } = await serveStorage();
     const file = makeFile(large, 'film.mp4');
     const progress: number[] = [];
-    expect(await library.upload(file, signal, (sent, bytes) => progress.push(sent / bytes))).toEqual({
-      id: 'asset-1',
-      url: asset.url,
-    });
+    const uploaded = await library.upload(file, signal, (sent, bytes) => progress.push(sent / bytes));
+    expect(uploaded).toEqual({ id: 'asset-1', url: asset.url });
     expect(names()).toEqual(wholeFlow);
-    const [minted, put, complete] = calls;
+    const [minted, sent, completed] = calls;
     expect(minted?.json).toEqual({ fileName: 'film.mp4' });
-    expect(complete?.json).toEqual({ blobName: 'uploads/blob', fileName: 'film.mp4' });
-    expect([put?.sha256, put?.bytes]).toEqual([file.sha256, large]);
-    expect(put?.headers).toMatchObject({ 'content-type': 'video/mp4', 'content-length': String(large) });
-    expect(put?.headers['transfer-encoding']).toBeUndefined();
-    expect(put?.headers.authorization).toBeUndefined();
-    expect(JSON.stringify(put?.headers)).not.toContain(key);
+    expect(completed?.json).toEqual({ blobName: 'uploads/blob', fileName: 'film.mp4' });
+    expect([sent?.sha256, sent?.bytes]).toEqual([file.sha256, large]);
+    expect(sent?.headers).toMatchObject({ 'content-type': 'video/mp4', 'content-length': String(large) });
+    expect(sent?.headers['transfer-encoding']).toBeUndefined();
+    expect(sent?.headers.authorization).toBeUndefined();
+    expect(JSON.stringify(sent?.headers)).not.toContain(key);
     expect(progress.at(-1)).toBe(1);
     expect(progress.every((share, index) => share > (progress[index - 1] ?? 0))).toBe(true);
   });
@@ -131,16 +114,13 @@ describe('large files', () => {
     ['a name with spaces', { success: true }, 'Über uns.mp4', { id: 'w5xiZXIgdW5zLm1wNA', url: blobUrl }],
     ['the asset itself', asset, 'uploads/blob', { id: 'asset-1', url: asset.url }],
   ])('an answer to `complete` with %s', async (_name, json, blobName, expected) => {
-    const { library } = await serveStorage(({ name }) => (name === 'POST /uploads/complete' ? { json } : undefined), {
-      blobName,
-    });
+    const { library } = await serveStorage({ [complete]: () => ({ json }) }, { blobName });
     expect(await library.upload(makeFile(large), signal)).toEqual(expected);
   });
 
   it('no usable link anywhere', async () => {
-    const { library } = await serveStorage(({ name }) => (name.endsWith('/complete') ? { json: {} } : undefined), {
-      publicUrl: 'http://cdn.example/blob',
-    });
+    const publicUrl = 'http://cdn.example/blob';
+    const { library } = await serveStorage({ [complete]: () => ({ json: {} }) }, { publicUrl });
     expect((await failure(library.upload(makeFile(large), signal))).why).toBe('unusable');
   });
 
@@ -149,7 +129,7 @@ describe('large files', () => {
     ['a number for a URL', { uploadUrl: 7 }],
     ['no name', { blobName: '' }],
   ])('a signed URL with %s', async (_name, minted) => {
-    const { library, names } = await serveStorage(undefined, minted);
+    const { library, names } = await serveStorage({}, minted);
     expect((await failure(library.upload(makeFile(large), signal))).why).toBe('unusable');
     expect(names()).toEqual(wholeFlow.slice(0, 1));
   });
@@ -161,16 +141,11 @@ describe('large files', () => {
       response.end();
     });
     const port = await listen(other);
-    const urls = [
-      `http://127.0.0.2:${port}/x`,
-      `http://me:secret@127.0.0.1:${port}/x`,
-      'https://10.0.0.1/x',
-      'https://user:pw@storage.example/x',
-      'x',
-    ];
+    const here = [`http://127.0.0.2:${port}/x`, `http://me:secret@127.0.0.1:${port}/x`];
+    const urls = [...here, 'https://10.0.0.1/x', 'https://user:pw@storage.example/x', 'x'];
     const file = makeFile(large);
     for (const uploadUrl of urls) {
-      const { library, names } = await serveStorage(undefined, { uploadUrl });
+      const { library, names } = await serveStorage({}, { uploadUrl });
       const { why, message } = await failure(library.upload(file, signal));
       expect([uploadUrl, why, names()]).toEqual([uploadUrl, 'refused', wholeFlow.slice(0, 1)]);
       expect(message).not.toContain('pw');
@@ -179,22 +154,19 @@ describe('large files', () => {
   });
 
   it('a long answer of a storage that closes at once harms nobody', async () => {
-    const { library } = await serveStorage(({ name }) =>
-      name === 'PUT //storage/blob'
-        ? (response) => {
-            response.shouldKeepAlive = false;
-            response.useChunkedEncodingByDefault = false;
-            response.writeHead(200).end(Buffer.alloc(1 << 20, '<'));
-          }
-        : undefined,
-    );
+    const { library } = await serveStorage({
+      [put]: () => (response) => {
+        response.shouldKeepAlive = false;
+        response.useChunkedEncodingByDefault = false;
+        response.writeHead(200).end(Buffer.alloc(1 << 20, '<'));
+      },
+    });
     expect((await library.upload(makeFile(large), signal)).id).toBe('asset-1');
   });
 
   it('a redirect of the storage is not followed', async () => {
-    const { library, names } = await serveStorage(({ name }) =>
-      name === 'PUT //storage/blob' ? { status: 307, headers: { location: '/storage/other' } } : undefined,
-    );
+    const redirect = { status: 307, headers: { location: '/storage/other' } };
+    const { library, names } = await serveStorage({ [put]: () => redirect });
     expect(await failure(library.upload(makeFile(large), signal))).toMatchObject({ why: 'refused', status: 307 });
     expect(names()).toEqual(wholeFlow.slice(0, 2));
   });
@@ -206,25 +178,20 @@ describe('again', () => {
     ['a link that has run out', { status: 403, text: '<Error>' }],
     ['a broken connection', (response) => response.destroy()],
   ])('%s of the storage: from the start, with another signed URL', async (_name, reply) => {
-    const { library, calls, names, pauses } = await serveStorage(({ name }, count) =>
-      name === 'PUT //storage/blob' && count < 3 ? reply : undefined,
-    );
+    const script = (count: number) => (count < 3 ? reply : undefined);
+    const { library, calls, names, pauses } = await serveStorage({ [put]: script });
     expect((await library.upload(makeFile(large), signal)).id).toBe('asset-1');
     expect(names()).toEqual([...wholeFlow.slice(0, 2), ...wholeFlow.slice(0, 2), ...wholeFlow]);
-    expect(calls.filter(({ method }) => method === 'PUT').map(({ query }) => query.get('try'))).toEqual([
-      '1',
-      '2',
-      '3',
-    ]);
+    const tries = calls.filter(({ method }) => method === 'PUT').map(({ query }) => query.get('try'));
+    expect(tries).toEqual(['1', '2', '3']);
     expect(pauses).toEqual([500, 1000]);
   });
 
   it('a lost answer to `complete` does not send the file again', async () => {
-    const { library, names } = await serveStorage(({ name }, count) =>
-      name === 'POST /uploads/complete' && count === 1 ? (response) => response.destroy() : undefined,
-    );
+    const lose: Reply = (response) => response.destroy();
+    const { library, names } = await serveStorage({ [complete]: (count) => (count === 1 ? lose : undefined) });
     expect((await library.upload(makeFile(large), signal)).id).toBe('asset-1');
-    expect(names()).toEqual([...wholeFlow, 'POST /uploads/complete']);
+    expect(names()).toEqual([...wholeFlow, complete]);
   });
 
   it('not sooner than the service asks, and not later than is sensible', async () => {
@@ -258,10 +225,12 @@ describe('again', () => {
     const isAsked = new Promise<void>((resolve) => {
       asked = resolve;
     });
-    const { library, names } = await serveStorage((call, count) => {
-      if (call.name !== 'PUT //storage/blob' || count > 1) return undefined;
-      asked();
-      return () => {};
+    const { library, names } = await serveStorage({
+      [put](count) {
+        if (count > 1) return undefined;
+        asked();
+        return () => {};
+      },
     });
     const file = makeFile(large);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -278,10 +247,11 @@ describe('again', () => {
 
   it('never after an interruption', async () => {
     const stop = new AbortController();
-    const { library, names } = await serveStorage(({ name }) => {
-      if (name !== 'PUT //storage/blob') return undefined;
-      stop.abort();
-      return () => {};
+    const { library, names } = await serveStorage({
+      [put]() {
+        stop.abort();
+        return () => {};
+      },
     });
     await failure(library.upload(makeFile(large), stop.signal));
     expect(names()).toEqual(wholeFlow.slice(0, 2));
@@ -297,15 +267,7 @@ describe('the file that was planned, or none', () => {
     ['large, and longer now', large, (path) => appendFileSync(path, 'x')],
     ['large, and shorter now', large, (path) => writeFileSync(path, 'x')],
     ['a folder now', large, (path) => [rmSync(path), mkdirSync(path)]],
-    [
-      'a link now',
-      30,
-      (path) => {
-        writeFileSync(`${path}.real`, Buffer.alloc(30, 'mediabatch'));
-        rmSync(path);
-        symlinkSync(`${path}.real`, path);
-      },
-    ],
+    ['a link now', 30, (path) => [renameSync(path, `${path}.real`), symlinkSync(`${path}.real`, path)]],
   ])('%s', async (_name, bytes, change) => {
     const { library, names } = await serveStorage();
     const file = makeFile(bytes);
@@ -314,19 +276,19 @@ describe('the file that was planned, or none', () => {
     expect(error.why).toBe('refused');
     expect(error.message).toContain('a.png');
     expect(names()).not.toContain('POST /uploads');
-    expect(names()).not.toContain('POST /uploads/complete');
+    expect(names()).not.toContain(complete);
   });
 
   it('a file that changes while it is read never arrives in full', async () => {
-    let file = { path: '' };
-    const { library, names, calls } = await serveStorage(({ name }) => {
-      if (name === 'POST /uploads/signed-url') writeFileSync(file.path, Buffer.alloc(large, 'changed'));
-      return undefined;
+    const file = makeFile(large);
+    const { library, names, calls } = await serveStorage({
+      [mint]() {
+        writeFileSync(file.path, Buffer.alloc(large, 'changed'));
+        return undefined;
+      },
     });
-    const planned = makeFile(large);
-    file = planned;
-    expect((await failure(library.upload(planned, signal))).message).toContain('plan again');
-    expect(names()).not.toContain('POST /uploads/complete');
+    expect((await failure(library.upload(file, signal))).message).toContain('plan again');
+    expect(names()).not.toContain(complete);
     expect(calls.filter(({ method, bytes }) => method === 'PUT' && bytes === large)).toEqual([]);
   });
 });

@@ -31,6 +31,7 @@ async function watch(
     samples?: number[];
   } = {},
 ) {
+  const { patienceMs = Number.POSITIVE_INFINITY, fresh = true, kind = 'image', jobId = 'j1', timeoutMs } = options;
   const clock = new VirtualClock();
   const startedAt = clock.now();
   const polls: number[] = [];
@@ -45,27 +46,17 @@ async function watch(
     },
     close: async () => {},
   };
+  const durations = new Durations({ image: options.samples ?? [] });
+  const poller = new Poller({ http, clock, deadlineMs: 1000, durations });
+  const redact = (text: string) => text.replaceAll('secret', '[key]');
   const controller = new AbortController();
   if (options.abortAtMs !== undefined) void clock.sleep(options.abortAtMs).then(() => controller.abort());
   const end: JobEnd = await clock.run(
     watchJob(
-      { kind: options.kind ?? 'image', jobId: options.jobId ?? 'j1' },
+      { kind, jobId },
+      { clock, poller, health: { failures: 0, countAgainAt: 0 }, patienceMs, redact },
       {
-        clock,
-        poller: new Poller({
-          http,
-          clock,
-          deadlineMs: 1000,
-          durations: new Durations({ image: options.samples ?? [] }),
-        }),
-        health: { failures: 0, countAgainAt: 0 },
-        patienceMs: options.patienceMs ?? Number.POSITIVE_INFINITY,
-        redact: (text) => text.replaceAll('secret', '[key]'),
-      },
-      {
-        signal: controller.signal,
-        fresh: options.fresh ?? true,
-        ...(options.timeoutMs !== undefined && { patienceMs: options.timeoutMs }),
+        ...{ signal: controller.signal, fresh, ...(timeoutMs !== undefined && { patienceMs: timeoutMs }) },
         onStatus: (status) => statuses.push(status),
         notice: (text) => notices.push(text),
       },
@@ -183,10 +174,7 @@ describe('watching a job', () => {
     ['somebody else’s page', answer(200, undefined)],
     ['a redirect', answer(302, undefined)],
     ['an answer without a status', answer(200, { success: true, data: {} })],
-    [
-      'the answer contains the status of another job',
-      answer(200, { success: true, data: { id: 'other', status: 'COMPLETED', outputUrl: 'https://x' } }),
-    ],
+    ['the status of another job', job('COMPLETED', { id: 'other', outputUrl: 'https://x' })],
   ])('%s for ever: the host is given up after a bounded number of looks', async (_name, reply) => {
     const { end, polls, notices } = await watch([reply]);
     expect(end).toMatchObject({ is: 'unwatched', because: 'unreachable' });
@@ -298,11 +286,8 @@ test('no fence at all is no walk to rely on', async () => {
   expect((await walkToFences(video, { fences: [], get: serve(['fed']) })).complete).toBe(false);
 });
 
-test.each<[string, string]>([
-  ['fed', 'f'],
-  ['', ''],
-])('the newest of %j is %j', async (page, newest) => {
-  expect(await findNewest(video, serve([page]))).toBe(newest);
+test.each(['fed', ''])('the newest of %j is its first job', async (page) => {
+  expect(await findNewest(video, serve([page]))).toBe(page.slice(0, 1));
 });
 
 test('a kind without a list has no newest job, and no walk', async () => {

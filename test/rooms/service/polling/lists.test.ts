@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AdaptiveRate } from '../../../../src/ground/adaptive-rate.ts';
+import type { Json } from '../../../../src/ground/json.ts';
 import type { Http, HttpAnswer } from '../../../../src/service/http.ts';
 import { Poller } from '../../../../src/service/polling/poller.ts';
 import { watchJob } from '../../../../src/service/watch.ts';
@@ -53,6 +54,10 @@ describe('many jobs, few reads', () => {
   });
 });
 
+const answer = (status: number, json: Json, headers: Record<string, string> = {}): HttpAnswer => {
+  return { is: 'answer', status, headers, json };
+};
+const job = (facts: { [name: string]: Json }) => answer(200, { data: { id: 'j', ...facts } });
 const hints = [
   '0',
   '-1',
@@ -66,14 +71,10 @@ const hints = [
   'Infinity',
 ];
 const odd: HttpAnswer[] = [
-  ...hints.map(
-    (hint): HttpAnswer => ({ is: 'answer', status: 429, headers: { 'retry-after': hint }, json: { success: false } }),
-  ),
-  ...['RENDERING', '', 'completed', 'QUEUED', 'PROCESSING', '\u0000'].map(
-    (status): HttpAnswer => ({ is: 'answer', status: 200, headers: {}, json: { data: { id: 'j', status } } }),
-  ),
-  { is: 'answer', status: 200, headers: {}, json: { data: { id: 'j', status: 'PROCESSING', createdAt: 'never' } } },
-  { is: 'answer', status: 404, headers: {}, json: { success: false } },
+  ...hints.map((hint) => answer(429, { success: false }, { 'retry-after': hint })),
+  ...['RENDERING', '', 'completed', 'QUEUED', 'PROCESSING', '\u0000'].map((status) => job({ status })),
+  job({ status: 'PROCESSING', createdAt: 'never' }),
+  answer(404, { success: false }),
 ];
 
 forAll([fc.array(fc.nat(odd.length - 1), { minLength: 1, maxLength: 12 })], {
@@ -91,19 +92,10 @@ forAll([fc.array(fc.nat(odd.length - 1), { minLength: 1, maxLength: 12 })], {
     close: async () => {},
   };
   const poller = new Poller({ http, clock, deadlineMs: 1000 });
-  await clock.run(
-    watchJob(
-      { kind: 'image', jobId: 'j' },
-      {
-        clock,
-        poller,
-        health: { failures: 0, countAgainAt: 0 },
-        patienceMs: 600_000,
-        redact: (text) => text,
-      },
-      { signal: new AbortController().signal, fresh: true, onStatus: () => {}, notice: () => {} },
-    ),
-  );
+  const health = { failures: 0, countAgainAt: 0 };
+  const ports = { clock, poller, health, patienceMs: 600_000, redact: (text: string) => text };
+  const options = { signal: new AbortController().signal, fresh: true, onStatus: () => {}, notice: () => {} };
+  await clock.run(watchJob({ kind: 'image', jobId: 'j' }, ports, options));
   const gaps = asked.slice(1).map((at, index) => at - (asked[index] ?? 0));
   // The end of its patience brings one more look, however recent the one before it was.
   for (const gap of gaps.slice(0, -1)) expect(gap).toBeGreaterThanOrEqual(100);
