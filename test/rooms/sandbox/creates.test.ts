@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { goodBodies, idOf, jwt, openRig, type Rig } from './rig.ts';
+import { goodBodies, idOf, jsonHeaders, jwt, openRig, type Rig } from './rig.ts';
 
 describe('the body', () => {
   const path = '/api/v1/image-generations/create';
@@ -33,7 +33,7 @@ const hourMs = 60 * 60 * 1000;
 const body = { prompt: 'a lamp' };
 
 describe('Idempotency-Key', () => {
-  test('the same key gives the very same answer and no second job', async () => {
+  test('the same key gives the very same answer and no second job for 24 hours, and then a new job', async () => {
     const rig = openRig();
     const first = await rig.createImage(body, { key: 'k' });
     await rig.createImage({ prompt: 'between' });
@@ -41,16 +41,11 @@ describe('Idempotency-Key', () => {
     const second = await rig.createImage(body, { key: 'k' });
     expect([second.status, second.text]).toEqual([first.status, first.text]);
     expect(rig.sandbox.ledger()).toHaveLength(2);
-  });
-
-  test('after 24 hours it is a new job', async () => {
-    const rig = openRig();
-    const first = idOf(await rig.createImage(body, { key: 'k' }));
-    rig.clock.now += 24 * hourMs;
-    const second = idOf(await rig.createImage(body, { key: 'k' }));
-    expect(second).not.toBe(first);
-    expect(idOf(await rig.createImage(body, { key: 'k' }))).toBe(second);
-    expect(rig.sandbox.ledger()).toHaveLength(2);
+    rig.clock.now += 1;
+    const third = idOf(await rig.createImage(body, { key: 'k' }));
+    expect(third).not.toBe(idOf(first));
+    expect(idOf(await rig.createImage(body, { key: 'k' }))).toBe(third);
+    expect(rig.sandbox.ledger()).toHaveLength(3);
   });
 
   test('the order of the fields does not matter, the fields do', async () => {
@@ -98,11 +93,7 @@ describe('Idempotency-Key', () => {
     const request = (signal?: AbortSignal) =>
       new Request('http://sandbox.test/api/v1/image-generations/create', {
         method: 'POST',
-        headers: {
-          authorization: 'Bearer sandbox_live_local',
-          'content-type': 'application/json',
-          'idempotency-key': 'k',
-        },
+        headers: { ...jsonHeaders, 'idempotency-key': 'k' },
         body: JSON.stringify(body),
         ...(signal ? { signal } : {}),
       });
@@ -161,9 +152,8 @@ describe('pages', () => {
       const { body } = await rig.call('GET', `/api/v1/${path}${query}`);
       expect(body.pagination).toMatchObject({ totalCount: 25, ...pagination });
       const items = body.generations as Item[];
-      expect(items.map((item) => item[field])).toEqual(
-        Array.from({ length: count }, (_, index) => `${word} ${newest - index}`),
-      );
+      const expected = Array.from({ length: count }, (_, index) => `${word} ${newest - index}`);
+      expect(items.map((item) => item[field])).toEqual(expected);
     }
   });
 });

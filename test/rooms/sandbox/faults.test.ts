@@ -37,11 +37,8 @@ describe('without a socket', () => {
     expect([second.status, second.headers.get('retry-after'), second.body]).toEqual([429, '7', { a: 1 }]);
     expect(rig.sandbox.ledger()).toEqual([]);
     const third = await rig.createImage(body);
-    expect([third.status, third.text, third.headers.get('content-type')]).toEqual([
-      500,
-      'oops',
-      'text/plain; charset=utf-8',
-    ]);
+    expect([third.status, third.text]).toEqual([500, 'oops']);
+    expect(third.headers.get('content-type')).toBe('text/plain; charset=utf-8');
     expect(rig.sandbox.ledger()).toHaveLength(1);
   });
 

@@ -52,22 +52,10 @@ describe('a job is accepted', () => {
     const more = { description: 'A lamp', link: 'https://video.example.com/1', image: 'https://cdn.example.com/a.png' };
     const { body } = await rig.create('thumbnail', { ...good.thumbnail, ...more, ratio: '9:16' });
     const now = new Date(rig.clock.now).toISOString();
-    expect(body).toEqual({
-      success: true,
-      data: {
-        id: expect.any(String),
-        userId: 'sandbox-user',
-        title: 'How lamps are made',
-        ...more,
-        jobId: rig.sandbox.ledger()[0]?.id,
-        status: 'QUEUED',
-        error: null,
-        createdAt: now,
-        updatedAt: now,
-      },
-      creditsDeducted: 3,
-      creditsRemaining: 997,
-    });
+    const record = { id: expect.any(String), userId: 'sandbox-user', title: 'How lamps are made', ...more };
+    const job = { jobId: rig.sandbox.ledger()[0]?.id, status: 'QUEUED', error: null };
+    const data = { ...record, ...job, createdAt: now, updatedAt: now };
+    expect(body).toEqual({ success: true, data, creditsDeducted: 3, creditsRemaining: 997 });
     expect(dataOf(body).id).not.toBe(dataOf(body).jobId);
   });
 });
@@ -124,18 +112,9 @@ describe('a post', () => {
     const createdAt = new Date(rig.clock.now).toISOString();
     const first = await post(rig, { accountIds: accounts });
     expect(first.status).toBe(200);
-    expect(first.body).toEqual({
-      success: true,
-      data: {
-        id: rig.sandbox.ledger()[0]?.id,
-        status: 'PUBLISHED',
-        accountIds: accounts,
-        caption: null,
-        media: [],
-        scheduledAt: null,
-        createdAt,
-      },
-    });
+    const published = { id: rig.sandbox.ledger()[0]?.id, status: 'PUBLISHED', accountIds: accounts };
+    const data = { ...published, caption: null, media: [], scheduledAt: null, createdAt };
+    expect(first.body).toEqual({ success: true, data });
     const scheduledAt = '2030-01-01T09:00:00+02:00';
     const media = ['https://cdn.example.com/a.mp4'];
     const second = await post(rig, { accountIds: accounts.slice(0, 1), caption: 'Hello', media, scheduledAt });

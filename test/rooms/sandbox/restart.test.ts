@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createSandbox } from '../../../src/sandbox/index.ts';
 import { makeFolder } from '../../rig/folder.ts';
-import { dataOf, goodBodies, idOf, openRig, type Rig } from './rig.ts';
+import { dataOf, goodBodies, idOf, jsonHeaders, openRig, type Rig } from './rig.ts';
 
 let dataDir = '';
 const open: { close(): Promise<void> }[] = [];
@@ -162,9 +162,8 @@ test('a second sandbox in the same folder is refused', async () => {
 describe('another process', () => {
   async function launch(): Promise<{ child: ChildProcess; url: string }> {
     const script = fileURLToPath(new URL('serve-sandbox.ts', import.meta.url));
-    const child = spawn(process.execPath, ['--import', 'tsx', script, dataDir], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+    const words = ['--import', 'tsx', script, dataDir];
+    const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] });
     open.push({ close: () => kill(child) });
     const url = await new Promise<string>((resolve, reject) => {
       child.stdout?.once('data', (chunk: Buffer) => resolve(chunk.toString().trim()));
@@ -184,17 +183,10 @@ describe('another process', () => {
   test('killed before it answered, it has booked; its folder is refused while it lives and taken over after', async () => {
     const { child, url } = await launch();
     expect(() => createSandbox({ files: { dataDir } })).toThrow(`in use by the process ${child.pid}`);
-    const headers = {
-      authorization: 'Bearer sandbox_live_local',
-      'content-type': 'application/json',
-      'idempotency-key': 'k',
-    };
+    const headers = { ...jsonHeaders, 'idempotency-key': 'k' };
+    const options = { method: 'POST', headers, body: JSON.stringify({ prompt: 'x' }) };
     // This one hangs after booking: the scripted fault of the process.
-    const create = fetch(`${url}/image-generations/create`, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify({ prompt: 'x' }),
-    }).catch(() => 'no answer');
+    const create = fetch(`${url}/image-generations/create`, options).catch(() => 'no answer');
     await expect.poll(() => readFileSync(join(dataDir, 'ledger.jsonl'), 'utf8')).toContain('"k"');
     await kill(child);
     expect(await create).toBe('no answer');
@@ -204,13 +196,8 @@ describe('another process', () => {
     open.push(sandbox);
     expect(sandbox.ledger()).toMatchObject([{ key: 'k', credits: 3, balance: 997 }]);
     const id = sandbox.ledger()[0]?.id;
-    const replay = await sandbox.fetch(
-      new Request('http://sandbox.test/api/v1/image-generations/create', {
-        method: 'POST',
-        headers,
-        body: JSON.stringify({ prompt: 'x' }),
-      }),
-    );
+    const again = new Request('http://sandbox.test/api/v1/image-generations/create', options);
+    const replay = await sandbox.fetch(again);
     expect(await replay.json()).toMatchObject({ generation: { id }, creditsRemaining: 997 });
     expect(sandbox.ledger()).toHaveLength(1);
   });

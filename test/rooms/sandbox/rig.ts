@@ -3,6 +3,7 @@ import { createSandbox, type Sandbox, type SandboxOptions } from '../../../src/s
 import { ApiDocument, type WrittenDocument } from '../../rig/api-document.ts';
 
 export const apiKey = 'sandbox_live_local';
+export const jsonHeaders = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
 
 /** A token that looks like a JWT with these claims. */
 export function jwt(claims: object): string {

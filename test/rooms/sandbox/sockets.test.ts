@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createSandbox, type SandboxOptions } from '../../../src/sandbox/index.ts';
 import { findMissing } from '../../../src/sandbox/render/find-missing.ts';
 import { makeFolder } from '../../rig/folder.ts';
-import { apiKey, idOf, jwt, openRig } from './rig.ts';
+import { apiKey, idOf, jsonHeaders, jwt, openRig } from './rig.ts';
 
 describe('over a socket', () => {
   async function listen(options: SandboxOptions) {
@@ -17,10 +17,9 @@ describe('over a socket', () => {
   /** The status of an answer, or what happened to the connection. */
   async function ask(url: string, options: { body?: object; key?: string; signal?: AbortSignal } = {}) {
     const { body, key, signal } = options;
-    const headers = { authorization: 'Bearer sandbox_live_local', 'content-type': 'application/json' };
     try {
       const response = await fetch(url, {
-        headers: { ...headers, ...(key !== undefined && { 'idempotency-key': key }) },
+        headers: { ...jsonHeaders, ...(key !== undefined && { 'idempotency-key': key }) },
         ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
         ...(signal && { signal }),
       });
@@ -97,12 +96,8 @@ describe('who may call', () => {
     ];
     for (const { status, body } of answers) {
       expect(status).toBe(401);
-      expect(body).toEqual({
-        success: false,
-        error: 'Unauthorized',
-        code: 'unauthorized',
-        message: expect.any(String),
-      });
+      const refusal = { success: false, error: 'Unauthorized', code: 'unauthorized' };
+      expect(body).toEqual({ ...refusal, message: expect.any(String) });
     }
     expect(rig.sandbox.ledger()).toEqual([]);
   });
