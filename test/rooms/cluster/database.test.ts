@@ -13,7 +13,6 @@ import { Listening } from '../../../src/cluster/database/listening.ts';
 import { hasTables, migrate } from '../../../src/cluster/database/schema.ts';
 import { connectionString, isAway } from '../../../src/cluster/database/server-errors.ts';
 import { openLines, readAllLines } from '../../../src/cluster/head/rows.ts';
-import { submitRun } from '../../../src/cluster/runs/runs.ts';
 import { isSameServer, whichServer } from '../../../src/cluster/store/run-mark.ts';
 import { command, root } from '../../rig/command.ts';
 import { makeFolder } from '../../rig/folder.ts';
@@ -22,17 +21,19 @@ import { losingLine } from '../../rig/losing-line.ts';
 import { pooler, poolerBefore } from '../../rig/pooler.ts';
 import { freshDatabase, openFresh } from '../../rig/postgres.ts';
 import { startPostgres } from '../../rig/postgres-server.ts';
-import { engineHere, submission } from './engine-here.ts';
+import { bareRun, submission, submittedHere } from './engine-here.ts';
 
-const open = (url: string) => openDatabase(url, { name: 'test' });
+async function open(url: string) {
+  const database = await openDatabase(url, { name: 'test' });
+  onTestFinished(() => database.close());
+  return database;
+}
 
 /** A database that is reached through a line that loses answers. */
 async function openLosing() {
   const { url, database: direct } = await openFresh();
   const line = await losingLine(url);
-  const database = await open(line.url);
-  onTestFinished(() => database.close());
-  return { line, database, direct };
+  return { line, database: await open(line.url), direct };
 }
 
 /** Whatever connects is refused, as a pooler for transactions refuses what belongs to a session. */
@@ -50,20 +51,12 @@ async function refusingServer(): Promise<string> {
 
 describe('an engine that cannot be used is refused, without its password', () => {
   test.each([
-    [
-      'nobody listens',
-      (url: URL) => Object.assign(url, { port: '1', password: 'hidden-word' }),
-      /whether the server runs/,
-    ],
-    ['another password', (url: URL) => Object.assign(url, { password: 'hidden-word' }), /user or password/, 'MB3707'],
-    ['no such database', (url: URL) => Object.assign(url, { pathname: '/none' }), /createdb/],
-    [
-      'no such host',
-      (url: URL) => Object.assign(url, { hostname: 'none.invalid', password: 'hidden-word' }),
-      /no host/,
-    ],
+    ['nobody listens', { port: '1', password: 'hidden-word' }, /whether the server runs/],
+    ['another password', { password: 'hidden-word' }, /user or password/, 'MB3707'],
+    ['no such database', { pathname: '/none' }, /createdb/],
+    ['no such host', { hostname: 'none.invalid', password: 'hidden-word' }, /no host/],
   ])('%s', async (_what, change, hint, code = 'MB3702') => {
-    const url = change(new URL(await freshDatabase()));
+    const url = Object.assign(new URL(await freshDatabase()), change);
     const error: unknown = await open(url.href).catch((failed: unknown) => failed);
     expect(error).toMatchObject({ failure: { code, hint: expect.stringMatching(hint) } });
     expect(JSON.stringify(error) + String(error)).not.toContain(url.password);
@@ -73,20 +66,15 @@ describe('an engine that cannot be used is refused, without its password', () =>
   test('no password at all', async () => {
     const url = new URL(await freshDatabase());
     url.password = '';
-    const { code, err } = await command(['workers', '--engine', String(url)], {
-      apart: true,
-      cwd: root,
-      env: { PGPASSWORD: '' },
-    });
+    const options = { apart: true, cwd: root, env: { PGPASSWORD: '' } };
+    const { code, err } = await command(['workers', '--engine', String(url)], options);
     expect(code).toBe(69);
     expect(err).toMatch(/it requires a password, and none is set\n.*PGPASSWORD/);
   });
 
   test('a pooler that keeps no sessions', async () => {
-    const url = await refusingServer();
-    await expect(open(url)).rejects.toMatchObject({
-      failure: { code: 'MB3702', hint: expect.stringMatching(/pooler/) },
-    });
+    const failure = { code: 'MB3702', hint: expect.stringMatching(/pooler/) };
+    await expect(open(await refusingServer())).rejects.toMatchObject({ failure });
   });
 });
 
@@ -99,7 +87,6 @@ describe('what a server refuses later is told with what mends it', () => {
     onTestFinished(() => database.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`).then(() => {}));
     await database.query('DROP SCHEMA mediabatch CASCADE');
     const other = await open(Object.assign(own, { username: role, password: 'word' }).href);
-    onTestFinished(() => other.close());
     await expect(migrate(other)).rejects.toMatchObject({
       failure: {
         code: 'MB3707',
@@ -115,9 +102,8 @@ describe('what a server refuses later is told with what mends it', () => {
   test('tables that are gone', async () => {
     const { database } = await openFresh();
     await database.query('DROP TABLE mediabatch.worker');
-    await expect(database.query('SELECT FROM mediabatch.worker')).rejects.toMatchObject({
-      failure: { code: 'MB3702', hint: { run: { call: 'engine migrate', words: [] } } },
-    });
+    const failure = { code: 'MB3702', hint: { run: { call: 'engine migrate', words: [] } } };
+    await expect(database.query('SELECT FROM mediabatch.worker')).rejects.toMatchObject({ failure });
   });
 });
 
@@ -138,7 +124,6 @@ describe('a connection of ours', () => {
     await database.query(`ALTER DATABASE ${pathname.slice(1)} SET synchronous_commit = 'off'`);
     const other = await open(url);
     expect(await other.query('SHOW synchronous_commit')).toEqual([{ synchronous_commit: 'on' }]);
-    await other.close();
   });
 
   test('sees what was committed while it waited for a row, whatever the server is set to', async () => {
@@ -159,7 +144,6 @@ describe('a connection of ours', () => {
       await sql.query("INSERT INTO made VALUES ('a new one')");
     });
     expect(await seen).toEqual([{ name: 'a new one' }, { name: 'row' }]);
-    await other.close();
   });
 
   test('has limits of its own, and a statement that somebody cancels is made again', async () => {
@@ -173,7 +157,6 @@ describe('a connection of ours', () => {
       WHERE datname = current_database() AND state = 'active' AND query LIKE 'SELECT pg_sleep%'`;
     await expect.poll(() => database.query(cancel)).toEqual([{ done: true }]);
     expect(await slept).toMatchObject([{ it: 'slept' }]);
-    await other.close();
   });
 
   test('does not hold its locks when its process freezes', async () => {
@@ -199,10 +182,7 @@ describe('an answer that was lost', () => {
 
   test('of an append: the line is there once, and in order', async () => {
     const { line, database, direct } = await openLosing();
-    await direct.query("INSERT INTO mediabatch.account (id, epoch) VALUES ('a', 1)");
-    await direct.query(`INSERT INTO mediabatch.run (id, account, protocol, campaign, state, settings, totals, header, origin)
-      VALUES ('r', 'a', 1, 'spring', 'open', '{}', '{}', '', '{}')`);
-    const lines = openLines(database, { account: 'a', epoch: 1, run: 'r' });
+    const lines = openLines(database, await bareRun(direct));
     const written: string[] = [];
     for (let no = 0; no < 12; no += 1) {
       if (no % 3 === 0) line.lose('INSERT INTO mediabatch.line');
@@ -260,12 +240,6 @@ test('a closed database ends what waits for it', async () => {
   await expect(asked).rejects.toThrow();
 });
 
-async function opened(url: string) {
-  const database = await openDatabase(url, { name: 'test' });
-  onTestFinished(() => database.close());
-  return database;
-}
-
 const run = (words: string[], url: string) => command(words, { cwd: root, env: { MEDIABATCH_ENGINE: url } });
 
 test('a client that only reads makes no tables', async () => {
@@ -273,7 +247,7 @@ test('a client that only reads makes no tables', async () => {
   const looked = await run(['workers'], url);
   expect([looked.code, looked.err]).toEqual([0, 'no run is on record on this engine\nno worker is running\n']);
   expect((await run(['workers', '--check'], url)).code).toBe(69);
-  expect(await hasTables(await opened(url))).toBe(false);
+  expect(await hasTables(await open(url))).toBe(false);
 });
 
 /** A worker of today, which ends when it finds nothing to do. */
@@ -290,8 +264,7 @@ const workAt = (url: string) =>
   });
 
 test("the next version's tables are left alone by a worker of today", async () => {
-  const { url, db, boss } = await engineHere();
-  await submitRun(db, boss, submission({ account: 'a'.repeat(32) }));
+  const { url, db } = await submittedHere(submission({ account: 'a'.repeat(32) }));
   await db.query(`UPDATE mediabatch.run SET protocol = 2, origin = origin || '{"version": "0.2.0"}'`);
   // As its migration leaves them: a column more, and rows that mean something else.
   await db.query('ALTER TABLE mediabatch.run ADD COLUMN pace jsonb');

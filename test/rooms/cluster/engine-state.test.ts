@@ -4,7 +4,6 @@ import type { Database } from '../../../src/cluster/database/database.ts';
 import { checkEngineUrl, showEngine } from '../../../src/cluster/database/server-errors.ts';
 import { readEngineState } from '../../../src/cluster/engine-state.ts';
 import { ReportedEvents, unreportedEnds } from '../../../src/cluster/head/reported-events.ts';
-import { submitRun } from '../../../src/cluster/runs/runs.ts';
 import { accountOf, makeSeal } from '../../../src/cluster/seal.ts';
 import type { RunEvent, RunFact } from '../../../src/contract/event.ts';
 import { countSteps } from '../../../src/plan/actions.ts';
@@ -15,15 +14,11 @@ import { resumePlan } from '../../../src/run/resume-plan.ts';
 import { type StepEnd, stepFinished } from '../../../src/run/step-end.ts';
 import { images, TestCampaign } from '../../rig/campaign.ts';
 import { forAll } from '../../rig/runs.ts';
-import { engineHere, submission } from './engine-here.ts';
+import { submission, submittedHere } from './engine-here.ts';
 
 const account = 'a'.repeat(32);
 
-async function submitted(store: string | null = null) {
-  const { db, boss } = await engineHere();
-  const { id } = await submitRun(db, boss, submission({ account, store }));
-  return { db, id };
-}
+const submitted = (store: string | null = null) => submittedHere(submission({ account, store }));
 
 function addWorker(db: Database, { id = 'one', store = 's', protocol = 1 } = {}) {
   return db.query(
@@ -38,11 +33,11 @@ async function lackIn(db: Database) {
 }
 
 test.each([
-  { what: 'a worker', worker: undefined, lacks: 'worker' },
-  { what: 'a worker of its version', worker: { protocol: 2 }, lacks: 'version' },
-  { what: 'a worker with its store', worker: { store: 'other' }, lacks: 'store' },
-  { what: 'nothing that a worker will not give it within moments', worker: {}, lacks: undefined },
-])('a run lacks $what', async ({ worker, lacks }) => {
+  ['a worker', undefined, 'worker'],
+  ['a worker of its version', { protocol: 2 }, 'version'],
+  ['a worker with its store', { store: 'other' }, 'store'],
+  ['nothing that a worker will not give it within moments', {}, undefined],
+])('a run lacks %s', async (_what, worker, lacks) => {
   const { db } = await submitted('s');
   if (worker !== undefined) await addWorker(db, worker);
   expect(await lackIn(db)).toBe(lacks);
@@ -66,15 +61,8 @@ test('a leader whose lease has run out leads no more, and its runs lack one', as
 test('counts steps by how they ended, files and credits of an ended run', async () => {
   const { db, id } = await submitted();
   await db.query("INSERT INTO mediabatch.part VALUES ($1, 1, '', 9, '{}')", [id]);
-  const ends = [
-    { outcome: 'done' },
-    { outcome: 'done' },
-    { outcome: 'unneeded' },
-    { outcome: 'failed' },
-    { outcome: 'unresolved' },
-    { outcome: 'running', unsaved: true },
-    { outcome: 'blocked' },
-  ];
+  const outcomes = ['done', 'done', 'unneeded', 'failed', 'unresolved', 'blocked'].map((outcome) => ({ outcome }));
+  const ends = [...outcomes, { outcome: 'running', unsaved: true }];
   for (const [index, end] of ends.entries())
     await db.query('INSERT INTO mediabatch.ended VALUES ($1, $2, 1, $3)', [id, `step-${index}`, JSON.stringify(end)]);
   // A row holds a line for each of several events.
@@ -122,9 +110,7 @@ interface Death {
 
 const deaths = fc.array(
   fc.record({ line: fc.nat(20), written: fc.boolean(), ends: fc.nat(4), events: fc.nat(40), loses: fc.boolean() }),
-  {
-    maxLength: 4,
-  },
+  { maxLength: 4 },
 );
 
 /** The events of a run that one head after the other carries out. */

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type Boss, filesQueue } from '../../../src/cluster/database/boss.ts';
 import type { Database } from '../../../src/cluster/database/database.ts';
 import { FileDispatcher, type OwnFetchWorker } from '../../../src/cluster/head/file-dispatcher.ts';
-import { endRun, submitRun } from '../../../src/cluster/runs/runs.ts';
+import { endRun } from '../../../src/cluster/runs/runs.ts';
 import { makeSeal } from '../../../src/cluster/seal.ts';
 import { fetchNamed, placeOf, serveFiles } from '../../../src/cluster/worker/serve-files.ts';
 import type { DownloadAnswer } from '../../../src/contract/answer.ts';
@@ -16,7 +16,7 @@ import { makeFolder } from '../../rig/folder.ts';
 import { until } from '../../rig/place.ts';
 import { png } from '../disk/media.ts';
 import { chunks, filesIn, sha256, target } from '../disk/targets.ts';
-import { engineHere, submission } from './engine-here.ts';
+import { submission, submittedHere } from './engine-here.ts';
 
 const account = 'a'.repeat(32);
 const store = 'c'.repeat(16);
@@ -24,6 +24,16 @@ const seal = makeSeal('the key');
 const secret = 'https://files.example/hero.png?signature=abcdef0123456789';
 const file = { jobId: 'job-1', index: 0, url: secret };
 const still = { signal: new AbortController().signal };
+
+const come = (): DownloadAnswer => ({ is: 'open', download: { body: chunks(png) } });
+
+function stall() {
+  let goOn = () => {};
+  const stalled = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  return { stalled, goOn };
+}
 
 describe('files that hands fetch', () => {
   let db: Database;
@@ -40,11 +50,10 @@ describe('files that hands fetch', () => {
   };
 
   beforeEach(async () => {
-    ({ db, boss } = await engineHere());
+    ({ db, boss, id: run } = await submittedHere(submission({ account, store })));
     root = makeFolder();
     asked = [];
-    answer = () => ({ is: 'open', download: { body: chunks(png) } });
-    ({ id: run } = await submitRun(db, boss, submission({ account, store })));
+    answer = come;
     await db.query('UPDATE mediabatch.account SET epoch = 1');
   });
 
@@ -117,13 +126,10 @@ describe('files that hands fetch', () => {
   });
 
   test('of a hand that died are the next one’s, and what the first one says afterwards does not count', async () => {
-    let goOn = () => {};
-    const stalled = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
+    const { stalled, goOn } = stall();
     answer = async () => {
       if (asked.length === 1) await stalled;
-      return { is: 'open', download: { body: chunks(png) } };
+      return come();
     };
     const clock = { ...systemClock, sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms * 100, signal) };
     // With one slot: what is given back must not come to it again.
@@ -150,7 +156,7 @@ describe('files that hands fetch', () => {
     expect(filesIn(root)[0]).toMatch(/^spring\/images\/\.mediabatch-[0-9a-f]+\.part$/);
     await first.stop();
     expect(filesIn(root)).toEqual([]);
-    answer = () => ({ is: 'open', download: { body: chunks(png) } });
+    answer = come;
     hand();
     expect((await saved).is).toBe('saved');
   });
@@ -165,7 +171,7 @@ describe('files that hands fetch', () => {
     const one = outputs();
     expect(await one.fetch(target(), file, still)).toEqual(failed);
     expect(await rows()).toEqual([{ state: 'failed', task: null }]);
-    answer = () => ({ is: 'open', download: { body: chunks(png) } });
+    answer = come;
     expect((await one.fetch(target(), { ...file, url: `${secret}-new` }, still)).is).toBe('saved');
     expect(asked).toEqual([secret, `${secret}-new`]);
   });
@@ -183,18 +189,15 @@ describe('files that hands fetch', () => {
   ] as const)('that cannot be saved (%s) end as they do on one machine, and a disk is named', async (why, text) => {
     const save = () => Promise.reject(new OutputError(why, 'no space left'));
     hand({ outputsOf: () => fetchNamed(downloads, { ...createOutputs(root), save }) });
-    await expect(outputs().fetch(target(), file, still)).rejects.toMatchObject({
-      why,
-      message: expect.stringMatching(text),
-    });
+    const fetched = outputs().fetch(target(), file, still);
+    await expect(fetched).rejects.toMatchObject({ why, message: expect.stringMatching(text) });
   });
 
   test('never leave the folder of their campaign', async () => {
     hand();
     for (const save of ['../hero', '/tmp/hero', 'a/../../hero']) {
-      await expect(outputs().fetch(target({ save, address: save }), file, still)).rejects.toMatchObject({
-        why: 'path',
-      });
+      const fetched = outputs().fetch(target({ save, address: save }), file, still);
+      await expect(fetched).rejects.toMatchObject({ why: 'path' });
     }
     expect(filesIn(root)).toEqual([]);
   });
@@ -223,7 +226,7 @@ describe('files that hands fetch', () => {
       return [...files, ...queued].map(({ row }) => row).join('\n');
     };
     const hex = Buffer.from('files.example').toString('hex');
-    for (const text of [await dump()]) expect(text.includes('files.example') || text.includes(hex)).toBe(false);
+    expect(await dump()).not.toMatch(new RegExp(`files\\.example|${hex}`));
     hand();
     await saved;
     expect(await dump()).not.toContain('files.example');
@@ -244,21 +247,10 @@ describe('files that hands fetch', () => {
 
   test('are fetched by the head itself while it has places, and by others when it would take long', async () => {
     const slots = new Places(1);
-    let goOn = () => {};
-    const stalled = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
-    const slow: Downloads = {
-      open: async () => {
-        await stalled;
-        return { is: 'open', download: { body: chunks(png) } };
-      },
-    };
-    const one = outputs(1, {
-      store,
-      slots,
-      outputsOf: (campaign) => fetchNamed(slow, createOutputs(join(root, campaign))),
-    });
+    const { stalled, goOn } = stall();
+    const slow: Downloads = { open: () => stalled.then(come) };
+    const outputsOf = (campaign: string) => fetchNamed(slow, createOutputs(join(root, campaign)));
+    const one = outputs(1, { store, slots, outputsOf });
     const first = one.fetch(target(), file, still);
     const second = one.fetch(target({ save: 'images/two' }), { ...file, index: 1 }, still);
     hand();

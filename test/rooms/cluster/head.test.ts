@@ -12,22 +12,12 @@ import { keepHouse } from '../../../src/cluster/worker/start-worker.ts';
 import { systemClock } from '../../../src/contract/clock.ts';
 import type { WorkerEvent } from '../../../src/contract/engine-state.ts';
 import { makeTrial } from '../../rig/trial.ts';
-import { engineHere, headHere, submission } from './engine-here.ts';
+import { engineHere, headHere, nothingToDo, submission, submittedHere } from './engine-here.ts';
 
 const account = 'a'.repeat(32);
 type Engine = Awaited<ReturnType<typeof engineHere>>;
 
-/** A run whose plan has nothing to buy. */
-function empty(campaign: string): Submission {
-  const totals = { orders: 0, minCredits: 0, maxCredits: 0, held: 0, cap: null, unknown: 0 };
-  const plan = { campaign, concurrency: 1, rows: [], totals, prices: {}, orphans: [] };
-  const header = { plan, orders: 0, outline: { tasks: [], addresses: [] }, createRoutes: {}, prices: {} };
-  return {
-    ...submission({ account, campaign }),
-    totals: totals as unknown as Submission['totals'],
-    header: header as unknown as RunHeader,
-  };
-}
+const empty = (campaign: string) => nothingToDo({ account, campaign });
 
 async function headOf(engine: Engine) {
   const news: WorkerEvent[] = [];
@@ -47,13 +37,6 @@ async function headOf(engine: Engine) {
 /** Follows a run until it has ended or was deferred. */
 const outcomeOf = ({ db }: Engine, id: string) =>
   watchRun(db, id, { signal: new AbortController().signal, onLines: async () => 0, onEvents: () => {} });
-
-const timeoutOf = async ({ db }: Engine, seat: Seat) =>
-  (
-    await db.query<{ ms: number }>('SELECT create_timeout_ms AS ms FROM mediabatch.account WHERE epoch = $1', [
-      seat.epoch,
-    ])
-  )[0]?.ms;
 
 test.each([
   ['a damaged lock', (run: Submission) => ({ ...run, lines: ['{"step":"secret\n'] })],
@@ -78,9 +61,8 @@ test.each([
 });
 
 test('a run that was deferred is tried again after a while, and goes on when it can', async () => {
-  const engine = await engineHere();
   const run = empty('bad');
-  const { id } = await submitRun(engine.db, engine.boss, { ...run, header: {} as RunHeader });
+  const { engine, id } = await submittedHere({ ...run, header: {} as RunHeader });
   const { running, pass } = await headOf(engine);
   expect(await outcomeOf(engine, id)).toMatchObject({ state: 'open' });
   const header = sealHeader(run.seal, run.header, run);
@@ -91,16 +73,14 @@ test('a run that was deferred is tried again after a while, and goes on when it 
 });
 
 test('the next head waits for the longest create, also of a run submitted later', async () => {
-  const engine = await engineHere();
-  const { id } = await submitRun(engine.db, engine.boss, { ...empty('first'), header: {} as RunHeader });
+  const { engine, id } = await submittedHere({ ...empty('first'), header: {} as RunHeader });
   const { seat } = await headOf(engine);
   await outcomeOf(engine, id);
-  expect(await timeoutOf(engine, seat)).toBe(7000);
+  const text = 'SELECT create_timeout_ms AS ms FROM mediabatch.account WHERE epoch = $1';
+  expect(await engine.db.query(text, [seat.epoch])).toEqual([{ ms: 7000 }]);
   const run = empty('patient');
-  const patient = await submitRun(engine.db, engine.boss, {
-    ...run,
-    settings: { ...run.settings, createTimeoutMs: 90_000 },
-  });
+  const settings = { ...run.settings, createTimeoutMs: 90_000 };
+  const patient = await submitRun(engine.db, engine.boss, { ...run, settings });
   await outcomeOf(engine, patient.id);
   // That run has ended; what was sent under its time-out may still be on its way.
   await actOn(engine.db, id, { act: 'cancel', by: 'me on here' });
@@ -123,9 +103,7 @@ const queues = (db: Database) =>
   db.query<{ name: string }>("SELECT name FROM mediabatch_queue.queue WHERE name LIKE '%-v%' ORDER BY name");
 
 test('queues of an account go when no run of it is open, and no worker could look at them', async () => {
-  const engine = await engineHere();
-  const { db, boss } = engine;
-  await submitRun(db, boss, submission({ account: working }));
+  const { engine, db, boss } = await submittedHere(submission({ account: working }));
   await db.query('INSERT INTO mediabatch.account (id) VALUES ($1)', [over]);
   await boss.createQueue(headQueue(over), headQueueOptions);
   await keepOnce(engine);
@@ -313,19 +291,15 @@ tasks:
     const head = async () => {
       // Whoever was the head before is not waited for.
       await db.query(`UPDATE mediabatch_queue.job SET state = 'retry' WHERE state = 'active'`);
-      const access = { baseUrl, token };
-      const {
-        head: one,
-        seat,
-        leave: end,
-      } = await headHere({ db, boss }, { account, access, seal: makeSeal(token), tell: (told) => news.push(told) });
-      const beats = setInterval(() => void seat.lease.confirm(() => seat.beat()).catch(() => {}), 1000);
+      const own = { account, access: { baseUrl, token }, seal: makeSeal(token) };
+      const here = await headHere({ db, boss }, { ...own, tell: (told) => news.push(told) });
+      const beats = setInterval(() => void here.seat.lease.confirm(() => here.seat.beat()).catch(() => {}), 1000);
       onTestFinished(() => clearInterval(beats));
       const leave = () => {
         clearInterval(beats);
-        return end();
+        return here.leave();
       };
-      return { facts: () => one.facts(), leave };
+      return { facts: () => here.head.facts(), leave };
     };
     return { db, account, run, head, pass, news, bought: () => trial.sandbox.ledger().length };
   }
@@ -370,8 +344,7 @@ tasks:
   });
 
   test('who paused a run first is kept; a run that was cancelled, or has ended, is not paused', async () => {
-    const { db, boss } = await engineHere();
-    const { id } = await submitRun(db, boss, submission({ account: 'a'.repeat(32) }));
+    const { db, id } = await submittedHere(submission({ account }));
     expect(await actOn(db, id, { act: 'pause', by: 'me on here' })).toBe(true);
     expect(await actOn(db, id, { act: 'pause', by: 'you on there' })).toBe(true);
     expect(await readRun(db, id)).toMatchObject({ paused: expect.any(Date), origin: { pausedBy: 'me on here' } });

@@ -162,17 +162,19 @@ test('a worker that is started before its store is made waits for it, says so on
     },
   };
   const working = startWorker({
-    engine: await freshDatabase(),
+    ...{
+      engine: await freshDatabase(),
+      version: '0',
+      clock,
+      signal: ending.signal,
+      exitWhenIdle: false,
+      store,
+      files: 2,
+    },
     access: { baseUrl: 'http://127.0.0.1:9/api/v1', token: 'key_of_a_test' },
-    version: '0',
-    clock,
-    signal: ending.signal,
-    exitWhenIdle: false,
     tell: (one) => news.push(one),
     accountOf: () => undefined,
-    store,
     onSize: () => {},
-    files: 2,
   });
   while (looks < 3) await wait(5);
   expect(news.map(({ event }) => event)).toEqual(['no-store']);

@@ -6,6 +6,7 @@ import type { LockFile } from '../../../src/contract/ports.ts';
 import { openLockFile } from '../../../src/disk/lock/lock-file.ts';
 import { makeFolder } from '../../rig/folder.ts';
 import { openFresh } from '../../rig/postgres.ts';
+import { bareRun } from './engine-here.ts';
 
 /** A home of a lock's lines: both are held to the same. */
 interface Home {
@@ -40,11 +41,8 @@ async function inFile(): Promise<Home> {
 
 async function inSql(): Promise<Home> {
   const { database } = await openFresh();
-  await database.query("INSERT INTO mediabatch.account (id, epoch) VALUES ('a', 1)");
-  await database.query(`INSERT INTO mediabatch.run (id, account, protocol, campaign, state, settings, totals, header, origin)
-    VALUES ('r', 'a', 1, 'spring', 'open', '{}', '{}', '', '{}')`);
   return {
-    file: openLines(database, { account: 'a', epoch: 1, run: 'r' }),
+    file: openLines(database, await bareRun(database)),
     read: async () => await readAllLines(database, 'r'),
     loseTo: async () => void (await database.query("UPDATE mediabatch.account SET epoch = 2 WHERE id = 'a'")),
   };

@@ -5,8 +5,8 @@ import { giveBackLost, keepSeen } from '../../../src/campaign/on-engine/record-o
 import type { Database } from '../../../src/cluster/database/database.ts';
 import type { Head } from '../../../src/cluster/head/head.ts';
 import { readAllLines } from '../../../src/cluster/head/rows.ts';
-import type { RunHeader, RunRecord, Submission } from '../../../src/cluster/runs/run-record.ts';
-import { readRun, submitRun } from '../../../src/cluster/runs/runs.ts';
+import type { RunRecord, Submission } from '../../../src/cluster/runs/run-record.ts';
+import { readRun } from '../../../src/cluster/runs/runs.ts';
 import { keepMark, type Marks } from '../../../src/cluster/store/run-mark.ts';
 import { openStore } from '../../../src/cluster/store/store.ts';
 import type { Notice } from '../../../src/contract/notice.ts';
@@ -14,7 +14,7 @@ import { readSeenOnEngine, writeSeenOnEngine } from '../../../src/disk/lock/engi
 import { type Lock, lockVersion, type Purchase, type StepRecord } from '../../../src/lock/record.ts';
 import { writeRecord } from '../../../src/lock/write.ts';
 import { makeFolder } from '../../rig/folder.ts';
-import { engineHere, headHere, submission } from './engine-here.ts';
+import { type engineHere, headHere, known, nothingToDo, submittedHere } from './engine-here.ts';
 
 const account = 'a'.repeat(32);
 const bought = (n: number): StepRecord => {
@@ -26,30 +26,16 @@ const lockOf = (...numbers: number[]): Lock => ({
   steps: new Map(numbers.map((n) => [`film@${n}`, bought(n)])),
 });
 
-/** A run with nothing to do, whose record has the lines of two jobs. */
-function withTwoJobs(): Submission {
-  const totals = { orders: 0, minCredits: 0, maxCredits: 0, held: 0, cap: null, unknown: 0 };
-  const plan = { campaign: 'spring', concurrency: 1, rows: [], totals, prices: {}, orphans: [] };
-  const header = { plan, orders: 0, outline: { tasks: [], addresses: [] }, createRoutes: {}, prices: {} };
-  return {
-    ...submission({ account, store: 's' }),
-    totals: totals as unknown as Submission['totals'],
-    header: header as unknown as RunHeader,
-    lines: [1, 2].map((n) => writeRecord(bought(n))),
-  };
-}
+/** A run with nothing to do, whose record has the lines of these jobs. */
+const withJobs = (numbers = [1, 2], store: string | null = 's'): Submission => {
+  return { ...nothingToDo({ account, store }), lines: numbers.map((n) => writeRecord(bought(n))) };
+};
 
 function inMemory(): Marks & { kept: Map<string, string> } {
   const kept = new Map<string, string>();
   return { kept, readMark: async (run) => kept.get(run), writeMark: async (run, text) => void kept.set(run, text) };
 }
 const markOf = (lines: number, jobs: number) => JSON.stringify({ lines, jobs });
-
-async function known(db: Database, id: string): Promise<RunRecord> {
-  const run = await readRun(db, id);
-  if (run === undefined) throw new Error('there is no such run');
-  return run;
-}
 
 /** A clone of the campaign, with what it has seen of a run. */
 function clone(db: Database) {
@@ -71,20 +57,15 @@ async function drive({ db, boss }: Awaited<ReturnType<typeof engineHere>>, marks
 }
 
 test('I46 a run whose record lacks what its store has seen is deferred until a lock gives it back', async () => {
-  const engine = await engineHere();
-  const { db, boss } = engine;
-  const { id } = await submitRun(db, boss, withTwoJobs());
+  const { engine, db, id } = await submittedHere(withJobs());
   const marks = inMemory();
   marks.kept.set(id, markOf(4, 3));
-  const isAside = () =>
-    vi.waitFor(
-      async () => expect((await readRun(db, id))?.error).toContain('the database was restored from an older copy'),
-      50_000,
-    );
+  const error = 'the database was restored from an older copy';
+  const isAside = () => vi.waitFor(async () => expect((await readRun(db, id))?.error).toContain(error), 50_000);
   await drive(engine, marks);
   await isAside();
   const here = clone(db);
-  const aside = { ...(await known(db, id)), error: 'the database was restored from an older copy' };
+  const aside = { ...(await known(db, id)), error };
   // A clone that has not watched: it knows no more than the engine.
   await here.giveBack(aside, lockOf(1));
   await drive(engine, marks);
@@ -103,9 +84,7 @@ async function move(db: Database, id: string): Promise<string> {
 }
 
 test('I46 a run without a store in a database that was put back waits for a client that has seen all of it', async () => {
-  const engine = await engineHere();
-  const { db, boss } = engine;
-  const { id } = await submitRun(db, boss, { ...withTwoJobs(), store: null });
+  const { engine, db, id } = await submittedHere(withJobs([1, 2], null));
   const server = await move(db, id);
   const isAside = () =>
     vi.waitFor(async () => expect((await readRun(db, id))?.error).toContain('another server took over'), 50_000);
@@ -124,24 +103,8 @@ test('I46 a run without a store in a database that was put back waits for a clie
   expect((await readAllLines(db, id)).join('')).toContain('job-3');
 });
 
-test('a run in a database that was put back goes on where its store has seen no more', async () => {
-  const engine = await engineHere();
-  const { id } = await submitRun(engine.db, engine.boss, withTwoJobs());
-  await move(engine.db, id);
-  const marks = inMemory();
-  marks.kept.set(id, markOf(2, 2));
-  await drive(engine, marks);
-  await vi.waitFor(async () => expect(await readRun(engine.db, id)).toMatchObject({ state: 'ended' }), 50_000);
-});
-
 test('I46 a client that watches keeps beside the lock how much there was: a snapshot that knows less is found when they attach', async () => {
-  const engine = await engineHere();
-  const { db, boss } = engine;
-  const { id } = await submitRun(db, boss, {
-    ...withTwoJobs(),
-    store: null,
-    lines: [1, 2, 3].map((n) => writeRecord(bought(n))),
-  });
+  const { engine, db, id } = await submittedHere(withJobs([1, 2, 3], null));
   const here = clone(db);
   const keeper = await keepSeen(db, here.lock, { run: id, steps: () => lockOf(1, 2, 3).steps });
   keeper.note({ epoch: '0', lines: 3 });
@@ -156,11 +119,12 @@ test('I46 a client that watches keeps beside the lock how much there was: a snap
 });
 
 test.each([
-  ['has all that its store has seen', markOf(2, 2)],
-  ['has more', markOf(1, 1)],
-])('a run that %s goes on', async (_, mark) => {
-  const engine = await engineHere();
-  const { id } = await submitRun(engine.db, engine.boss, withTwoJobs());
+  ['has all that its store has seen', markOf(2, 2), false],
+  ['has more', markOf(1, 1), false],
+  ['has all of it in a database that was put back', markOf(2, 2), true],
+])('a run that %s goes on', async (_, mark, isPutBack) => {
+  const { engine, id } = await submittedHere(withJobs());
+  if (isPutBack) await move(engine.db, id);
   const marks = inMemory();
   marks.kept.set(id, mark);
   await drive(engine, marks);
@@ -168,8 +132,7 @@ test.each([
 });
 
 test('I46 a client that attaches gives an open run what only the lock here knows, and its head loses the right to write', async () => {
-  const { db, boss } = await engineHere();
-  const { id } = await submitRun(db, boss, withTwoJobs());
+  const { db, id } = await submittedHere(withJobs());
   const epoch = async () => (await db.query<{ epoch: string }>('SELECT epoch FROM mediabatch.account'))[0]?.epoch;
   const before = await epoch();
   const here = clone(db);

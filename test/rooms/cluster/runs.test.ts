@@ -54,7 +54,7 @@ import type { AnyFacts } from '../../rig/facts-of-purchase.ts';
 import { makeFolder } from '../../rig/folder.ts';
 import { losingLine } from '../../rig/losing-line.ts';
 import { openFresh } from '../../rig/postgres.ts';
-import { engineHere, submission } from './engine-here.ts';
+import { engineHere, submission, submittedHere } from './engine-here.ts';
 import { scriptedDatabase } from './scripted-database.ts';
 
 const account = 'a'.repeat(32);
@@ -63,8 +63,7 @@ const events = (first: number, count: number) =>
 
 /** A run, and the term of the head that has its account. */
 async function runHere() {
-  const { url, db, boss } = await engineHere();
-  const { id: run } = await submitRun(db, boss, submission({ account }));
+  const { url, db, boss, id: run } = await submittedHere(submission({ account }));
   await db.query('UPDATE mediabatch.account SET epoch = 1');
   const term = { account, epoch: 1, run };
   return { url, db, boss, run, term, loseHead: () => db.query('UPDATE mediabatch.account SET epoch = epoch + 1') };
@@ -97,10 +96,7 @@ describe('a submit', () => {
     expect(line.lost).toBe(2);
     expect(await readAllLines(db, second.id)).toEqual(lines);
     expect(await count(db, 'mediabatch.part')).toBe(6);
-    const [job] = await db.query('SELECT count(*)::int AS n FROM mediabatch_queue.job WHERE name = $1', [
-      headQueue(account),
-    ]);
-    expect(job).toEqual({ n: 1 });
+    expect(await count(db, `mediabatch_queue.job WHERE name = '${headQueue(account)}'`)).toBe(1);
   });
 
   test('of two at once wins one, and the others attach to it', async () => {
@@ -131,7 +127,6 @@ describe('a submit', () => {
   const order = (fingerprint: string, action = 'create') =>
     ({ address: 'hero@1', fingerprint, action }) as unknown as StepOrder;
   const ofKey = (account: string, ...orders: StepOrder[]) => ({ ...submission({ account }), orders });
-  const [one, two] = [account, 'b'.repeat(32)];
 
   test('I47 with a purchase that another key is buying is refused, of two at once as well', async () => {
     const { db, boss } = await engineHere();
@@ -149,14 +144,12 @@ describe('a submit', () => {
     ['only collects it', (run: Submission) => ({ ...run, orders: [order('f', 'attach')] })],
     ['is another campaign', (run: Submission) => ({ ...run, campaign: 'summer' })],
   ])('of another key that %s is taken', async (_, change) => {
-    const { db, boss } = await engineHere();
-    await submitRun(db, boss, ofKey(one, order('f')));
-    expect(await submitRun(db, boss, change(ofKey(two, order('f'))))).toMatchObject({ attached: false });
+    const { db, boss } = await submittedHere(ofKey(account, order('f')));
+    expect(await submitRun(db, boss, change(ofKey('b'.repeat(32), order('f'))))).toMatchObject({ attached: false });
   });
 
   test('is refused while a run of another protocol is open, and leaves nothing', async () => {
-    const { db, boss } = await engineHere();
-    await submitRun(db, boss, submission({ account }));
+    const { db, boss } = await submittedHere(submission({ account }));
     await db.query('UPDATE mediabatch.run SET protocol = 99');
     const refused = submitRun(db, boss, submission({ account, campaign: 'summer' }));
     const message = expect.stringContaining('started by mediabatch 0.1.0 (protocol 99; this version has protocol 1)');
@@ -199,22 +192,11 @@ describe('a run', () => {
     const { db, run, term, loseHead } = await runHere();
     const done: StepEnd = { outcome: 'done', credits: 4 };
     await writeEnds(db, term, new Map([['hero', done]]));
-    await writeEnds(
-      db,
-      term,
-      new Map<string, StepEnd>([
-        ['hero', { outcome: 'failed', credits: 0 }],
-        ['logo', done],
-      ]),
-    );
+    const failed: StepEnd = { outcome: 'failed', credits: 0 };
+    await writeEnds(db, term, new Map(Object.entries({ hero: failed, logo: done })));
     await loseHead();
     await expect(writeEnds(db, term, new Map([['late', done]]))).rejects.toThrow(HeadLostError);
-    expect(await readEnds(db, run)).toEqual(
-      new Map([
-        ['hero', done],
-        ['logo', done],
-      ]),
-    );
+    expect(await readEnds(db, run)).toEqual(new Map(Object.entries({ hero: done, logo: done })));
   });
 
   test('tells its events in order, a few rows for many, until its head is another', async () => {
@@ -310,17 +292,12 @@ function openCampaign(runs: readonly { id: string; addresses: string[]; lock: Lo
     return sealHeader(makeSeal(access.token), { outline } as unknown as RunHeader, run as unknown as RunRecord);
   };
   const runOf = (id: unknown) => runs.find((run) => run.id === id);
+  const linesOf = (run: (typeof runs)[number] | undefined) => [...writeLines(run?.lock ?? none)].slice(1).join('');
   const database = scriptedDatabase(
     [/state = 'ended'/, () => runs.map(({ id }) => ({ id }))],
     [/SELECT header/, ([id]) => [{ header: headerOf(runOf(id)) }]],
     [/FROM mediabatch\.run WHERE id/, ([id]) => [runOf(id)].filter((run) => run !== undefined)],
-    [
-      /FROM mediabatch\.line/,
-      ([id, after]) => {
-        const [, ...lines] = writeLines(runOf(id)?.lock ?? none);
-        return after === '0' ? [{ seq: '1', text: lines.join('') }] : [];
-      },
-    ],
+    [/FROM mediabatch\.line/, ([id, after]) => (after === '0' ? [{ seq: '1', text: linesOf(runOf(id)) }] : [])],
   );
   const engine = { database, account: 'a', shown: 'the engine' } as unknown as Engine;
   return { campaign, engine, lock: paths.lock };
@@ -350,9 +327,13 @@ test('a submit that came to nothing is forgotten, but not what was submitted whi
   expect(readEngineNote(lock)).toBeUndefined();
 });
 
-interface Row {
-  seq: string;
-  text: string;
+type Row = { seq: string; text: string };
+
+/** A run that is open at the first look, and has ended at the next ones. */
+function endsSoon() {
+  let looks = 0;
+  const look = () => [{ id: 'r', error: null, state: looks++ === 0 ? 'open' : 'ended' }];
+  return { looks: () => looks, entry: [/FROM mediabatch\.run /, look] as const };
 }
 
 test('an event is told after the line that it tells of, although both come between two reads', async () => {
@@ -364,9 +345,8 @@ test('an event is told after the line that it tells of, although both come betwe
     tables.events = [{ seq: '1', text: '{"event":"job-created"}\n' }];
     return found;
   };
-  let looks = 0;
   const database = scriptedDatabase(
-    [/FROM mediabatch\.run /, () => [{ id: 'r', error: null, state: looks++ === 0 ? 'open' : 'ended' }]],
+    endsSoon().entry,
     [/FROM mediabatch\.event /, ([, after]) => lookAt(tables.events, after)],
     [/FROM mediabatch\.line /, ([, after]) => lookAt(tables.lines, after)],
   );
@@ -389,15 +369,11 @@ test('rows that a database gives numbers of before are heard at the end', async 
   const first = { seq: '5', epoch: '1', text: 'first\n' };
   // An older copy was put back during the watch, so the next line got a number that had been read.
   const late = { seq: '4', epoch: '2', text: 'late\n' };
-  let looks = 0;
-  const database = scriptedDatabase(
-    [/FROM mediabatch\.run /, () => [{ id: 'r', error: null, state: looks++ === 0 ? 'open' : 'ended' }]],
-    [/FROM mediabatch\.event /, () => []],
-    [
-      /FROM mediabatch\.line /,
-      ([, after]) => (looks === 1 ? [first] : [late, first]).filter(({ seq }) => Number(seq) > Number(after)),
-    ],
-  );
+  const { looks, entry } = endsSoon();
+  const rows = (after: unknown) =>
+    (looks() === 1 ? [first] : [late, first]).filter(({ seq }) => Number(seq) > Number(after));
+  const lines = [/FROM mediabatch\.line /, ([, after]: readonly unknown[]) => rows(after)] as const;
+  const database = scriptedDatabase(entry, [/FROM mediabatch\.event /, () => []], lines);
   const heard = new Set<string>();
   await watchRun(database, 'r', {
     signal: new AbortController().signal,
@@ -450,20 +426,16 @@ describe('attach', () => {
 
   test('what the workers let be spent bounds the plan, and is told with the run', async () => {
     const { db, boss, name, run } = await campaignHere();
-    await db.query('INSERT INTO mediabatch.account (id, spent) VALUES ($1, $2)', [
-      account,
-      JSON.stringify({ at: new Date().toISOString(), day: 10, month: 70 }),
-    ]);
+    const spent = JSON.stringify({ at: new Date().toISOString(), day: 10, month: 70 });
+    await db.query('INSERT INTO mediabatch.account (id, spent) VALUES ($1, $2)', [account, spent]);
     await db.query(
       `INSERT INTO mediabatch.worker (id, account, host, pid, protocol, version, files, doing)
      VALUES ('one', $1, 'here', 1, 1, '1', 0, '{"limits":{"day":400,"month":70}}')`,
       [account],
     );
     const planned = await run('apply');
-    expect([planned.code, planned.err]).toEqual([
-      4,
-      expect.stringMatching(/^limit +70 a month by all workers, 0 left$/m),
-    ]);
+    expect(planned.code).toBe(4);
+    expect(planned.err).toMatch(/^limit +70 a month by all workers, 0 left$/m);
     expect(planned.err).toContain('the limit of the workers is not enough for 2 steps');
     await submitRun(db, boss, submission({ account, campaign: name }));
     expect((await run('status')).err).toContain('its limit: 70 a month by all workers, 0 left');

@@ -60,18 +60,16 @@ it.each([
 describe('a bucket as a store', () => {
   it('is known by its marker, which only a submit makes', async () => {
     const { env, objects } = await BucketStandIn.start();
-    await expect(openStore(name, { makes: false, env })).rejects.toMatchObject({
-      failure: { code: 'MB3705', message: expect.stringContaining('has no .mediabatch/store.json') },
-    });
+    const failure = { code: 'MB3705', message: expect.stringContaining('has no .mediabatch/store.json') };
+    await expect(openStore(name, { makes: false, env })).rejects.toMatchObject({ failure });
     expect(objects.size).toBe(0);
     const made = await openStore(name, { makes: true, env });
     expect(made.id).toMatch(/^[0-9a-f]{16}$/);
     expect((await openStore(name, { makes: false, env })).id).toBe(made.id);
     expect((await openStore('s3://media/other', { makes: true, env })).id).not.toBe(made.id);
     objects.set(marker, { bytes: Buffer.from('{"id":"../../x"}'), headers: {} });
-    await expect(openStore(name, { makes: true, env })).rejects.toMatchObject({
-      failure: { message: expect.stringContaining('contains a damaged') },
-    });
+    const damaged = { failure: { message: expect.stringContaining('contains a damaged') } };
+    await expect(openStore(name, { makes: true, env })).rejects.toMatchObject(damaged);
   });
 
   it.each([true, false])('has one marker where two clients make it (storage knows conditions: %s)', async (knows) => {
@@ -120,10 +118,8 @@ describe('a file for a bucket', () => {
     const save = () => files.save(one, { body: chunks(png), bytes: png.length });
     const output = await save();
     expect(output).toEqual(recorded("bilder/größe + (1)! 'x'.png", png));
-    expect(at(output.path)).toEqual({
-      bytes: png,
-      headers: { 'content-type': 'image/png', 'x-amz-meta-sha256': sha256(png) },
-    });
+    const headers = { 'content-type': 'image/png', 'x-amz-meta-sha256': sha256(png) };
+    expect(at(output.path)).toEqual({ bytes: png, headers });
     expect(await save()).toEqual(output);
     expect(writes()).toBe(1);
     expect(one.notices).toEqual([]);
@@ -150,11 +146,8 @@ describe('a file for a bucket', () => {
 
   it('does not replace another one of its name', async () => {
     const { files, at } = await openFiles();
-    const [first, second] = [
-      target({ save: 'hero', media: 'image' }),
-      target({ save: 'hero', replaces: [sha256(png)] }),
-    ];
-    await files.save(first, { body: chunks(png) });
+    const second = target({ save: 'hero', replaces: [sha256(png)] });
+    await files.save(target({ save: 'hero' }), { body: chunks(png) });
     const other = Buffer.concat([png.subarray(0, 30), Buffer.from('x'), png.subarray(30)]);
     await files.save(second, { body: chunks(other) });
     expect(at('hero.png')?.bytes.equals(other)).toBe(true);

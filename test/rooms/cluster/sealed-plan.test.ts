@@ -1,10 +1,10 @@
 import { expect, test, vi } from 'vitest';
 import type { Database } from '../../../src/cluster/database/database.ts';
-import { type RunRecord, readHeader, readOrders, type Submission } from '../../../src/cluster/runs/run-record.ts';
-import { readRun, submitRun } from '../../../src/cluster/runs/runs.ts';
+import { readHeader, readOrders, type Submission } from '../../../src/cluster/runs/run-record.ts';
+import { submitRun } from '../../../src/cluster/runs/runs.ts';
 import { makeSeal } from '../../../src/cluster/seal.ts';
 import type { StepOrder } from '../../../src/plan/plan.ts';
-import { engineHere, headHere, submission } from './engine-here.ts';
+import { headHere, known, submission, submittedHere } from './engine-here.ts';
 
 const account = 'a'.repeat(32);
 const seal = makeSeal('key');
@@ -12,31 +12,16 @@ const words = 'a cat on a roof';
 
 /** A run of 250 orders, which stand in two parts. */
 function withOrders(campaign: string): Submission {
-  const orders = Array.from(
-    { length: 250 },
-    (_, n) => ({ address: `hero@${n}`, prompt: words }) as unknown as StepOrder,
-  );
-  const plan = { campaign, rows: [] };
-  const header = { plan, orders: orders.length, createRoutes: { image: '/images' } } as unknown as Submission['header'];
-  return {
-    ...submission({ account, campaign, store: 's' }),
-    header,
-    orders,
-    totals: { cap: 100 } as unknown as Submission['totals'],
-  };
+  const orders = Array.from({ length: 250 }, (_, n) => ({ address: `hero@${n}`, prompt: words }));
+  const header = { plan: { campaign, rows: [] }, orders: orders.length, createRoutes: { image: '/images' } };
+  const run = { ...submission({ account, campaign, store: 's' }), header, orders, totals: { cap: 100 } };
+  return run as unknown as Submission;
 }
 
 async function submitTwo() {
-  const { db, boss } = await engineHere();
-  const { id } = await submitRun(db, boss, withOrders('spring'));
+  const { db, boss, id } = await submittedHere(withOrders('spring'));
   const { id: other } = await submitRun(db, boss, withOrders('summer'));
   return { db, boss, id, other };
-}
-
-async function known(db: Database, id: string): Promise<RunRecord> {
-  const run = await readRun(db, id);
-  if (run === undefined) throw new Error('there is no such run');
-  return run;
 }
 
 async function ordersOf(db: Database, id: string): Promise<StepOrder[]> {
@@ -73,23 +58,17 @@ test.each([
 });
 
 test.each([
-  [
-    'those of another run',
-    'UPDATE mediabatch.part SET orders = (SELECT orders FROM mediabatch.part WHERE run = $2 AND no = 0) WHERE run = $1 AND no = 0',
-  ],
-  [
-    'its own at another place',
-    'UPDATE mediabatch.part SET orders = (SELECT orders FROM mediabatch.part WHERE run = $1 AND no = 0) WHERE run = $1 AND no = 1 AND $2 <> run',
-  ],
-])('I50 orders that are %s are not carried out', async (_, change) => {
+  ['those of another run', 'WHERE run = $2 AND no = 0) WHERE run = $1 AND no = 0'],
+  ['its own at another place', 'WHERE run = $1 AND no = 0) WHERE run = $1 AND no = 1 AND $2 <> run'],
+])('I50 orders that are %s are not carried out', async (_, where) => {
   const { db, id, other } = await submitTwo();
+  const change = `UPDATE mediabatch.part SET orders = (SELECT orders FROM mediabatch.part ${where}`;
   await db.query(change, [id, other]);
   await expect(ordersOf(db, id)).rejects.toMatchObject(isChanged);
 });
 
 test('I50 a run whose orders are missing is deferred', async () => {
-  const { db, boss } = await engineHere();
-  const { id } = await submitRun(db, boss, withOrders('spring'));
+  const { db, boss, id } = await submittedHere(withOrders('spring'));
   await db.query('DELETE FROM mediabatch.part WHERE no = 1');
   await headHere({ db, boss }, { account, seal });
   await vi.waitFor(async () => expect((await known(db, id)).error).toContain('was changed in the database'), 50_000);

@@ -5,11 +5,10 @@ import { watchOnEngine } from '../../../src/campaign/on-engine/watch-engine.ts';
 import type { OpenCampaign } from '../../../src/campaign/open-campaign.ts';
 import { requireLock } from '../../../src/campaign/read-lock.ts';
 import type { Database } from '../../../src/cluster/database/database.ts';
-import { submitRun } from '../../../src/cluster/runs/runs.ts';
 import { readEngineNote, writeEngineNote } from '../../../src/disk/lock/engine-note.ts';
 import { emptyLock, writeHeader } from '../../../src/lock/write.ts';
 import { makeFolder } from '../../rig/folder.ts';
-import { engineHere, submission } from './engine-here.ts';
+import { submission, submittedHere } from './engine-here.ts';
 
 const account = 'a'.repeat(32);
 
@@ -29,8 +28,7 @@ async function watch(
   }> = {},
 ) {
   const { lines = [line(1)], store = 's', addresses = [], before, on } = given;
-  const { db, boss } = await engineHere();
-  const { id } = await submitRun(db, boss, { ...submission({ account, store }), lines });
+  const { db, boss, id } = await submittedHere({ ...submission({ account, store }), lines });
   const end = async (result: object) => {
     const text = "UPDATE mediabatch.run SET state = 'ended', ended = now(), result = $2 WHERE id = $1";
     await db.query(text, [id, JSON.stringify({ exit: 0, outcomes: {}, ...result })]);

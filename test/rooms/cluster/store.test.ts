@@ -17,37 +17,34 @@ import { png } from '../disk/media.ts';
 import { chunks, failure, filesIn, recorded, sha256, target } from '../disk/targets.ts';
 import { scriptedDatabase } from './scripted-database.ts';
 
-/** A store whose marker somebody has created, and not written yet. */
-function begun(): { store: string; path: string } {
+/** A store with this marker. */
+function storeWith(marker: string | Buffer): { store: string; path: string } {
   const store = join(makeFolder(), 'store');
   mkdirSync(join(store, '.mediabatch'), { recursive: true });
   const path = join(store, '.mediabatch', 'store.json');
-  writeFileSync(path, '');
+  writeFileSync(path, marker);
   return { store, path };
 }
+const known = writeMarker('0123456789abcdef');
 
 test('a marker that stays empty is refused by name', async () => {
-  const { store } = begun();
+  const { store } = storeWith('');
   await expect(openStore(store, { makes: true })).rejects.toMatchObject({ failure: { code: 'MB3705' } });
 });
 
 test('an empty name is not taken for the working folder', async () => {
-  await expect(openStore('', { makes: true })).rejects.toMatchObject({
-    failure: { code: 'MB3705', message: '--store is empty' },
-  });
+  const failure = { code: 'MB3705', message: '--store is empty' };
+  await expect(openStore('', { makes: true })).rejects.toMatchObject({ failure });
 });
 
 test('an address of something else is no folder that is not mounted', async () => {
-  const { message, hint } = await openStore('https://bucket.example/x', { makes: true }).catch(
-    ({ failure }) => failure,
-  );
-  expect(message).toBe('the store https://bucket.example/x is neither a folder nor s3://BUCKET/PREFIX');
-  expect(hint).toContain('AWS_ENDPOINT_URL_S3');
+  const message = 'the store https://bucket.example/x is neither a folder nor s3://BUCKET/PREFIX';
+  const failure = { message, hint: expect.stringContaining('AWS_ENDPOINT_URL_S3') };
+  await expect(openStore('https://bucket.example/x', { makes: true })).rejects.toMatchObject({ failure });
 });
 
 test('nothing is saved where a store was, and another one or none is mounted', async () => {
-  const { store, path } = begun();
-  writeFileSync(path, writeMarker('0123456789abcdef'));
+  const { store, path } = storeWith(known);
   const files = (await openStore(store, { makes: false })).filesOf('shop');
   const save = () => files.save(target(), { body: chunks(png), bytes: png.length, type: 'image/png' });
   expect(await save()).toMatchObject({ path: 'images/hero.png' });
@@ -60,8 +57,7 @@ test('nothing is saved where a store was, and another one or none is mounted', a
 });
 
 test('a file that a redo replaces stays beside the new one, whichever worker had saved it; any other is told', async () => {
-  const { store, path } = begun();
-  writeFileSync(path, writeMarker('0123456789abcdef'));
+  const { store } = storeWith(known);
   const filesOfWorker = async () => (await openStore(store, { makes: false })).filesOf('shop');
   const [one, another] = [await filesOfWorker(), await filesOfWorker()];
   const made = (mark: string) => Buffer.concat([png.subarray(0, 30), Buffer.from(mark), png.subarray(30)]);
@@ -80,8 +76,7 @@ test('a file that a redo replaces stays beside the new one, whichever worker had
 });
 
 async function storeHere() {
-  const { store, path } = begun();
-  writeFileSync(path, writeMarker('0123456789abcdef'));
+  const { store } = storeWith(known);
   const outside = makeFolder();
   return { store, outside, opened: await openStore(store, { makes: false }) };
 }
@@ -300,28 +295,26 @@ test('who leaves while the queue is made does not wait for a file', async () => 
   expect(answers).toEqual([{ is: 'unreachable', message: 'interrupted' }]);
 });
 
-test('files of two runs that are put on record together go to the hands of both', async () => {
+/** What the queues get when these files of runs are asked for at once. */
+async function fetchAll(asked: [run: typeof inStore | typeof inFolder, file: typeof file][]) {
   const { dispatcher, made, given } = open();
   const leaving = new AbortController();
   onTestFinished(() => leaving.abort());
-  for (const run of [inStore, inFolder])
-    void dispatcher.outputsOf(run).fetch(target(), file, { signal: leaving.signal });
+  for (const [run, one] of asked) void dispatcher.outputsOf(run).fetch(target(), one, { signal: leaving.signal });
   await settled();
   for (const { answer } of made.calls) answer();
   await settled();
+  return given;
+}
+
+test('files of two runs that are put on record together go to the hands of both', async () => {
+  const given = await fetchAll([inStore, inFolder].map((run) => [run, file]));
   const queues = [inStore, inFolder].map((run) => filesQueue(account, placeOf(run)));
   expect(queues.map((queue) => given.get(queue)?.length)).toEqual([1, 1]);
 });
 
 test('each file of a job is fetched by itself', async () => {
-  const { dispatcher, made, given } = open();
-  const leaving = new AbortController();
-  onTestFinished(() => leaving.abort());
-  for (const index of [0, 1])
-    void dispatcher.outputsOf(inStore).fetch(target(), { ...file, index }, { signal: leaving.signal });
-  await settled();
-  for (const { answer } of made.calls) answer();
-  await settled();
+  const given = await fetchAll([0, 1].map((index) => [inStore, { ...file, index }]));
   const orders = given.get(filesQueue(account, placeOf(inStore))) ?? [];
   expect(new Set(orders.map((order) => JSON.stringify(order))).size).toBe(2);
 });

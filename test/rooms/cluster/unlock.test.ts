@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { showEngine } from '../../../src/cluster/database/server-errors.ts';
 import { openLines } from '../../../src/cluster/head/rows.ts';
-import { giveUp, readRun, submitRun } from '../../../src/cluster/runs/runs.ts';
+import { giveUp, readRun } from '../../../src/cluster/runs/runs.ts';
 import { systemClock } from '../../../src/contract/clock.ts';
 import { HeadLostError } from '../../../src/contract/errors.ts';
 import { readEngineNote, writeEngineNote } from '../../../src/disk/lock/engine-note.ts';
@@ -14,7 +14,7 @@ import { images } from '../../rig/campaign.ts';
 import { command } from '../../rig/command.ts';
 import { makeFolder } from '../../rig/folder.ts';
 import { listenHere } from '../../rig/listen.ts';
-import { engineHere, submission } from './engine-here.ts';
+import { submission, submittedHere } from './engine-here.ts';
 
 const account = 'a'.repeat(32);
 
@@ -35,8 +35,7 @@ const line = writeRecord({
 });
 
 async function runOpen() {
-  const { url, db, boss } = await engineHere();
-  const { id } = await submitRun(db, boss, { ...submission({ account }), lines: [line] });
+  const { url, db, id } = await submittedHere({ ...submission({ account }), lines: [line] });
   const term = { account, epoch: 1, run: id };
   await db.query('UPDATE mediabatch.account SET epoch = 1 WHERE id = $1', [account]);
   return { url, db, id, ofHead: openLines(db, term) };

@@ -10,7 +10,7 @@ import { systemClock } from '../../../src/contract/clock.ts';
 import type { WorkerEvent } from '../../../src/contract/engine-state.ts';
 import { HeadLostError } from '../../../src/contract/errors.ts';
 import type { Notice } from '../../../src/contract/notice.ts';
-import { engineHere, submission } from './engine-here.ts';
+import { engineHere, submission, submittedHere } from './engine-here.ts';
 
 const account = 'a'.repeat(32);
 type Engine = Awaited<ReturnType<typeof engineHere>>;
@@ -25,16 +25,8 @@ function startWorker({ db, boss }: Engine, id: string, more: Partial<WorkerOptio
     for (const change of changes.splice(0)) change();
   };
   const ended = work({
-    db,
-    boss,
-    clock: systemClock,
-    id,
-    account,
-    version: '1.2.3',
-    files: 0,
-    signal: end.signal,
-    exitWhenIdle: false,
-    parts: [],
+    ...{ db, boss, clock: systemClock, id, account, version: '1.2.3' },
+    ...{ files: 0, signal: end.signal, exitWhenIdle: false, parts: [] },
     redact: (text) => text.replaceAll('secret', '[key]'),
     tell(one) {
       news.push(one);
@@ -70,11 +62,13 @@ async function seatOf(worker: ReturnType<typeof startWorker>, nth = 0) {
   return seat;
 }
 
+const end = ({ db }: Engine, seat: Seat, run: string) =>
+  endRun(db, { account, epoch: seat.epoch, run }, { exit: 0, outcomes: {} });
+
 const heads = (workers: ReturnType<typeof startWorker>[]) => workers.filter(({ seats }) => seats.length > 0);
 
 test('of two workers one is the head; asked to end it hands over, and the other goes on with the next epoch', async () => {
-  const engine = await engineHere();
-  await submitRun(engine.db, engine.boss, submission({ account }));
+  const { engine } = await submittedHere(submission({ account }));
   const workers = [startWorker(engine, 'one'), startWorker(engine, 'two')];
   await Promise.race(workers.map((worker) => seatOf(worker)));
   expect(heads(workers)).toHaveLength(1);
@@ -93,15 +87,14 @@ test('what is submitted while nobody is the head wakes a worker, and with the la
   const worker = startWorker(engine, 'one');
   const { id } = await submitRun(engine.db, engine.boss, submission({ account }));
   const { seat, finish } = await seatOf(worker);
-  await endRun(engine.db, { account, epoch: seat.epoch, run: id }, { exit: 0, outcomes: {} });
+  await end(engine, seat, id);
   finish();
   await worker.until(() => worker.news.some(({ event }) => event === 'leader-left'));
   expect(worker.news.at(-1)).toEqual({ event: 'leader-left', why: 'no run is open' });
 });
 
 test('a head that another has taken over becomes a worker like any other, and its lease is never fresh again', async () => {
-  const engine = await engineHere();
-  const { id } = await submitRun(engine.db, engine.boss, submission({ account }));
+  const { engine, id } = await submittedHere(submission({ account }));
   const worker = startWorker(engine, 'one');
   const { seat, fail } = await seatOf(worker);
   // Somebody else was the head in between, and left.
@@ -112,7 +105,7 @@ test('a head that another has taken over becomes a worker like any other, and it
   expect(seat.lease.isFresh()).toBe(false);
   expect(again.seat.epoch).toBeGreaterThan(seat.epoch + 1);
   expect(worker.news).toContainEqual({ event: 'leader-left', why: 'taken over' });
-  await endRun(engine.db, { account, epoch: again.seat.epoch, run: id }, { exit: 0, outcomes: {} });
+  await end(engine, again.seat, id);
 });
 
 test.each(['before', 'after'])('a worker that is told to end %s its server goes away ends', async (order) => {
@@ -135,8 +128,7 @@ test.each(['before', 'after'])('a worker that is told to end %s its server goes 
 });
 
 test('a head that fails says so without secrets, gives the seat back, and is tried again', async () => {
-  const engine = await engineHere();
-  await submitRun(engine.db, engine.boss, submission({ account }));
+  const { engine } = await submittedHere(submission({ account }));
   const worker = startWorker(engine, 'one', {
     clock: { ...systemClock, sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 20), signal) },
   });
@@ -156,8 +148,7 @@ test.each([
   ['newer', { protocol: 2 }, 'protocol'],
   ['with another store', { store: 'mine' }, 'store'],
 ])('a worker %s takes nothing, and says why', async (_name, more, why) => {
-  const engine = await engineHere();
-  await submitRun(engine.db, engine.boss, submission({ account, store: 'theirs' }));
+  const { engine } = await submittedHere(submission({ account, store: 'theirs' }));
   const worker = startWorker(engine, 'one', more);
   await worker.until(() => worker.news.length > 0);
   await worker.stop();
@@ -169,11 +160,10 @@ test.each([
 });
 
 test('ends by itself when no run is open, if it is told to', async () => {
-  const engine = await engineHere();
-  const { id } = await submitRun(engine.db, engine.boss, submission({ account }));
+  const { engine, id } = await submittedHere(submission({ account }));
   const worker = startWorker(engine, 'one', { exitWhenIdle: true });
   const { seat, finish } = await seatOf(worker);
-  await endRun(engine.db, { account, epoch: seat.epoch, run: id }, { exit: 0, outcomes: {} });
+  await end(engine, seat, id);
   finish();
   await worker.ended;
   expect(worker.news.at(-1)).toEqual({ event: 'ending', because: 'no run is open' });
@@ -181,30 +171,26 @@ test('ends by itself when no run is open, if it is told to', async () => {
 });
 
 test('a worker that drains goes on until no run is open', async () => {
-  const engine = await engineHere();
-  const { id } = await submitRun(engine.db, engine.boss, submission({ account }));
+  const { engine, id } = await submittedHere(submission({ account }));
   const drain = new AbortController();
   const worker = startWorker(engine, 'one', { drain: drain.signal });
   const { seat, signal, finish } = await seatOf(worker);
   drain.abort('SIGTERM');
   await worker.until(() => worker.news.some(({ event }) => event === 'draining'));
   expect(signal.aborted).toBe(false);
-  await endRun(engine.db, { account, epoch: seat.epoch, run: id }, { exit: 0, outcomes: {} });
+  await end(engine, seat, id);
   finish();
   await worker.ended;
   expect(worker.news.at(-1)).toEqual({ event: 'ending', because: 'no run is open' });
 });
 
 test('a head that is asked to end says what it waits for, and is shown until then', async () => {
-  const engine = await engineHere();
-  await submitRun(engine.db, engine.boss, submission({ account }));
+  const { engine } = await submittedHere(submission({ account }));
   let answer = () => {};
   const answered = new Promise<void>((resolve) => {
     answer = resolve;
   });
-  const worker = startWorker(engine, 'one', {
-    makeHead: () => ({ creates: () => 3, run: () => answered }),
-  });
+  const worker = startWorker(engine, 'one', { makeHead: () => ({ creates: () => 3, run: () => answered }) });
   await worker.until(() => worker.news.some(({ event }) => event === 'leader'));
   await expect.poll(async () => (await readEngineState(engine.db)).workers).toHaveLength(1);
   const stopped = worker.stop();
@@ -226,8 +212,7 @@ async function addWorker(db: Database, id: string, pid: number): Promise<void> {
 
 /** Watches a run from when it is submitted. `looks`: waits until so many more have ended. */
 async function watchRun({ store = null, protocol = 1 }: { store?: string | null; protocol?: number }) {
-  const { db, boss } = await engineHere();
-  const { id } = await submitRun(db, boss, submission({ account, store }));
+  const { db, id } = await submittedHere(submission({ account, store }));
   await db.query('UPDATE mediabatch.run SET protocol = $1', [protocol]);
   const told: Notice[] = [];
   const leaving = new AbortController();
@@ -245,13 +230,11 @@ async function watchRun({ store = null, protocol = 1 }: { store?: string | null;
     leaving.abort();
     await telling;
   });
-  return {
-    ...{ db, told },
-    async looks(more: number) {
-      const from = count;
-      await vi.waitFor(() => expect(count).toBeGreaterThanOrEqual(from + more), { timeout: 50_000, interval: 1 });
-    },
+  const looks = async (more: number) => {
+    const from = count;
+    await vi.waitFor(() => expect(count).toBeGreaterThanOrEqual(from + more), { timeout: 50_000, interval: 1 });
   };
+  return { db, told, looks };
 }
 
 /** What is told of a run while no worker but this one lives. */

@@ -46,10 +46,10 @@ describe('saving', () => {
 
   it.each<[string, (Uint8Array | Error)[], number | undefined, string]>([
     ['a short body', [png.subarray(0, 30)], png.length, 'after 30 of 84 bytes'],
-    ['a long body', [png, png], png.length, 'more than the 84 bytes'],
+    ['a long body', [png, png], png.length, 'more than the announced 84 bytes'],
     ['a cut body of unknown length', [cut], undefined, 'before the end'],
     ['a picture that is cut where it was said to end', [cut], 83, 'before the end'],
-    ['a connection that breaks', [png, new Error('reset')], undefined, 'broke off: reset'],
+    ['a connection that breaks', [png, new Error('reset')], undefined, 'download was interrupted: reset'],
     ['an HTML page', [Buffer.from('<!doctype html>')], 15, 'an HTML page'],
     ['nothing', [], undefined, 'an empty file'],
     ['a song', [Buffer.from('fLaC')], undefined, 'audio/flac, not an image file'],

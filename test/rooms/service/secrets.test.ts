@@ -117,7 +117,7 @@ describe('the addresses of a name', () => {
     ['one inward', [inward], notPublic],
     ['the first inward', [inward, four], notPublic],
     ['the last inward', [four, six, inward], notPublic],
-    ['none', [], 'files.example has no address'],
+    ['none', [], 'files.example has no IP address'],
   ])('are refused: %s', async (_name, found, message) => {
     for (const all of [true, false]) {
       const [error, address] = await look(found, all);
