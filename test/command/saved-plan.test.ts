@@ -251,9 +251,9 @@ describe('apply of a saved plan', () => {
     [
       'that buys what it does not show',
       (text) => named(text, (purchases) => Object.assign(purchases, { 'hero@more': purchases['hero@vase'] })),
-      'it buys hero@more',
+      'the approval includes hero@more, but no row',
     ],
-    ['that buys it again', (text) => vase(text, { retries: [2, 3] }), 'it buys hero@vase again'],
+    ['that buys it again', (text) => vase(text, { retries: [2, 3] }), 'the approval includes retries of hero@vase'],
     ['with a smaller total', ['"knownPrices": 6', '"knownPrices": 2'], 'its rows do not add up'],
     ['with a cheaper row', ['"credits": 2', '"credits": 200'], 'its rows do not add up'],
     ['with a row that gives credits', ['"credits": 2', '"credits": -2'], 'written by another version: /rows/0/credits'],
@@ -296,7 +296,7 @@ describe('apply of a saved plan', () => {
     const text = readFileSync(trial.path(name), 'utf8');
     trial.write(`repository/${name}`, text.replace('"manifest": "', '"manifest": "../'));
     const inside = await trial.run(['apply', `repository/${name}`, '--yes']);
-    expect(inside).toMatchObject({ code: 65, err: expect.stringContaining('its manifest campaign.yaml lies outside') });
+    expect(inside).toMatchObject({ code: 65, err: expect.stringContaining('its manifest campaign.yaml is outside') });
     trial.write(`repository/${name}`, text.replace('"options": {', '"options": { "lock": "../../other.lock.jsonl"'));
     expect((await trial.run(['apply', `repository/${name}`, '--yes'])).code).toBe(65);
     const out = await trial.run(['plan', 'campaign.yaml', '--out', `repository/new.plan.json`]);
