@@ -76,6 +76,13 @@ tasks:
   film: { kind: image, foreach: [a, b], with: { prompt: "{{row}} 2", referenceImages: ["{{tasks.hero.url}}"] } }
 `;
 
+  test('a plan of a done step, and of one whose needs are not selected, ends well', async () => {
+    place.write('campaign.yaml', manifest);
+    await place.run('apply', '--sandbox', '--yes', '--poll-interval', '10', '-s', 'logo');
+    const { code, err } = await place.run('plan', '--sandbox', '-s', 'logo film');
+    expect([code, err]).toEqual([0, expect.stringContaining('neither done nor selected')]);
+  });
+
   test('a run with --first reports its own steps only', async () => {
     place.write('campaign.yaml', manifest);
     await place.run('apply', '--sandbox', '--yes', '--poll-interval', '10', '-s', 'hero');

@@ -319,6 +319,14 @@ tasks:
       expect(again.err).toContain('nothing was recorded');
     });
 
+    test('a job takes the place of a lost one', async () => {
+      await serve(lists([video], []));
+      await place.run('adopt', 'campaign.yaml', 'shot', '--job', 'v0', '--offline');
+      place.write('campaign.lock.jsonl', place.read('campaign.lock.jsonl').replace('"running"', '"lost"'));
+      await expectExit(0, place.run('adopt', 'campaign.yaml', '--yes'));
+      expect(lockSteps().shot?.map(({ jobId }) => jobId)).toContain('v1');
+    });
+
     test('records nothing without a terminal and without consent', async () => {
       await serve(lists([video], []));
       const { code, err } = await place.run('adopt', 'campaign.yaml');

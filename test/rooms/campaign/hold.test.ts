@@ -7,9 +7,14 @@ import { graphOf } from '../../../src/campaign/checked-graph.ts';
 import { pickPlanningOptions } from '../../../src/campaign/option-table.ts';
 import type { CampaignPaths } from '../../../src/campaign/paths.ts';
 import { holdGuard, requireLock, settleLock } from '../../../src/campaign/read-lock.ts';
+import { nameOfPurchases } from '../../../src/campaign/restore-purchases.ts';
 import type { Carrier, Running } from '../../../src/campaign/run.ts';
+import { findFacts } from '../../../src/campaign/service-facts.ts';
+import { systemClock } from '../../../src/contract/clock.ts';
 import { openLockFile } from '../../../src/disk/lock/lock-file.ts';
 import { digestOf } from '../../../src/disk/outputs/hash-file.ts';
+import { keepAnswer } from '../../../src/disk/state/caches.ts';
+import { openPurchases } from '../../../src/disk/state/purchase-journal.ts';
 import { outlineOf } from '../../../src/graph/graph.ts';
 import { Scope } from '../../../src/ground/scope.ts';
 import { importStep, load, plan } from '../../../src/index.ts';
@@ -88,8 +93,40 @@ test('nobody asks for another run where nothing seems lost', async () => {
   expect([own === theirs, asked()]).toEqual([false, 0]);
 });
 
+const environment = { baseUrl: 'http://127.0.0.1:9/api/v1', token: 'sk_live_x' };
+
+function loadPicture(name: string) {
+  const file = join(makeFolder(), 'campaign.yaml');
+  writeFileSync(file, `version: 1\nname: ${name}\ntasks:\n  pic: { kind: image, with: { prompt: a lamp } }\n`);
+  return load(file, { environment });
+}
+
+test('a new lock keeps a request whose answer is open', async () => {
+  const campaign = await loadPicture('renewed');
+  const first = await plan(campaign);
+  const { key = '', fingerprint = '' } = first.plan.rows[0]?.order ?? {};
+  const journal = await openPurchases(nameOfPurchases(campaign, 'renewed') ?? '', { clock: systemClock });
+  const send = { address: 'pic', kind: 'image', generation: 1, attempt: 1, send: 's1', state: 'intent' } as const;
+  await journal?.add({ ...send, key, fingerprint, since: new Date().toISOString() });
+  await journal?.close();
+  const renewed = await plan(campaign, { new: true });
+  expect(renewed.plan.rows.map(({ send, order }) => send ?? order?.send?.id)).toEqual(['s1']);
+});
+
+test('a stored document leads to no unknown path', async () => {
+  const campaign = await loadPicture('spring');
+  const takes = (field: string) => ({ content: { 'application/json': { schema: { properties: { [field]: {} } } } } });
+  const paths = {
+    '/videos/other': { post: { requestBody: takes('prompt') } },
+    '/voiceovers': { post: { requestBody: takes('text') } },
+  };
+  await keepAnswer(campaign.paths.state, campaign.service, 'document', { openapi: '3.1.0', paths });
+  const { facts } = await findFacts(campaign, {});
+  expect(Object.keys(facts.document?.creates ?? {}).sort()).toEqual(['video', 'voiceover']);
+  expect(facts.createRoutes).toEqual({ voiceover: { path: '/voiceovers' } });
+});
+
 describe('a lost lock is told by', () => {
-  const environment = { baseUrl: 'http://127.0.0.1:9/api/v1', token: 'sk_live_x' };
   const manifest = `version: 1
 name: spring
 tasks:

@@ -132,6 +132,9 @@ describe('the guard', () => {
     expect(await removeGuard(lock, answer.guard.id)).toBe('removed');
     expect(await answer.guard.stillOurs()).toBe(false);
     expect(existsSync(guard)).toBe(false);
+    await take(lock);
+    await answer.guard.release();
+    expect(existsSync(guard)).toBe(true);
   });
 });
 

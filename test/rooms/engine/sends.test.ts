@@ -154,6 +154,16 @@ describe.each<Kind>(['image', 'video'])('the open send of a %s', (kind) => {
     expect([charged(merged), left]).toEqual([3, ['two']]);
   });
 
+  test('that is too old for a replay stays open when a later one is answered', async () => {
+    if (kind === 'video') return;
+    const early = await lose(new TestCampaign(manifest(kind)));
+    early.clock.advance(25 * hourMs);
+    const late = await lose(early.clone());
+    const merged = merge(early, late);
+    await merged.run();
+    expect(openSends(merged.file.read(), new Set())).toHaveLength(1);
+  });
+
   test('from the future is left to a person', async () => {
     if (kind === 'video') return;
     const campaign = await lose(new TestCampaign(manifest(kind)));

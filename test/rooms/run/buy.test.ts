@@ -76,6 +76,15 @@ describe('the paid act', () => {
     });
   });
 
+  it.each<[string, CreateAnswer[], number | null]>([
+    ['the charge', [], 0],
+    ['no charge in the answer to a repeated request', [ambiguous], null],
+  ])('reads a charge of 0 as %s', async (_, before, credits) => {
+    const job = { jobId: 'job-1', credits: 0, balance: 97 };
+    const { told } = await buy([...before, { is: 'accepted', job }]);
+    expect(told[1]).toMatchObject(['created', { credits }, {}]);
+  });
+
   it('does not happen in a run that is ending, nor where the ledger says no', async () => {
     const nothing = { end: left, sent: [], told: [], events: [], sleeps: [] };
     expect(await buy([accepted], { aborted: true })).toEqual(nothing);

@@ -37,6 +37,7 @@ describe('a refusal that speaks of its key is a purchase', () => {
     [404, no({ error: `no request for ${key} with these bytes` })],
     [400, no({ error: 'Invalid Idempotency-Key' })],
     [400, no({ error: 'Idempotency-Key must be unique' })],
+    [400, no({ error: 'Idempotency-Key is in the wrong format, or was already used' })],
     [422, no({ code: 'KEY_REUSED' })],
     [400, no({ error: 'duplicate request' })],
     [400, no({ error: 'x', details: [{ field: 'Idempotency-Key', issue: 'mismatch' }] })],
