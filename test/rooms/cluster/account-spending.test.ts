@@ -124,7 +124,9 @@ describe('I49 what the campaigns of an account spend on an engine', () => {
     expect(await other.hold('y', 1)).toBe('later');
     driven.delete(runOf('lamp').id);
     expect(await other.hold('y', 1)).toBe('later');
-    expect(await other.hold('y', 1)).toEqual({ over: expect.stringContaining('run apply for lamp to find the charge') });
+    expect(await other.hold('y', 1)).toEqual({
+      over: expect.stringContaining('run apply for lamp to find the charge'),
+    });
     expect(await holdFor('lamp').hold('x', null)).toBe('held');
     one.charge('x', 9);
     expect(await other.hold('y', 1)).toBe('held');

@@ -90,7 +90,9 @@ describe('what a server refuses later is told with what mends it', () => {
     await expect(migrate(other)).rejects.toMatchObject({
       failure: {
         code: 'MB3707',
-        message: expect.stringContaining(`does not permit this operation to ${role}: permission denied for database ${name}`),
+        message: expect.stringContaining(
+          `does not permit this operation to ${role}: permission denied for database ${name}`,
+        ),
         hint: [
           `in psql, as the owner of the database: GRANT CREATE ON DATABASE ${name} TO ${role};`,
           { to: expect.any(String), run: { call: 'engine migrate', words: ['--grant', role] } },
