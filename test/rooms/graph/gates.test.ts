@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { graphOf } from '../../rig/campaign.ts';
-import { type Facts, load, steps, tasks } from '../manifest/load.ts';
+import { load, steps, tasks } from '../manifest/load.ts';
 
 const takes = '  hero: { kind: image, foreach: [A, B], takes: 3, gate: { choose: 1 }, with: { prompt: "{{row}}" } }';
 const styles = (gate: string) =>
@@ -57,104 +57,91 @@ describe('a gate', () => {
   });
 });
 
-it.each<[name: string, lines: string[], expected: string[]]>([
+const shown = 'with: { prompt: "{{tasks.hero.url}}" }';
+
+it.each<[name: string, hero: string, keys: string, expected: string[]]>([
   [
     'is to what is picked of its takes, which take no part in joins',
-    [takes, use('foreach: [A, B], takes: 2, with: { prompt: "{{tasks.hero.url}}" }')],
+    takes,
+    `foreach: [A, B], takes: 2, ${shown}`,
     ['use@A/1 < hero@A 1 of 1', 'use@A/2 < hero@A 1 of 1', 'use@B/1 < hero@B 1 of 1', 'use@B/2 < hero@B 1 of 1'],
   ],
   [
     'is to the value of an axis; the others join as ever',
-    [
-      styles('{ choose: 1, among: style }'),
-      use('foreach: [A], matrix: { style: [cold], r: ["9:16"] }, with: { prompt: "{{tasks.hero.url}}" }'),
-    ],
+    styles('{ choose: 1, among: style }'),
+    `foreach: [A], matrix: { style: [cold], r: ["9:16"] }, ${shown}`,
     ['use@A,cold,9:16 < hero@A,9:16 1 of 1'],
   ],
   [
     'is to one of all steps, from any row',
-    [styles('{ choose: 1, among: all }'), use('foreach: [A], with: { prompt: "{{tasks.hero.url}}" }')],
+    styles('{ choose: 1, among: all }'),
+    `foreach: [A], ${shown}`,
     ['use@A < hero 1 of 1'],
   ],
   [
     'is a list of as many as are picked',
-    [styles('{ choose: 2, among: all }'), use('with: { prompt: x, referenceImages: "{{tasks.hero.urls}}" }')],
+    styles('{ choose: 2, among: all }'),
+    'with: { prompt: x, referenceImages: "{{tasks.hero.urls}}" }',
     ['use < hero 1, hero 2 of 1'],
   ],
   [
     'with approve is to the step itself',
-    [
-      styles('approve'),
-      use('foreach: [A], matrix: { style: [cold], r: ["1:1"] }, with: { prompt: "{{tasks.hero.url}}" }'),
-    ],
+    styles('approve'),
+    `foreach: [A], matrix: { style: [cold], r: ["1:1"] }, ${shown}`,
     ['use@A,cold,1:1 < hero@A,cold,1:1 of 1'],
   ],
   [
     'by `needs` is to all that are asked about',
-    [takes, use('foreach: [B], needs: [hero], with: { prompt: x }')],
+    takes,
+    'foreach: [B], needs: [hero], with: { prompt: x }',
     ['use@B <  of 1'],
   ],
-])('a reference to a task with a gate: %s', (_name, lines, expected) => {
-  expect(seen(...lines)).toEqual(expected);
+])('a reference to a task with a gate: %s', (_name, first, keys, expected) => {
+  expect(seen(first, use(keys))).toEqual(expected);
 });
 
-it.each<[name: string, lines: string[], code: string, at: string, says: string]>([
-  [
-    'more than there are',
-    [takes.replace('choose: 1', 'choose: 4')],
-    'MB1103',
-    '4',
-    'chooses 4, but hero@A has 3 outputs',
-  ],
+/** The takes with another choice at their gate. */
+const choosing = (other: string) => takes.replace('choose: 1', other);
+
+it.each<[name: string, lines: string[], at: string, says: string]>([
+  ['more than there are', [choosing('choose: 4')], 'MB1103 4', 'chooses 4, but hero@A has 3 outputs'],
   [
     'an axis that is none',
     [styles('{ choose: 1, among: stile }')],
-    'MB1103',
-    'stile',
+    'MB1103 stile',
     'chooses among `stile`, which is not an axis',
   ],
   [
     'takes where there is one',
     [takes.replace('takes: 3, ', '')],
-    'MB1103',
-    'choose',
+    'MB1103 choose',
     'chooses among takes, and there is one',
   ],
-  [
-    'approve with among',
-    [takes.replace('choose: 1', 'approve: true, among: takes')],
-    'MB1103',
-    'among',
-    'has `approve` and `among`',
-  ],
-  ['no number', [takes.replace('choose: 1', 'among: takes')], 'MB1102', 'gate', 'has no `choose`'],
+  ['approve with among', [choosing('approve: true, among: takes')], 'MB1103 among', 'has `approve` and `among`'],
+  ['no number', [choosing('among: takes')], 'MB1102 gate', 'has no `choose`'],
   [
     'a misspelled number, without consequences for those who use it',
-    [takes.replace('choose: 1', 'chose: 1'), use('foreach: [A], with: { prompt: "{{tasks.hero.url}}" }')],
-    'MB1101',
-    'chose',
+    [choosing('chose: 1'), use(`foreach: [A], ${shown}`)],
+    'MB1101 chose',
     '`chose` is not a key of `gate`',
   ],
-  ['a word that is none', [takes.replace('{ choose: 1 }', 'maybe')], 'MB1103', 'maybe', 'is "maybe"'],
+  ['a word that is none', [takes.replace('{ choose: 1 }', 'maybe')], 'MB1103 maybe', 'is "maybe"'],
   [
     'of an upload',
     ['  up: { kind: upload, gate: approve, with: { file: x.png } }'],
-    'MB1103',
-    'gate',
+    'MB1103 gate',
     '`gate` of task `up` has no meaning: an upload costs nothing',
   ],
   [
     'a single reference to several',
-    [takes.replace('choose: 1', 'choose: 2'), use('foreach: [A], with: { prompt: "{{tasks.hero.url}}" }')],
-    'MB1405',
-    'tasks.hero.url',
+    [choosing('choose: 2'), use(`foreach: [A], ${shown}`)],
+    'MB1405 tasks.hero.url',
     'is one output, but 2 are picked',
   ],
   [
     '`from` that chooses what the gate chooses',
-    [takes, use('foreach: [A], from: { hero: { take: 2 } }, with: { prompt: "{{tasks.hero.url}}" }')],
-    'MB1405',
-    'take',
+    [takes, use(`foreach: [A], from: { hero: { take: 2 } }, ${shown}`)],
+    'MB1405 take',
     '`take` of `hero` is chosen at its gate',
   ],
   [
@@ -163,22 +150,16 @@ it.each<[name: string, lines: string[], code: string, at: string, says: string]>
       '  talk: { kind: clipping, takes: 2, gate: { choose: 1 }, with: { videoUrl: "https://a.example/x.mp4" } }',
       use('foreach: "{{tasks.talk.clips}}", maxItems: 2, with: { prompt: "{{row.url}}" }'),
     ],
-    'MB1405',
-    '"{{tasks.talk.clips}}"',
+    'MB1405 "{{tasks.talk.clips}}"',
     'cannot be used in `foreach`',
   ],
-])('a gate that cannot be: %s', (_name, lines, code, at, says) => {
+])('a gate that cannot be: %s', (_name, lines, at, says) => {
   const text = tasks(...lines);
   const { diagnostics } = load(text, { uploads: { 'x.png': { sha256: 'ab', bytes: 2 } } });
-  const [first] = diagnostics;
-  const { start, end } = first?.place ?? { start: { offset: 0 }, end: { offset: 0 } };
-  expect(
-    diagnostics.map((one) => one.code),
-    JSON.stringify(diagnostics),
-  ).toEqual([code]);
-  expect(text.slice(start.offset, end.offset)).toBe(at);
-  expect(first?.message).toContain(says);
-  expect(first?.hint).toBeTruthy();
+  const seen = diagnostics.map(({ code, place }) => `${code} ${text.slice(place?.start.offset, place?.end.offset)}`);
+  expect(seen, JSON.stringify(diagnostics)).toEqual([at]);
+  expect(diagnostics[0]?.message).toContain(says);
+  expect(diagnostics[0]?.hint).toBeTruthy();
 });
 
 const campaign = (task: string) => `version: 1\nname: test\ntasks:\n  hero: { ${task} }\n`;
@@ -209,15 +190,7 @@ test.each<[name: string, task: string, expected: unknown]>([
 });
 
 describe('when', () => {
-  const build = (text: string, data: Facts['data'] = {}) => load(text, { data });
-
-  function graphOf(text: string, data: Facts['data'] = {}) {
-    const { graph, diagnostics } = build(text, data);
-    if (graph === undefined) throw new Error(JSON.stringify(diagnostics, null, 1));
-    return graph;
-  }
-
-  const rows = 'sku,live,style\na,true,x\nb,false,\nc,,z\n';
+  const data = { 'rows.csv': 'sku,live,style\na,true,x\nb,false,\nc,,z\n' };
   const manifest = (when: string, more = '') => `version: 1
 name: t
 tasks:
@@ -230,7 +203,7 @@ tasks:
     with: { prompt: "{{row.sku}}", aspectRatio: "{{matrix.ratio}}" }
 ${more}`;
 
-  const addresses = (when: string) => graphOf(manifest(when), { 'rows.csv': rows }).steps.map(({ address }) => address);
+  const addresses = (when: string) => steps(manifest(when), { data }).map(({ address }) => address);
 
   test.each([
     ['"{{row.live}}"', ['hero@a,1:1', 'hero@a,9:16']],
@@ -252,14 +225,14 @@ ${more}`;
     ['"{{row.lvie}}"', 'MB1203', 'row.lvie'],
     ['"{{tasks.hero.url}}"', 'MB1202', 'tasks'],
   ])('%s is refused: %s', (when, code, seen) => {
-    const { diagnostics } = build(manifest(when), { 'rows.csv': rows });
+    const { diagnostics } = load(manifest(when), { data });
     expect(diagnostics[0]?.code, JSON.stringify(diagnostics)).toBe(code);
     expect(diagnostics[0]?.message).toContain(seen);
   });
 
   test('a list of steps that are all left out says so', () => {
     const cover = '  cover: { kind: image, with: { prompt: c, referenceImages: "{{tasks.hero.urls}}" } }\n';
-    const { diagnostics } = build(manifest('false', cover), { 'rows.csv': rows });
+    const { diagnostics } = load(manifest('false', cover), { data });
     expect(diagnostics.map(({ code }) => code)).toEqual(['MB1405']);
     expect(diagnostics[0]?.message).toContain(
       '`tasks.hero.urls` matches no step: hero@a,1:1 is left out by its `when`',
@@ -270,15 +243,15 @@ ${more}`;
   test('a reference to a step that is left out says so', () => {
     const cover =
       '  cover: { kind: image, with: { prompt: c, referenceImages: ["{{tasks.hero.url}}"] }, from: { hero: { key: b, ratio: "1:1" } } }\n';
-    const { diagnostics } = build(manifest('"{{row.live}}"', cover), { 'rows.csv': rows });
+    const { diagnostics } = load(manifest('"{{row.live}}"', cover), { data });
     expect(diagnostics.map(({ code }) => code)).toEqual(['MB1405']);
     expect(diagnostics[0]?.message).toContain('hero@b,1:1 is left out by its `when`');
   });
 
   test('`needs` waits for its own row, and for nothing where that is left out', () => {
     const more = '  late: { kind: image, foreach: [a, b], needs: [hero], with: { prompt: "late {{row}}" } }\n';
-    const { steps } = graphOf(manifest('"{{row.live}}"', more), { 'rows.csv': rows });
-    const needsOf = (address: string) => steps.find((step) => step.address === address)?.needs;
+    const made = steps(manifest('"{{row.live}}"', more), { data });
+    const needsOf = (address: string) => made.find((step) => step.address === address)?.needs;
     expect(needsOf('late@a')).toEqual(['hero@a,1:1', 'hero@a,9:16']);
     expect(needsOf('late@b')).toEqual([]);
   });

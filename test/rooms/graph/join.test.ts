@@ -1,186 +1,127 @@
 import { expect, it } from 'vitest';
 import { load, steps, tasks } from '../manifest/load.ts';
 
+/** Two products in two ratios. */
 const hero = '  hero: { kind: image, foreach: [A, B], matrix: { r: ["1:1", "9:16"] }, with: { prompt: x } }';
 
-/** What each step of the last task refers to. */
-function joined(...lines: string[]): string[] {
-  return steps(tasks(...lines))
-    .filter((step) => step.task === 'use')
-    .map((step) => `${step.address} ${step.needs.join(' ')}`);
-}
+const one = 'with: { prompt: "{{tasks.hero.url}}" }';
+const all = 'with: { prompt: x, referenceImages: "{{tasks.hero.urls}}" }';
 
-it.each<[name: string, lines: string[], expected: string[]]>([
+/** A task `hero`, here that of most rows, and a task `use` after it. */
+const using = (keys: string, first = hero) => tasks(first, `  use: { kind: image, ${keys} }`);
+const heroOf = (keys: string) => `  hero: { kind: image, ${keys}, with: { prompt: x } }`;
+
+it.each<[name: string, use: string, expected: string[], first?: string]>([
   [
     'the only step',
-    [
-      '  one: { kind: image, with: { prompt: x } }',
-      '  use: { kind: image, foreach: [A, B], with: { prompt: "{{tasks.one.url}}" } }',
-    ],
-    ['use@A one', 'use@B one'],
+    `foreach: [A, B], ${one}`,
+    ['use@A hero', 'use@B hero'],
+    '  hero: { kind: image, with: { prompt: x } }',
   ],
   [
     'equal keys and matrix values',
-    [hero, '  use: { kind: image, foreach: [B, A], matrix: { r: ["9:16"] }, with: { prompt: "{{tasks.hero.url}}" } }'],
+    `foreach: [B, A], matrix: { r: ["9:16"] }, ${one}`,
     ['use@B,9:16 hero@B,9:16', 'use@A,9:16 hero@A,9:16'],
   ],
-  [
-    'equal keys, the axis from `from`',
-    [
-      hero,
-      '  use: { kind: image, foreach: [A], with: { prompt: "{{tasks.hero.url}}" }, from: { hero: { r: "1:1" } } }',
-    ],
-    ['use@A hero@A,1:1'],
-  ],
+  ['equal keys, the axis from `from`', `foreach: [A], ${one}, from: { hero: { r: "1:1" } }`, ['use@A hero@A,1:1']],
   [
     'the key from `from`',
-    [
-      hero,
-      '  use: { kind: image, foreach: [x], matrix: { r: ["1:1"] }, with: { prompt: "{{tasks.hero.url}}" }, from: { hero: { key: B } } }',
-    ],
+    `foreach: [x], matrix: { r: ["1:1"] }, ${one}, from: { hero: { key: B } }`,
     ['use@x,1:1 hero@B,1:1'],
   ],
   [
     'a list in `from`',
-    [
-      hero,
-      '  use: { kind: image, foreach: [{ id: x, who: "B; A" }, { id: y, who: "" }], key: "{{row.id}}", with: { prompt: y, referenceImages: "{{tasks.hero.urls}}" }, from: { hero: { key: "{{split row.who}}", r: "1:1" } } }',
-    ],
+    `foreach: [{ id: x, who: "B; A" }, { id: y, who: "" }], key: "{{row.id}}", ${all}, from: { hero: { key: "{{split row.who}}", r: "1:1" } }`,
     ['use@x hero@A,1:1 hero@B,1:1', 'use@y '],
   ],
   [
     'a template in `from`',
-    [
-      hero,
-      '  use: { kind: image, foreach: ["9"], key: "k{{row}}", with: { prompt: "{{tasks.hero.url}}" }, from: { hero: { key: A, r: "{{row}}:16" } } }',
-    ],
+    `foreach: ["9"], key: "k{{row}}", ${one}, from: { hero: { key: A, r: "{{row}}:16" } }`,
     ['use@k9 hero@A,9:16'],
   ],
   [
     'a matrix value before an equal one',
-    [
-      hero,
-      '  use: { kind: image, foreach: [A], matrix: { r: ["1:1"] }, with: { prompt: "{{tasks.hero.url}}" }, from: { hero: { r: "9:16" } } }',
-    ],
+    `foreach: [A], matrix: { r: ["1:1"] }, ${one}, from: { hero: { r: "9:16" } }`,
     ['use@A,1:1 hero@A,9:16'],
   ],
-  [
-    'a take',
-    [
-      '  hero: { kind: image, takes: 3, with: { prompt: x } }',
-      '  use: { kind: image, with: { prompt: "{{tasks.hero.url}}" }, from: { hero: { take: 2 } } }',
-    ],
-    ['use hero/2'],
-  ],
+  ['a take', `${one}, from: { hero: { take: 2 } }`, ['use hero/2'], heroOf('takes: 3')],
   [
     'take by take',
-    [
-      '  hero: { kind: image, takes: 2, with: { prompt: x } }',
-      '  use: { kind: image, takes: 2, with: { prompt: "{{tasks.hero.url}}" }, from: { hero: { take: "{{take}}" } } }',
-    ],
+    `takes: 2, ${one}, from: { hero: { take: "{{take}}" } }`,
     ['use/1 hero/1', 'use/2 hero/2'],
+    heroOf('takes: 2'),
   ],
-  [
-    'the list of all',
-    [hero, '  use: { kind: image, foreach: [A], with: { prompt: x, referenceImages: "{{tasks.hero.urls}}" } }'],
-    ['use@A hero@A,1:1 hero@A,9:16 hero@B,1:1 hero@B,9:16'],
-  ],
-  [
-    'a list narrowed by `from`',
-    [
-      hero,
-      '  use: { kind: image, with: { prompt: x, referenceImages: "{{tasks.hero.urls}}" }, from: { hero: { r: "1:1" } } }',
-    ],
-    ['use hero@A,1:1 hero@B,1:1'],
-  ],
+  ['the list of all', `foreach: [A], ${all}`, ['use@A hero@A,1:1 hero@A,9:16 hero@B,1:1 hero@B,9:16']],
+  ['a list narrowed by `from`', `${all}, from: { hero: { r: "1:1" } }`, ['use hero@A,1:1 hero@B,1:1']],
   [
     'a number and a string that are alike',
-    [
-      '  hero: { kind: image, matrix: { n: [1, 2] }, with: { prompt: x } }',
-      '  use: { kind: image, matrix: { n: ["2"] }, with: { prompt: "{{tasks.hero.url}}" } }',
-    ],
+    `matrix: { n: ["2"] }, ${one}`,
     ['use@2 hero@2'],
+    heroOf('matrix: { n: [1, 2] }'),
   ],
-  [
-    'needs: the steps that join',
-    [hero, '  use: { kind: image, foreach: [A], needs: [hero], with: { prompt: x } }'],
-    ['use@A hero@A,1:1 hero@A,9:16'],
-  ],
+  ['needs: the steps that join', 'foreach: [A], needs: [hero], with: { prompt: x }', ['use@A hero@A,1:1 hero@A,9:16']],
   [
     'needs: all where nothing joins',
-    [hero, '  use: { kind: image, needs: [hero], with: { prompt: x } }'],
+    'needs: [hero], with: { prompt: x }',
     ['use hero@A,1:1 hero@A,9:16 hero@B,1:1 hero@B,9:16'],
   ],
   [
     'needs: all where keys have nothing in common',
-    [hero, '  use: { kind: image, foreach: [z], needs: [hero], with: { prompt: x } }'],
+    'foreach: [z], needs: [hero], with: { prompt: x }',
     ['use@z hero@A,1:1 hero@A,9:16 hero@B,1:1 hero@B,9:16'],
   ],
-])('%s', (_, lines, expected) => {
-  expect(joined(...lines)).toEqual(expected);
+])('%s', (_, use, expected, first) => {
+  const users = steps(using(use, first)).filter(({ task }) => task === 'use');
+  expect(users.map(({ address, needs }) => `${address} ${needs.join(' ')}`)).toEqual(expected);
 });
 
-it.each<[name: string, lines: string[], found: string[], says: string[]]>([
+it.each<[name: string, use: string, found: string, says: string[], first?: string]>([
   [
     'several candidates',
-    [hero, '  use: { kind: image, foreach: [A], with: { prompt: "{{tasks.hero.url}}" } }'],
-    ['MB1405 campaign.yaml:5:56'],
+    `foreach: [A], ${one}`,
+    'MB1405 campaign.yaml:5:56',
     ['matches 2 steps', 'hero@A,1:1  hero@A,9:16', 'from: { hero: { r: "1:1" } }', '{{tasks.hero.urls}}'],
   ],
   [
     'several candidates by key and axis',
-    [hero, '  use: { kind: image, with: { prompt: "{{tasks.hero.url}}" } }'],
-    ['MB1405 campaign.yaml:5:42'],
+    one,
+    'MB1405 campaign.yaml:5:42',
     ['matches 4 steps', 'from: { hero: { key: A, r: "1:1" } }'],
   ],
-  [
-    'several takes',
-    [
-      '  hero: { kind: image, takes: 2, with: { prompt: x } }',
-      '  use: { kind: image, with: { prompt: "{{tasks.hero.url}}" } }',
-    ],
-    ['MB1405 campaign.yaml:5:42'],
-    ['from: { hero: { take: 1 } }'],
-  ],
+  ['several takes', one, 'MB1405 campaign.yaml:5:42', ['from: { hero: { take: 1 } }'], heroOf('takes: 2')],
   [
     'no candidate',
-    [hero, '  use: { kind: image, foreach: [A, z], matrix: { r: ["1:1"] }, with: { prompt: "{{tasks.hero.url}}" } }'],
-    ['MB1405 campaign.yaml:5:83'],
+    `foreach: [A, z], matrix: { r: ["1:1"] }, ${one}`,
+    'MB1405 campaign.yaml:5:83',
     ['no step of `hero` has key z, r 1:1', 'hero@A,1:1'],
   ],
   [
     'an axis that is not there',
-    [
-      hero,
-      '  use: { kind: image, foreach: [A], with: { prompt: "{{tasks.hero.url}}" }, from: { hero: { ratio: "1:1" } } }',
-    ],
-    ['MB1405 campaign.yaml:5:93'],
+    `foreach: [A], ${one}, from: { hero: { ratio: "1:1" } }`,
+    'MB1405 campaign.yaml:5:93',
     ['no `ratio`', 'key, r'],
   ],
   [
     'a value that is not there',
-    [
-      hero,
-      '  use: { kind: image, foreach: [A], with: { prompt: "{{tasks.hero.url}}" }, from: { hero: { r: "2:1" } } }',
-    ],
-    ['MB1405 campaign.yaml:5:56'],
+    `foreach: [A], ${one}, from: { hero: { r: "2:1" } }`,
+    'MB1405 campaign.yaml:5:56',
     ['no step of `hero` has r 2:1, key A'],
   ],
   [
     '`from` that nothing uses',
-    [hero, '  use: { kind: image, with: { prompt: x }, from: { hero: { r: "1:1" } } }'],
-    ['MB1405 campaign.yaml:5:52 warning'],
+    'with: { prompt: x }, from: { hero: { r: "1:1" } }',
+    'MB1405 campaign.yaml:5:52 warning',
     ['nothing in the task refers to it'],
   ],
   [
     '`from` of an unknown task',
-    [hero, '  use: { kind: image, with: { prompt: x }, from: { heros: { r: "1:1" } } }'],
-    ['MB1403 campaign.yaml:5:52'],
+    'with: { prompt: x }, from: { heros: { r: "1:1" } }',
+    'MB1403 campaign.yaml:5:52',
     ['did you mean `hero`'],
   ],
-])('tells %s', (_, lines, found, says) => {
-  const loaded = load(tasks(...lines));
-  expect(loaded.found).toEqual(found);
+])('tells %s', (_, use, found, says, first) => {
+  const loaded = load(using(use, first));
+  expect(loaded.found).toEqual([found]);
   const words = loaded.diagnostics.map((one) => `${one.message} ${one.hint}`).join('\n');
   for (const word of says) expect(words).toContain(word);
 });

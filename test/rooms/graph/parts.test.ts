@@ -1,13 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Facts, load } from '../manifest/load.ts';
-
-const build = (text: string, data: Facts['data'] = {}) => load(text, { data });
-
-function graphOf(text: string, data: Facts['data'] = {}) {
-  const { graph, diagnostics } = build(text, data);
-  if (graph === undefined) throw new Error(JSON.stringify(diagnostics, null, 1));
-  return graph;
-}
+import { load, steps } from '../manifest/load.ts';
 
 const talk = (more = '') => `version: 1
 name: t
@@ -23,20 +15,20 @@ const shorts = `  short:
 
 describe('going through the parts of an output', () => {
   test('makes a step for each part that there may be', () => {
-    const graph = graphOf(`${talk()}${shorts}`);
-    expect(graph.steps.map(({ address }) => address)).toEqual(['talk', 'short@1', 'short@2', 'short@3']);
-    const second = graph.steps[2];
+    const made = steps(`${talk()}${shorts}`);
+    expect(made.map(({ address }) => address)).toEqual(['talk', 'short@1', 'short@2', 'short@3']);
+    const second = made[2];
     expect(second?.request).toEqual({ prompt: 'part 2', image: { $ref: 'talk', field: 'clips.1.url' } });
-    expect(second?.part).toEqual({ of: 'talk', fingerprint: graph.steps[0]?.fingerprint, index: 1 });
+    expect(second?.part).toEqual({ of: 'talk', fingerprint: made[0]?.fingerprint, index: 1 });
     expect(second?.needs).toEqual(['talk']);
-    expect(new Set(graph.steps.map(({ fingerprint }) => fingerprint)).size).toBe(4);
+    expect(new Set(made.map(({ fingerprint }) => fingerprint)).size).toBe(4);
   });
 
   test('`from` narrows which ones, a key of one’s own names them', () => {
-    const graph = graphOf(
+    const made = steps(
       `${talk('foreach: [A, B],')}${shorts.replace('maxItems', 'from: { talk: { key: B } }\n    key: "{{row.key}}.{{row.number}}"\n    maxItems')}`,
     );
-    expect(graph.steps.filter(({ task }) => task === 'short').map(({ address }) => address)).toEqual([
+    expect(made.filter(({ task }) => task === 'short').map(({ address }) => address)).toEqual([
       'short@B.1',
       'short@B.2',
       'short@B.3',
@@ -44,8 +36,8 @@ describe('going through the parts of an output', () => {
   });
 
   test('a link inside a string is filled in later', () => {
-    const graph = graphOf(`${talk()}${shorts.replace('{{row.number}}"', '{{row.number}} of {{row.url}}"')}`);
-    expect(graph.steps[1]?.request.prompt).toEqual({
+    const made = steps(`${talk()}${shorts.replace('{{row.number}}"', '{{row.number}} of {{row.url}}"')}`);
+    expect(made[1]?.request.prompt).toEqual({
       $text: ['part 1 of ', { $ref: 'talk', field: 'clips.0.url' }],
     });
   });
@@ -63,7 +55,7 @@ describe('going through the parts of an output', () => {
     ['{{row.number}}', '{{row.nubmer}}', 'MB1203', 'row.number'],
     ['{{row.number}}', '{{tasks.talk.clips}}', 'MB1202', 'foreach'],
   ])('%s → %s is %s', (from, to, code, hint) => {
-    const { diagnostics } = build(`${talk()}${shorts}`.replace(from, to));
+    const { diagnostics } = load(`${talk()}${shorts}`.replace(from, to));
     const found = diagnostics.find((one) => one.code === code);
     expect(found, JSON.stringify(diagnostics, null, 1)).toBeDefined();
     expect(found?.hint).toContain(hint);
@@ -76,7 +68,7 @@ describe('going through the parts of an output', () => {
     ['{ key: "{{vars.nobody}}" }', 'MB1203', 'vars.nobody', ''],
   ])('`from: %s` is reported once, and never drops the task silently', (picks, code, said, hint) => {
     const from = `from: { talk: ${picks} }\n    maxItems`;
-    const { graph, diagnostics } = build(`${talk('foreach: [A, B],')}${shorts.replace('maxItems', from)}`);
+    const { graph, diagnostics } = load(`${talk('foreach: [A, B],')}${shorts.replace('maxItems', from)}`);
     expect(graph).toBeUndefined();
     expect(diagnostics.map((one) => one.code)).toEqual([code]);
     expect(diagnostics[0]?.message).toContain(said);

@@ -141,58 +141,44 @@ describe('a step without a purchase of its own', () => {
   });
 });
 
-describe('equal requests', () => {
-  const twins = graphOfSteps(['a', 'b', 'c'].map((address) => song(address, { request: { prompt: 'same' } })));
-  const same = stepOf(twins, 'a');
+const twins = graphOfSteps(['a', 'b', 'c'].map((address) => song(address, { request: { prompt: 'same' } })));
+const same = stepOf(twins, 'a');
 
-  test('share the first job that is bought', () => {
-    const lock = lockOf({ b: [saved(same, { jobId: 'b' })], c: [saved(same, { jobId: 'c' })] });
-    expect(found({ ...twins, steps: [...twins.steps, { ...same, address: 'd' }] }, lock)).toEqual([
-      { is: 'a', sharesJobOf: 'b' },
-      { is: 'b', record: ['b'], purchase: 'b' },
-      { is: 'c', record: ['c'], purchase: 'c' },
-      { is: 'd', sharesJobOf: 'b' },
-    ]);
-  });
+test('equal requests share the first job that is bought', () => {
+  const lock = lockOf({ b: [saved(same, { jobId: 'b' })], c: [saved(same, { jobId: 'c' })] });
+  expect(found({ ...twins, steps: [...twins.steps, { ...same, address: 'd' }] }, lock)).toEqual([
+    { is: 'a', sharesJobOf: 'b' },
+    { is: 'b', record: ['b'], purchase: 'b' },
+    { is: 'c', record: ['c'], purchase: 'c' },
+    { is: 'd', sharesJobOf: 'b' },
+  ]);
 });
 
 describe('match listed', () => {
   const fields = ['prompt', 'model', 'ratio', 'duration'];
 
-  describe('a listed record is of a request', () => {
-    const cases: [
-      name: string,
-      request: { [field: string]: Json },
-      echoes: { [field: string]: Json },
-      likeness: string,
-    ][] = [
-      ['equal in all', { prompt: 'a', duration: 5 }, { prompt: 'a', duration: 5 }, 'exact'],
-      [
-        'what was left to the service',
-        { prompt: 'a' },
-        { prompt: 'a', model: 'm', ratio: '1:1', duration: 5 },
-        'exact',
-      ],
-      ['what the record does not show', { prompt: 'a', ratio: '1:1' }, { prompt: 'a' }, 'exact'],
-      ['another form of Unicode', { prompt: 'caf\u00e9' }, { prompt: 'cafe\u0301' }, 'exact'],
-      ['another case', { prompt: 'A dog' }, { prompt: 'a dog' }, 'near'],
-      ['another model', { prompt: 'a', model: 'm' }, { prompt: 'a', model: 'n' }, 'near'],
-      ['a number as a text', { prompt: 'a', duration: 5 }, { prompt: 'a', duration: '5' }, 'near'],
-      ['another text', { prompt: 'a' }, { prompt: 'b' }, 'other'],
-      ['no text shown', { prompt: 'a', ratio: '1:1' }, { ratio: '1:1' }, 'other'],
-      ['a text that is a link of another step', { prompt: { $ref: 'x', field: 'url' } }, { prompt: 'a' }, 'other'],
-      ['a link of another step', { prompt: { $ref: 'x', field: 'url' } }, { prompt: 'https://a.example/b' }, 'near'],
-      [
-        'a field that is a link of another step',
-        { prompt: 'a', ratio: { $ref: 'x' } },
-        { prompt: 'a', ratio: 'r' },
-        'exact',
-      ],
-      ['a name that every object has', { prompt: 'a' }, { prompt: 'a', toString: 'x' }, 'exact'],
-    ];
-    test.each(cases)('%s', (_name, request, echoes, likeness) => {
-      expect(compareListed(request, echoes, fields)).toBe(likeness);
-    });
+  const cases: [
+    name: string,
+    request: { [field: string]: Json },
+    echoes: { [field: string]: Json },
+    likeness: string,
+  ][] = [
+    ['equal in all', { prompt: 'a', duration: 5 }, { prompt: 'a', duration: 5 }, 'exact'],
+    ['what the service chose', { prompt: 'a' }, { prompt: 'a', model: 'm', ratio: '1:1', duration: 5 }, 'exact'],
+    ['what the record does not show', { prompt: 'a', ratio: '1:1' }, { prompt: 'a' }, 'exact'],
+    ['another form of Unicode', { prompt: 'caf\u00e9' }, { prompt: 'cafe\u0301' }, 'exact'],
+    ['another case', { prompt: 'A dog' }, { prompt: 'a dog' }, 'near'],
+    ['another model', { prompt: 'a', model: 'm' }, { prompt: 'a', model: 'n' }, 'near'],
+    ['a number as a text', { prompt: 'a', duration: 5 }, { prompt: 'a', duration: '5' }, 'near'],
+    ['another text', { prompt: 'a' }, { prompt: 'b' }, 'other'],
+    ['no text shown', { prompt: 'a', ratio: '1:1' }, { ratio: '1:1' }, 'other'],
+    ['a text that is a link of another step', { prompt: { $ref: 'x', field: 'url' } }, { prompt: 'a' }, 'other'],
+    ['a link of another step', { prompt: { $ref: 'x', field: 'url' } }, { prompt: 'https://a.example/b' }, 'near'],
+    ['a field that is a link', { prompt: 'a', ratio: { $ref: 'x' } }, { prompt: 'a', ratio: 'r' }, 'exact'],
+    ['a name that every object has', { prompt: 'a' }, { prompt: 'a', toString: 'x' }, 'exact'],
+  ];
+  test.each(cases)('a listed record is of a request: %s', (_name, request, echoes, likeness) => {
+    expect(compareListed(request, echoes, fields)).toBe(likeness);
   });
 
   function job(jobId: string, prompt: string, minute = 0): ListedRecord {
@@ -214,28 +200,20 @@ describe('match listed', () => {
     };
   }
 
-  describe('jobs and steps', () => {
-    const one = '  a: { kind: video, with: { prompt: go } }\n';
-    const takes = '  a: { kind: video, takes: 3, with: { prompt: go } }\n';
-    const two = `${one}  b: { kind: video, with: { prompt: go, duration: 5 } }\n`;
-    const spoken = { ...job('j', 'go'), kind: 'voiceover', echoes: { text: 'go' } };
+  const one = '  a: { kind: video, with: { prompt: go } }\n';
+  const takes = '  a: { kind: video, takes: 3, with: { prompt: go } }\n';
+  const two = `${one}  b: { kind: video, with: { prompt: go, duration: 5 } }\n`;
+  const spoken = { ...job('j', 'go'), kind: 'voiceover', echoes: { text: 'go' } };
 
-    test.each<[string, string, ListedRecord[], adopted: string[], open: string[]]>([
-      ['one of each: adopted', one, [job('j', 'go'), job('k', 'stay')], ['a j'], []],
-      ['two jobs for one step: a person decides', one, [job('j', 'go'), job('k', 'go')], [], ['a j exact k exact']],
-      ['only near: a person decides', one, [job('j', 'Go')], [], ['a j near']],
-      ['another kind: no', one, [spoken], [], []],
-      [
-        'takes in the order of their jobs',
-        takes,
-        [job('late', 'go', 2), job('early', 'go', 1)],
-        ['a/1 early', 'a/2 late'],
-        [],
-      ],
-      ['a job of two different requests: a person decides', two, [job('j', 'go')], [], ['a j exact', 'b j exact']],
-    ])('%s', (_name, tasks, jobs, adopted, open) => {
-      expect(find(tasks, jobs)).toEqual({ adopted, open });
-    });
+  test.each<[string, string, ListedRecord[], adopted: string[], open: string[]]>([
+    ['one of each: adopted', one, [job('j', 'go'), job('k', 'stay')], ['a j'], []],
+    ['two jobs for one step: a person decides', one, [job('j', 'go'), job('k', 'go')], [], ['a j exact k exact']],
+    ['only near: a person decides', one, [job('j', 'Go')], [], ['a j near']],
+    ['another kind: no', one, [spoken], [], []],
+    ['takes by the age of jobs', takes, [job('late', 'go', 2), job('early', 'go', 1)], ['a/1 early', 'a/2 late'], []],
+    ['a job of two different requests: a person decides', two, [job('j', 'go')], [], ['a j exact', 'b j exact']],
+  ])('jobs and steps: %s', (_name, tasks, jobs, adopted, open) => {
+    expect(find(tasks, jobs)).toEqual({ adopted, open });
   });
 });
 
@@ -248,83 +226,69 @@ describe('orphans', () => {
   const open = create(a, { generation: 4, key: 'k-4', send: 's-4' });
   const off = create(a, { generation: 4, key: 'k-4', send: 's-4', writtenOff: true });
 
-  function closing(lock: Lock, address: string, more: Partial<StepRecord>): Lock {
-    const record = lock.steps.get(address);
-    if (record === undefined) throw new Error(`nothing on record for ${address}`);
-    return { ...lock, steps: new Map([...lock.steps, [address, { ...record, ...more }]]) };
-  }
-
   function left(lock: Lock): Record<string, Decisions | undefined> {
     return Object.fromEntries(
       [...withoutMovedAway(lock, outlineOf(graph)).steps].map(([address, one]) => [address, one.decisions]),
     );
   }
 
-  test.each<[string, Lock, string[]]>([
-    ['goes when every purchase has another address', lockOf({ old: [two, one], a: [two, one] }), ['a']],
-    ['goes when its purchases have two other addresses', lockOf({ old: [two, one], a: [one], b: [two] }), ['a', 'b']],
-    ['goes with what was refused', lockOf({ old: [refused, one], a: [one] }), ['a']],
-    [
-      'goes with a create request whose answer was lost, when that has another address',
-      lockOf({ old: [open], a: [open] }),
-      ['a'],
-    ],
+  type Closed = Record<string, Partial<StepRecord>>;
+
+  test.each<[string, Record<string, Purchase[]>, string[], Closed?]>([
+    ['goes when every purchase has another address', { old: [two, one], a: [two, one] }, ['a']],
+    ['goes when its purchases have two other addresses', { old: [two, one], a: [one], b: [two] }, ['a', 'b']],
+    ['goes with what was refused', { old: [refused, one], a: [one] }, ['a']],
+    ['goes with an open send that has another address', { old: [open], a: [open] }, ['a']],
     [
       'goes when its send is closed at the other address',
-      closing(lockOf({ old: [open], a: [job(a, { jobId: 'four', key: 'k-4' })] }), 'a', { closes: ['s-4'] }),
+      { old: [open], a: [job(a, { jobId: 'four', key: 'k-4' })] },
       ['a'],
+      { a: { closes: ['s-4'] } },
     ],
     [
       'goes when its send was decided about at the other address',
-      closing(lockOf({ old: [open], a: [refused] }), 'a', { decisions: { sends: ['s-4'] } }),
+      { old: [open], a: [refused] },
       ['a'],
+      { a: { decisions: { sends: ['s-4'] } } },
     ],
     [
       'goes when its send is closed at an address that goes, too',
-      closing(lockOf({ old: [open, one], older: [one], a: [one] }), 'older', { closes: ['s-4'] }),
+      { old: [open, one], older: [one], a: [one] },
       ['a'],
+      { older: { closes: ['s-4'] } },
     ],
     [
       'stays with a send whose key has found a job at the other address: that says nothing of this one',
-      lockOf({ old: [open], a: [job(a, { jobId: 'four', key: 'k-4' })] }),
+      { old: [open], a: [job(a, { jobId: 'four', key: 'k-4' })] },
       ['old', 'a'],
     ],
     [
       'stays with a send beside another one of the same key',
-      lockOf({ old: [open], a: [{ ...open, send: 's-5' }] }),
+      { old: [open], a: [{ ...open, send: 's-5' }] },
       ['old', 'a'],
     ],
     [
       'stays with a job whose id is that of another request',
-      lockOf({ old: [one], a: [{ ...two, jobId: 'one' }] }),
+      { old: [one], a: [{ ...two, jobId: 'one' }] },
       ['old', 'a'],
     ],
-    ['goes with a send that was written off, when that has another address', lockOf({ old: [off], a: [off] }), ['a']],
-    [
-      'stays with a send that was written off, and stands nowhere else',
-      lockOf({ old: [off, one], a: [one] }),
-      ['old', 'a'],
-    ],
-    ['goes where nothing is left of it', lockOf({ old: [refused] }), []],
+    ['goes with a send that was written off, when that has another address', { old: [off], a: [off] }, ['a']],
+    ['stays with a send that was written off, and stands nowhere else', { old: [off, one], a: [one] }, ['old', 'a']],
+    ['goes where nothing is left of it', { old: [refused] }, []],
     [
       'stays where nothing is left but what was decided about a send: a branch may come back that has it open',
-      deciding(lockOf({ old: [refused] }), 'old', { sends: ['s-9'] }),
+      { old: [refused] },
       ['old'],
+      { old: { decisions: { sends: ['s-9'] } } },
     ],
-    ['stays while one purchase has no other address', lockOf({ old: [two, one], a: [one] }), ['old', 'a']],
-    [
-      'stays while a create request whose answer was lost has none',
-      lockOf({ old: [open, one], a: [one] }),
-      ['old', 'a'],
-    ],
-    [
-      'stays where the other address is no part of the manifest',
-      lockOf({ old: [one], older: [one] }),
-      ['old', 'older'],
-    ],
-    ['stays where the manifest has it', lockOf({ a: [one], b: [one] }), ['a', 'b']],
-  ])('the record that a rename has left behind: %s', (_name, lock, addresses) => {
-    expect(Object.keys(left(lock))).toEqual(addresses);
+    ['stays while one purchase has no other address', { old: [two, one], a: [one] }, ['old', 'a']],
+    ['stays while an open send has no other address', { old: [open, one], a: [one] }, ['old', 'a']],
+    ['stays where the other address is no part of the manifest', { old: [one], older: [one] }, ['old', 'older']],
+    ['stays where the manifest has it', { a: [one], b: [one] }, ['a', 'b']],
+  ])('the record that a rename has left behind: %s', (_name, records, addresses, closed = {}) => {
+    const { steps } = lockOf(records);
+    for (const [address, record] of steps) steps.set(address, { ...record, ...closed[address] });
+    expect(Object.keys(left({ version: 2, steps }))).toEqual(addresses);
   });
 
   describe('what was decided about it', () => {
@@ -365,33 +329,24 @@ describe('orphans', () => {
     });
 
     const own = saved(b, { jobId: 'own' });
+    const renumbered = (purchase: Purchase, generation: number): Purchase => ({ ...purchase, generation });
     const marks = (lock: Lock) =>
       [...withoutMovedAway(lock, outlineOf(graph)).steps].flatMap(([address, { purchases }]) =>
         purchases.filter((one) => one.forgotten).map((one) => `${address} ${one.jobId ?? one.key}`),
       );
 
     test.each<[string, Record<string, Purchase[]>, string[]]>([
-      [
-        'part of it was, and the same part is at the new address',
-        { old: [two, forgotten(one)], a: [two, one] },
-        ['a one'],
-      ],
+      ['part of it was, and that part is at the new address', { old: [two, forgotten(one)], a: [two, one] }, ['a one']],
       ['all of it was: somebody has given it another address on purpose', { old: [forgotten(one)], a: [one] }, []],
       ['something else at the new address stays', { old: [two, forgotten(one)], a: [own, two, one] }, ['a one']],
       [
-        'one id of two requests is two jobs',
+        'one id of two requests: two jobs',
         { old: [two, forgotten(one)], a: [{ ...own, jobId: 'one' }, two, one] },
         ['a one'],
       ],
       [
         'it has another number there',
-        {
-          old: [two, forgotten(one)],
-          a: [
-            { ...two, generation: 5 },
-            { ...one, generation: 4 },
-          ],
-        },
+        { old: [two, forgotten(one)], a: [renumbered(two, 5), renumbered(one, 4)] },
         ['a one'],
       ],
       [
