@@ -19,7 +19,7 @@ describe('kinds whose requests the service does not document', () => {
       'did you mean',
     ],
     [
-      'a resolution that the service would replace',
+      'a resolution that it would replace',
       image('prompt: x', 'resolution: 8k'),
       'MB1503 8:19',
       '1k, 2k, 4k',
@@ -74,7 +74,7 @@ describe('kinds whose requests the service does not document', () => {
       'MB1504 1:30',
     ],
     [
-      'a song of the default model without lyrics',
+      'a song of the default model, no lyrics',
       tasks('  a: { kind: music, with: { prompt: x } }'),
       'MB1502 4:21',
       'auto',

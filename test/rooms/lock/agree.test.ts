@@ -31,11 +31,7 @@ describe('the open sends of a lock', () => {
     ['nothing that was written off', { a: { purchases: [off] } }, []],
     ['nothing that another address wrote off', { a: { purchases: [off] }, b: { purchases: [open, other] } }, ['b s2']],
     ['nothing that is closed at another address', { a: { purchases: [open, other] }, b: { closes: ['s1'] } }, ['a s2']],
-    [
-      'nothing that is decided at another address',
-      { a: { purchases: [open] }, b: { purchases: [job], decisions } },
-      [],
-    ],
+    ['nothing that another address decided', { a: { purchases: [open] }, b: { purchases: [job], decisions } }, []],
     ['what is forgotten, all the same', { a: { purchases: [{ ...open, forgotten: true }] } }, ['a s1']],
   ])('are %s', (_name, records, expected) => {
     expect(openIn(lockOf(records))).toEqual(expected);
@@ -120,6 +116,7 @@ describe('two reports of one purchase become one', () => {
     return one ?? [];
   }
   const open = { state: 'intent', jobId: undefined, send: 's1' };
+  const sentAt = (second: string) => ({ ...open, since: `2030-01-01T00:00:${second}` });
   const refused = { state: 'refused', jobId: undefined };
   const file = (path: string) => [{ path, sha256: '0'.repeat(64), bytes: 1, type: 'image/png' }];
 
@@ -135,29 +132,14 @@ describe('two reports of one purchase become one', () => {
       { state: 'failed', error: 'a' },
     ],
     ['of two errors the larger text', { state: 'failed', error: 'a' }, { state: 'failed', error: 'b' }, { error: 'b' }],
-    [
-      'the first time that it was sent',
-      { ...open, since: '2030-01-01T00:00:09Z' },
-      { ...open, since: '2030-01-01T00:00:10Z' },
-      { since: '2030-01-01T00:00:09Z' },
-    ],
-    [
-      'the earlier time, not the smaller text',
-      { ...open, since: '2030-01-01T00:00:01.5Z' },
-      { ...open, since: '2030-01-01T00:00:01Z' },
-      { since: '2030-01-01T00:00:01Z' },
-    ],
-    [
-      'of one time in two texts the smaller',
-      { ...open, since: '2030-01-01T00:00:01.000Z' },
-      { ...open, since: '2030-01-01T00:00:01Z' },
-      { since: '2030-01-01T00:00:01.000Z' },
-    ],
-    ['the only time', open, { ...open, since: '2030-01-01T00:00:01Z' }, { since: '2030-01-01T00:00:01Z' }],
+    ['the first time that it was sent', sentAt('09Z'), sentAt('10Z'), { since: '2030-01-01T00:00:09Z' }],
+    ['the earlier time, not the smaller text', sentAt('01.5Z'), sentAt('01Z'), { since: '2030-01-01T00:00:01Z' }],
+    ['of one time in two texts the smaller', sentAt('01.000Z'), sentAt('01Z'), { since: '2030-01-01T00:00:01.000Z' }],
+    ['the only time', open, sentAt('01Z'), { since: '2030-01-01T00:00:01Z' }],
     [
       'the fence of what was sent first',
-      { ...open, since: '2030-01-01T00:00:01Z', fence: 'z' },
-      { ...open, since: '2030-01-01T00:00:02Z', fence: 'a' },
+      { ...sentAt('01Z'), fence: 'z' },
+      { ...sentAt('02Z'), fence: 'a' },
       { fence: 'z' },
     ],
     ['of two fences of one time the smaller', { ...open, fence: 'b' }, { ...open, fence: 'a' }, { fence: 'a' }],
@@ -174,19 +156,14 @@ describe('two reports of one purchase become one', () => {
     ],
     ['files over none', { outputs: file('a.png') }, {}, { outputs: file('a.png') }],
     [
-      'of the same revision the larger files',
+      'of one revision the larger files',
       { outputs: file('a.png') },
       { outputs: file('b.png') },
       { outputs: file('b.png') },
     ],
     ['the larger record id', { recordId: 'a' }, { recordId: 'b' }, { recordId: 'b' }],
     ['the only record id', { recordId: 'a' }, {}, { recordId: 'a' }],
-    [
-      'the larger address',
-      { url: 'https://a.example/a' },
-      { url: 'https://a.example/b' },
-      { url: 'https://a.example/b' },
-    ],
+    ['the larger address', { url: 'https://a.test/a' }, { url: 'https://a.test/b' }, { url: 'https://a.test/b' }],
     ['the smaller key', { key: 'a' }, { key: 'b' }, { key: 'a' }],
     ['the larger take', { take: 2 }, { take: 1 }, { take: 2 }],
     ['the only take', {}, { take: 1 }, { take: 1 }],
@@ -200,7 +177,7 @@ describe('two reports of one purchase become one', () => {
     ['that it was written off', open, { ...open, writtenOff: true }, { writtenOff: true }],
     ['that it was forgotten', {}, { forgotten: true }, { forgotten: true }],
     [
-      'that a key of it is not replayed',
+      'that its key is not replayed',
       { ...open, state: 'unresolved' },
       { ...open, error: 'a' },
       { state: 'unresolved' },

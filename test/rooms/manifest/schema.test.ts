@@ -51,45 +51,24 @@ it('an editor describes each voice: on hover, and beside each value', () => {
 });
 
 const accepts = new Ajv({ strict: false }).compile(read('manifest.schema.json'));
-const manifest = (kind: string, fields: object, task: object = {}) => ({
-  version: 1,
-  name: 'x',
-  'x-mine': [1],
-  tasks: { a: { kind, with: fields, ...task } },
-});
+const task = (kind: string, fields: object, more: object = {}) => ({ tasks: { a: { kind, with: fields, ...more } } });
+const image = (fields: object, more?: object) => task('image', { prompt: 'x', ...fields }, more);
 
 it.each<[string, object, boolean]>([
-  [
-    'templates anywhere',
-    manifest('image', { prompt: '{{row.p}}', model: '{{row.m}}', referenceImages: '{{vars.r}}' }),
-    true,
-  ],
-  [
-    'a ratio of the model that is named',
-    manifest('image', { prompt: 'x', model: 'alpha-pro', aspectRatio: '21:9' }),
-    true,
-  ],
-  [
-    'a template where the model limits',
-    manifest('image', { prompt: 'x', model: 'alpha-pro', aspectRatio: '{{row.r}}' }),
-    true,
-  ],
-  [
-    'a field that the model does not take',
-    manifest('image', { prompt: 'x', model: 'beta-v5-lite', resolution: '2k' }),
-    false,
-  ],
-  ['an axis that is one string', manifest('image', { prompt: 'x' }, { matrix: { r: '1:1' } }), false],
-  ['lyrics that are too long', manifest('music', { prompt: 'x', lyrics: 'y'.repeat(3001) }), false],
-  ['a kind that is none', manifest('imag', {}), false],
-  ['a video with fields that nobody knows', manifest('video', { prompt: 'x', fps: 24, style: { a: [1] } }), true],
-  ['a length that is no number', manifest('video', { duration: 'long' }), false],
-  ['a field that an upload does not take', manifest('upload', { path: 'x.png' }), false],
+  ['templates anywhere', image({ prompt: '{{row.p}}', model: '{{row.m}}', referenceImages: '{{vars.r}}' }), true],
+  ['a ratio of the model that is named', image({ model: 'alpha-pro', aspectRatio: '21:9' }), true],
+  ['a template where the model limits', image({ model: 'alpha-pro', aspectRatio: '{{row.r}}' }), true],
+  ['a field that the model does not take', image({ model: 'beta-v5-lite', resolution: '2k' }), false],
+  ['an axis that is one string', image({}, { matrix: { r: '1:1' } }), false],
+  ['lyrics that are too long', task('music', { prompt: 'x', lyrics: 'y'.repeat(3001) }), false],
+  ['a kind that is none', task('imag', {}), false],
+  ['a video with fields that nobody knows', task('video', { prompt: 'x', fps: 24, style: { a: [1] } }), true],
+  ['a length that is no number', task('video', { duration: 'long' }), false],
+  ['a field that an upload does not take', task('upload', { path: 'x.png' }), false],
   [
     'everything a task can have',
-    manifest(
-      'image',
-      { prompt: 'x' },
+    image(
+      {},
       {
         foreach: 'p.csv',
         key: '{{row.k}}',
@@ -116,27 +95,19 @@ it.each<[string, object, boolean]>([
     ),
     true,
   ],
-  [
-    'rows from the parts of a task',
-    manifest('image', { prompt: 'x' }, { foreach: '{{tasks.b.clips}}', maxItems: 3, when: true }),
-    true,
-  ],
+  ['rows from the parts of a task', image({}, { foreach: '{{tasks.b.clips}}', maxItems: 3, when: true }), true],
   [
     'sections of the whole campaign',
-    { ...manifest('image', {}), include: ['a.yaml'], selectors: { a: 'b' }, prices: { 'image/alpha-2': 3 } },
+    { ...task('image', {}), include: ['a.yaml'], selectors: { a: 'b' }, prices: { 'image/alpha-2': 3 } },
     true,
   ],
-  ['tasks from elsewhere', { version: 1, name: 'x', include: ['a.yaml'] }, true],
-  ['a time without a unit', manifest('image', {}, { timeout: 90 }), false],
-  ['a key that is none', manifest('image', { prompt: 'x' }, { colour: 'x' }), false],
-  ['canaries that ask', manifest('image', { prompt: 'x' }, { canary: JSON.parse('{"first":2,"then":"ask"}') }), true],
-  [
-    'the address of the service',
-    { ...manifest('image', { prompt: 'x' }), service: { url: 'https://example.com' } },
-    false,
-  ],
+  ['tasks from elsewhere', { include: ['a.yaml'] }, true],
+  ['a time without a unit', task('image', {}, { timeout: 90 }), false],
+  ['a key that is none', image({}, { colour: 'x' }), false],
+  ['canaries that ask', image({}, { canary: JSON.parse('{"first":2,"then":"ask"}') }), true],
+  ['the address of the service', { ...image({}), service: { url: 'https://example.com' } }, false],
 ])('editors see the same: %s', (_, value, right) => {
-  expect(accepts(value)).toBe(right);
+  expect(accepts({ version: 1, name: 'x', 'x-mine': [1], ...value })).toBe(right);
 });
 
 /** Only the work is limited here, not the time. */
@@ -196,6 +167,12 @@ describe('a schema of somebody else', () => {
     expect(found.validate({ a: '1', b: 'x' })).toMatchObject([{ path: ['b'] }]);
   });
 
+  /** A schema whose definition refers to itself. */
+  const selfIn = (definition: (self: Json) => Json): Json => ({
+    ...{ $defs: { a: definition({ $ref: '#/$defs/a' }) }, $ref: '#/$defs/a' },
+  });
+  const deepMap = nested(40, 1, (x) => ({ x }));
+
   test.each<[string, Json, Json]>([
     ['a choice of choices', doubling(40, { type: 'number' }, (a, b) => ({ anyOf: [a, b] })), 'x'],
     ['all of all', doubling(40, { type: 'string' }, (a, b) => ({ allOf: [a, b] })), 'x'],
@@ -213,43 +190,22 @@ describe('a schema of somebody else', () => {
     ],
     ['dependent schemas', doubling(40, true, (a, b) => ({ dependentSchemas: { a }, allOf: [b] })), { a: 1 }],
     ['unevaluated', doubling(40, true, (a, b) => ({ allOf: [a, b], unevaluatedProperties: false })), {}],
-    [
-      'with the depth of the value',
-      {
-        $defs: { a: { properties: { x: { allOf: [{ $ref: '#/$defs/a' }, { $ref: '#/$defs/a' }] } } } },
-        $ref: '#/$defs/a',
-      },
-      nested(40, 1, (x) => ({ x })),
-    ],
-    [
-      'with the length of lists',
-      {
-        $defs: { a: { items: { allOf: [{ $ref: '#/$defs/a' }, { $ref: '#/$defs/a' }] } } },
-        $ref: '#/$defs/a',
-      },
-      nested(40, 1, (x) => [x]),
-    ],
+    ['with the depth of the value', selfIn((a) => ({ properties: { x: { allOf: [a, a] } } })), deepMap],
+    ['with the length of lists', selfIn((a) => ({ items: { allOf: [a, a] } })), nested(40, 1, (x) => [x])],
     [
       'by a dynamic reference',
       { $dynamicAnchor: 'a', properties: { x: { allOf: [{ $dynamicRef: '#a' }, { $dynamicRef: '#a' }] } } },
-      nested(40, 1, (x) => ({ x })),
+      deepMap,
     ],
-    [
-      'by an anchor',
-      { $anchor: 'a', properties: { x: { allOf: [{ $ref: '#a' }, { $ref: '#a' }] } } },
-      nested(40, 1, (x) => ({ x })),
-    ],
+    ['by an anchor', { $anchor: 'a', properties: { x: { allOf: [{ $ref: '#a' }, { $ref: '#a' }] } } }, deepMap],
     [
       'by its own address',
       { $id: 'https://example.com/a', properties: { x: { allOf: [{ $ref: 'a' }, { $ref: '#' }] } } },
-      nested(40, 1, (x) => ({ x })),
+      deepMap,
     ],
     [
       'a hundredfold',
-      {
-        $defs: { a: { properties: { x: { allOf: Array.from({ length: 100 }, () => ({ $ref: '#/$defs/a' })) } } } },
-        $ref: '#/$defs/a',
-      },
+      selfIn((a) => ({ properties: { x: { allOf: Array.from({ length: 100 }, () => a) } } })),
       nested(10, 1, (x) => ({ x })),
     ],
     ['unequal things', { uniqueItems: true }, Array.from({ length: 100_000 }, (_, index) => ({ index }))],

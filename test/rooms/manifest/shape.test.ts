@@ -7,12 +7,7 @@ describe('shape', () => {
   testMistakes([
     ['no map', '- a\n', 'MB1103 1:1'],
     ['nothing required', 'vars: {}\n', 'MB1102 1:1, MB1102 1:1, MB1102 1:1'],
-    [
-      'a typing mistake in a required key',
-      image('prompt: x').replace('name:', 'nmae:'),
-      'MB1101 2:1',
-      'did you mean `name`',
-    ],
+    ['a mistake in a required key', image('prompt: x').replace('name:', 'nmae:'), 'MB1101 2:1', 'did you mean `name`'],
     ['no tasks', 'version: 1\nname: x\ntasks: {}\n', 'MB1103 3:1', '`tasks` is empty'],
     ['a version in curly quotes', image('prompt: x').replace('version: 1', 'version: “1”'), 'MB1103 1:10', 'straight'],
     [
@@ -46,23 +41,13 @@ describe('shape', () => {
       'write then: check, or remove `gate`',
     ],
     ['a key of an anchor', `x-base: &b { prompt: x }\n${tasks('  a: { kind: image, with: *b }')}`, ''],
-    [
-      'the address of the service',
-      `service: { url: "https://x" }\n${image('prompt: x')}`,
-      'MB1104 1:12',
-      'MEDIABATCH_BASE_URL',
-    ],
+    ['the service', `service: { url: "https://x" }\n${image('prompt: x')}`, 'MB1104 1:12', 'MEDIABATCH_BASE_URL'],
     ['the key of the service', `service: { apiKey: x }\n${image('prompt: x')}`, 'MB1104 1:12', 'MEDIABATCH_API_KEY'],
     ['a later version', image('prompt: x').replace('version: 1', 'version: 2'), 'MB1105 1:10'],
     ['a name with a space', image('prompt: x').replace('name: test', 'name: My Test'), 'MB1103 2:7', 'lower-case'],
     ['a task name with a slash', tasks('  a/b: { kind: image, with: { prompt: x } }'), 'MB1103 4:3'],
     ['an unknown kind', tasks('  a: { kind: imag, with: { prompt: x } }'), 'MB1103 4:14', 'did you mean `image`'],
-    [
-      'takes as a string',
-      tasks('  a: { kind: image, with: { prompt: x }, takes: "4" }'),
-      'MB1103 4:49',
-      'from 1 to 20',
-    ],
+    ['takes in quotes', tasks('  a: { kind: image, with: { prompt: x }, takes: "4" }'), 'MB1103 4:49', 'from 1 to 20'],
     ['too many takes', tasks('  a: { kind: image, with: { prompt: x }, takes: 21 }'), 'MB1103 4:49'],
     ['needs as a string', tasks('  a: { kind: image, with: { prompt: x }, needs: b }'), 'MB1103 4:49'],
     ['an empty budget', `budget:\n${image('prompt: x')}`, 'MB1103 1:1', 'is empty'],
@@ -202,12 +187,7 @@ describe('expect', () => {
     ['a type of other media', task('expect: { type: audio/mpeg }'), 'MB1103 4:37', 'gives image files'],
     ['the length of an image', task('expect: { duration: 5 }'), 'MB1103 4:31', 'cannot be measured'],
     ['the width of a song', task('expect: { width: 5 }', 'music'), 'MB1103 4:31', 'cannot be measured'],
-    [
-      'the loudness of a picture',
-      task('expect: { loudness: { lufs: [-16, -13] } }'),
-      'MB1103 4:31',
-      'these have no sound',
-    ],
+    ['how loud a picture is', task('expect: { loudness: { lufs: [-16, -13] } }'), 'MB1103 4:31', 'these have no sound'],
     ['a song that is not blank', task('expect: { blank: false }', 'music'), 'MB1103 4:31', 'these have no picture'],
     [
       'black film, which nothing here decodes',
@@ -249,13 +229,7 @@ describe('expect', () => {
 
 describe('foreach, schema and maxItems', () => {
   testShapeMistakes([
-    [
-      'parts without a limit',
-      task('foreach: "{{tasks.talk.clips}}"'),
-      'MB1102 4:30',
-      'add `maxItems:`',
-      'from 1 to 100',
-    ],
+    ['parts with no limit', task('foreach: "{{tasks.talk.clips}}"'), 'MB1102 4:30', 'add `maxItems:`', 'from 1 to 100'],
     ['a limit of nothing', task('foreach: "{{tasks.talk.clips}}", maxItems: 0'), 'MB1103 4:64', 'from 1 to 100'],
     ['a limit for a list', task('foreach: [a], maxItems: 3'), 'MB1103 4:35', 'has no effect', '{{tasks.talk.clips}}'],
     ['a limit for no rows', task('maxItems: 3'), 'MB1103 4:21', 'has no effect'],
@@ -311,12 +285,7 @@ describe('prices', () => {
     ['a kind with a typing mistake', section('prices: { vidoe: 5 }'), 'MB1101 1:11', 'did you mean `video`'],
     ['a kind that every object has', section('prices: { constructor: 5 }'), 'MB1101 1:11'],
     ['the name of a task', section('prices: { hero: 5 }'), 'MB1101 1:11', 'kinds: image'],
-    [
-      'a model with a typing mistake',
-      section('prices: { image/aplha-2: 5 }'),
-      'MB1101 1:11',
-      'did you mean `image/alpha-2`',
-    ],
+    ['a mistake in a model', section('prices: { image/aplha-2: 5 }'), 'MB1101 1:11', 'did you mean `image/alpha-2`'],
     ...[
       'image/aspectRatio=1:1',
       'music/output_format=wav',

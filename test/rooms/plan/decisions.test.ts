@@ -38,17 +38,13 @@ function decided(given: Graph, lock: Lock, redo: string[] = []) {
   const { fingerprint, paidRequest, decided: by } = stepOf(situate(given, lock, { redo: new Set(redo) }).graph, 'a');
   return { fingerprint, paidRequest, by };
 }
-const held = (step: Step, by: Decided | undefined) => ({
-  fingerprint: step.fingerprint,
-  paidRequest: step.paidRequest,
-  by,
-});
+const held = ({ fingerprint, paidRequest }: Step, by: Decided | undefined) => ({ fingerprint, paidRequest, by });
 
 describe('what people decided about a step', () => {
   test.each<[string, Graph, Lock, ReturnType<typeof decided>]>([
     ['nothing', graph, lockOf({ a: [saved(was)] }), held(a, undefined)],
     [
-      'a pin that was taken off',
+      'a pin taken off',
       graph,
       deciding(lockOf({ a: [saved(was)] }), 'a', { pin: { revision: 2 } }),
       held(a, undefined),

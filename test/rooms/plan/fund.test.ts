@@ -72,12 +72,7 @@ describe('what fits into the credits', () => {
     ],
     ['nothing whose need does not fit', 4, ['a 5', 'b 4 needs:a'], ['a', 'b']],
     ['a small need of two chains is paid once', 7, ['base 3', 'a 2 needs:base', 'b 2 needs:base'], []],
-    [
-      'two ways to the same need are one purchase',
-      9,
-      ['base 3', 'a 2 needs:base', 'b 2 needs:base', 'end 2 needs:a,b'],
-      [],
-    ],
+    ['a need of two steps is bought once', 9, ['base 3', 'a 2 needs:base', 'b 2 needs:base', 'end 2 needs:a,b'], []],
     ['what is needed and not bought anew costs nothing', 4, ['kept 9 keep', 'a 4 needs:kept,elsewhere'], []],
     ['each way of spending counts', 0, ['a 1', 'b 1 redo', 'c 1 retry'], ['a', 'b', 'c']],
   ])('%s', (_name, cap, rows, expected) => {
@@ -111,10 +106,7 @@ describe('around a gate', () => {
   const takes = (group: string, credits: number, count = 2): Written[] =>
     Array.from({ length: count }, (_, index) => ({ address: `${group}/${index + 1}`, credits, group }));
   const final = (group: string, later: number): Written => ({
-    address: `final@${group}`,
-    credits: 0,
-    needs: [group],
-    later,
+    ...{ address: `final@${group}`, credits: 0, needs: [group], later },
   });
 
   test.each<[string, number, (string | Written)[], string[]]>([
@@ -122,7 +114,7 @@ describe('around a gate', () => {
     ['a group that fits goes before one that does not', 5, [...takes('a', 3), ...takes('b', 2)], ['a/1', 'a/2']],
     ['of two groups one goes whole', 6, [...takes('a', 2), ...takes('b', 2)], ['b/1', 'b/2']],
     [
-      'what is left goes to single rows, and not into a group',
+      'what is left goes to single rows, not a group',
       5,
       [...takes('a', 2), ...takes('b', 2), 'song 1'],
       ['b/1', 'b/2'],

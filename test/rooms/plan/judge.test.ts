@@ -164,12 +164,7 @@ describe('a verdict', () => {
   });
 
   test.each<[string, Judgement['as'], string[], RegExp]>([
-    [
-      'two where one is to be picked',
-      'picked',
-      ['one/1', 'one/2'],
-      /^can have only 1 pick, but 2 of its outputs are named$/,
-    ],
+    ['two where one may be', 'picked', ['one/1', 'one/2'], /^can have only 1 pick, but 2 of its outputs are named$/],
     ['a third where two are to be', 'picked', ['two/2'], /only 2 of two can be picked, and two\/1, two\/3 are already/],
     ['what has no gate', 'rejected', ['free'], /has no gate/],
     ['what is not bought', 'picked', ['late/2'], /has no purchase/],

@@ -148,13 +148,7 @@ describe('what may follow in the same run, by `retry`', () => {
 
   test.each<[string, Lock, GivenFacts, StepOrder['action'], StepOrder['retries']]>([
     ['of a first purchase', empty, {}, 'create', { left: 2, credits: 10, generation: 2, repeat: 2 }],
-    [
-      'of a job that runs',
-      lockOf({ 'a@x': [job(a)] }),
-      {},
-      'attach',
-      { left: 2, credits: 10, generation: 2, repeat: 2 },
-    ],
+    ['of a running job', lockOf({ 'a@x': [job(a)] }), {}, 'attach', { left: 2, credits: 10, generation: 2, repeat: 2 }],
     ['of a download', lockOf({ 'a@x': [saved(a)] }), { fileState: () => 'missing' }, 'download', undefined],
     ['of a move', lockOf({ old: [saved(a)] }), {}, 'move', undefined],
   ])('%s', (_name, lock, facts, action, retries) => {

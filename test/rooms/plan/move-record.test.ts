@@ -54,60 +54,61 @@ describe('what stands on record for one address becomes that of another', () => 
   });
 });
 
-describe('what is not moved', () => {
-  const paid = old([saved(step)]);
+const paid = old([saved(step)]);
+const free = way('decide which job counts; to free this step (its job id stays on record)', call('forget', 'new'));
+const again = way('run apply, which sends the create request again; if the answer stays lost', call('resolve', 'old'));
+const failed = job(was, { jobId: 'own', state: 'failed' });
 
-  test.each<[string, StepRecord, Partial<Parameters<typeof moveRecord>[1]>, string, Advice]>([
-    [
-      'a step to itself',
-      recordOf('new', [saved(step)]),
-      {},
-      'is the same address',
-      'name the recorded address first, then the new address',
-    ],
-    [
-      'one kind to another',
-      { ...paid, kind: 'image' },
-      {},
-      'is of kind music, not image',
-      'move a purchase only to a step of the same kind',
-    ],
-    [
-      'a create request whose answer was lost',
-      old([saved(step), create(was)]),
-      {},
-      'cannot take over old: it has a create request whose answer was lost',
-      way('run apply, which sends the create request again; if the answer stays lost', call('resolve', 'old')),
-    ],
-    [
-      'what was never bought',
-      old([create(step, { state: 'refused' })]),
-      {},
-      'has no purchase to take over: nothing was bought for old',
-      way('to see the orphans of the lock', call('status')),
-    ],
-    [
-      'anything over a job',
-      paid,
-      { record: recordOf('new', [create(was, { state: 'refused' }), job(was, { jobId: 'own', state: 'failed' })]) },
-      'has job own of its own',
-      way('decide which job counts; to free this step (its job id stays on record)', call('forget', 'new')),
-    ],
-    [
-      'anything over a create request whose answer was lost',
-      paid,
-      { record: recordOf('new', [create(was)]) },
-      'has a create request whose answer was lost',
-      way('decide which job counts; to free this step (its job id stays on record)', call('forget', 'new')),
-    ],
-    [
-      'what the manifest asks for where it is',
-      old([saved(stepOf(graph, 'old'))]),
-      { oldStep: stepOf(graph, 'old') },
-      'cannot take over old: the manifest still contains that step with the same request',
-      'change the manifest first. If only keys were swapped, no move is needed',
-    ],
-  ])('%s', (_name, record, to, text, hint) => {
-    expect(moveRecord(record, { ...target, ...to })).toEqual({ is: 'refused', address: 'new', text, hint });
-  });
+test.each<[string, StepRecord, Partial<Parameters<typeof moveRecord>[1]>, string, Advice]>([
+  [
+    'a step to itself',
+    recordOf('new', [saved(step)]),
+    {},
+    'is the same address',
+    'name the recorded address first, then the new address',
+  ],
+  [
+    'one kind to another',
+    { ...paid, kind: 'image' },
+    {},
+    'is of kind music, not image',
+    'move a purchase only to a step of the same kind',
+  ],
+  [
+    'a create request whose answer was lost',
+    old([saved(step), create(was)]),
+    {},
+    'cannot take over old: it has a create request whose answer was lost',
+    again,
+  ],
+  [
+    'what was never bought',
+    old([create(step, { state: 'refused' })]),
+    {},
+    'has no purchase to take over: nothing was bought for old',
+    way('to see the orphans of the lock', call('status')),
+  ],
+  [
+    'anything over a job',
+    paid,
+    { record: recordOf('new', [create(was, { state: 'refused' }), failed]) },
+    'has job own of its own',
+    free,
+  ],
+  [
+    'anything over a create request whose answer was lost',
+    paid,
+    { record: recordOf('new', [create(was)]) },
+    'has a create request whose answer was lost',
+    free,
+  ],
+  [
+    'what the manifest asks for where it is',
+    old([saved(stepOf(graph, 'old'))]),
+    { oldStep: stepOf(graph, 'old') },
+    'cannot take over old: the manifest still contains that step with the same request',
+    'change the manifest first. If only keys were swapped, no move is needed',
+  ],
+])('is not moved: %s', (_name, record, to, text, hint) => {
+  expect(moveRecord(record, { ...target, ...to })).toEqual({ is: 'refused', address: 'new', text, hint });
 });

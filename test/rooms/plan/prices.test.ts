@@ -68,15 +68,7 @@ describe('a price', () => {
 
   test.each<[string, Purchase[], number | null]>([
     ['is what was charged before', [paid], 4],
-    [
-      'is the most that was charged',
-      [
-        { ...paid, credits: 3 },
-        { ...paid, credits: 6 },
-        { ...paid, credits: 5 },
-      ],
-      6,
-    ],
+    ['is the most that was charged', [3, 6, 5].map((credits) => ({ ...paid, credits })), 6],
     ['may be a single credit', [{ ...paid, credits: 1 }], 1],
     ['does not follow from a charge of nothing', [{ ...paid, credits: 0 }], null],
     ['does not follow from a charge that nobody knows', [uncharged], null],
@@ -203,7 +195,7 @@ const actions = (lock: Lock) => {
 test.each<[string, Lock]>([
   ['one was lost', locked({ lost: [lost] })],
   [
-    'the service made it and says no price',
+    'the service made it, and says no price',
     locked({ lost: [job(stepOf(graph, 'lost'), { state: 'done', outputs: [] })] }),
   ],
   ['nobody knows what was asked for', locked({ lost: [{ ...lost, request: undefined } as unknown as Purchase] })],
@@ -317,11 +309,7 @@ describe('what may have been spent without our knowing how much', () => {
     ['an answer was lost', lockOf({ a: [create(a)] }), four],
     ['nobody knows whether it was charged', lockOf({ a: [create(a, { state: 'unresolved' })] }), four],
     ['the service did not say what it deducted', lockOf({ a: [without(saved(a), 'credits')] }), four],
-    [
-      'a job that is shared counts once',
-      lockOf({ a: [without(job(a), 'credits')], b: [without(job(a), 'credits')] }),
-      four,
-    ],
+    ['a shared job counts once', lockOf({ a: [without(job(a), 'credits')], b: [without(job(a), 'credits')] }), four],
     ['two sends count twice', lockOf({ a: [create(a, { generation: 2 }), create(a)] }), { ...four, credits: 8 }],
     [
       'two sends count twice, under one key too, as two branches may have left them',
