@@ -121,20 +121,18 @@ tasks:
     });
   });
 
-  describe('estimate against charge', () => {
-    test('ends every run that bought something: of unknown price, and one that the account ended with many failures', async () => {
-      const unknown = await dearService(() => 3, manifest.replace('model: alpha-2', 'model: gamma-image-2'));
-      const first = await unknown.run('apply', 'campaign.yaml', '--yes');
-      expect(first.err).toMatch(/estimate +unknown for 6 jobs · 18 charged/);
-      const rows = Array.from({ length: 24 }, (_, nth) => `r${nth}`).join(', ');
-      const poor = await dearService(() => 3, manifest.replace('a, b, c, d, e, f', rows));
-      await poor.run('plan', 'campaign.yaml', '--refresh');
-      poor.service.books.balance = 39;
-      poor.service.fate = ({ nth }) => (nth % 3 === 0 ? 500 : 'book');
-      const { code, err } = await poor.run('apply', 'campaign.yaml', '--yes', '--concurrency', '4');
-      expect(code).not.toBe(0);
-      expect(err).toMatch(/estimate +\d+ for \d+ jobs · \d+ charged/);
-    });
+  test('the estimate and the charge end every run that bought something: of unknown price, and one that the account ended with many failures', async () => {
+    const unknown = await dearService(() => 3, manifest.replace('model: alpha-2', 'model: gamma-image-2'));
+    const first = await unknown.run('apply', 'campaign.yaml', '--yes');
+    expect(first.err).toMatch(/estimate +unknown for 6 jobs · 18 charged/);
+    const rows = Array.from({ length: 24 }, (_, nth) => `r${nth}`).join(', ');
+    const poor = await dearService(() => 3, manifest.replace('a, b, c, d, e, f', rows));
+    await poor.run('plan', 'campaign.yaml', '--refresh');
+    poor.service.books.balance = 39;
+    poor.service.fate = ({ nth }) => (nth % 3 === 0 ? 500 : 'book');
+    const { code, err } = await poor.run('apply', 'campaign.yaml', '--yes', '--concurrency', '4');
+    expect(code).not.toBe(0);
+    expect(err).toMatch(/estimate +\d+ for \d+ jobs · \d+ charged/);
   });
 });
 

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { expectExit, root } from '../rig/command.ts';
 import { exampleNames } from '../rig/examples.ts';
 import { workplaceForEach } from './in-process.ts';
@@ -14,14 +14,11 @@ test.each(exampleNames())('--example %s writes a campaign that is right', async 
   expect(read('new/.gitattributes')).toContain('merge=union');
 });
 
-describe('the schema of a new campaign comes with its folder', () => {
+test('the schema of a new campaign lies beside the manifest where nothing else brings it', async () => {
   const schemaOf = (manifest: string) => /\$schema=(.+)$/m.exec(read(manifest))?.[1] ?? '';
-
-  test('beside the manifest, where nothing else brings it', async () => {
-    await run('init', 'new');
-    expect(schemaOf('new/campaign.yaml')).toBe('mediabatch.schema.json');
-    expect(read('new/mediabatch.schema.json')).toBe(readFileSync(join(root, 'schemas/manifest.schema.json'), 'utf8'));
-  });
+  await run('init', 'new');
+  expect(schemaOf('new/campaign.yaml')).toBe('mediabatch.schema.json');
+  expect(read('new/mediabatch.schema.json')).toBe(readFileSync(join(root, 'schemas/manifest.schema.json'), 'utf8'));
 });
 
 test.each([
@@ -96,17 +93,12 @@ test.each([
   ['quotes and commas', 'id,text\n1,"big, red ""x"""\n2,small\n', ['picture@1', 'picture@2'], 'big, red "x"'],
   ['semicolons', 'sku;name;price\na1;"Lamp; big";1,5\nb2;Vase;2\n', ['picture@a1', 'picture@b2'], 'Lamp; big, product'],
   [
-    'a prompt alone',
+    'a prompt',
     'prompt,style\nA market,ink\nA tea house,ink\n',
     ['picture@a-market', 'picture@a-tea-house'],
     'A market',
   ],
-  [
-    'a pair that names the rows',
-    'scene,shot,prompt\n1,a,x\n1,b,y\n2,a,z\n',
-    ['picture@1-a', 'picture@1-b', 'picture@2-a'],
-    'x',
-  ],
+  ['a pair of keys', 'scene,shot,prompt\n1,a,x\n1,b,y\n2,a,z\n', ['picture@1-a', 'picture@1-b', 'picture@2-a'], 'x'],
   ['a column that no template can name', 'id,ref [url]\na,x\n', ['picture@a'], 'a, product'],
   ['an article number', 'Name,Artikel-Nr.\nLamp,1001\nVase,1002\n', ['picture@1001', 'picture@1002'], 'Lamp, product'],
   ['an error in a column that is not used', 'id,idea,price\na,A lamp,#N/A\n', ['picture@a'], 'A lamp'],
@@ -133,13 +125,7 @@ test.each<[string, string, string | undefined, number, string]>([
   ['an empty table', 't.csv', 'a,b\n', 65, 'has no rows'],
   ['a header with two separators', 't.csv', 'sku;Preis, EUR\na1;1,50\n', 65, 'may be separated by'],
   ['a broken table', 't.csv', 'a,b\n1\n', 65, 'MB1302'],
-  [
-    'a total below the table',
-    't.csv',
-    'Art.-Nr.,name,price\n1,a,3\n2,b,4\n,,7\n',
-    65,
-    'row 3 of t.csv has no Art.-Nr.',
-  ],
+  ['a total below it', 't.csv', 'Art.-Nr.,name,price\n1,a,3\n2,b,4\n,,7\n', 65, 'row 3 of t.csv has no Art.-Nr.'],
   ['a row without its prompt', 't.csv', 'id,prompt\na,x\nb,\n', 65, 'row 2 of t.csv has no prompt'],
   ['no table', 't.csv', undefined, 65, 't.csv does not exist'],
   ['another kind of file', 't.txt', 'a\n1\n', 64, 'is not a .csv, .tsv or .xlsx file'],

@@ -124,33 +124,31 @@ test('the versions that are named are those of package.json', () => {
   for (const name of packages) expect(text).toContain(`'${peerDependencies[name]}'`);
 });
 
-describe('commands that are printed while an engine has the run', () => {
-  test('status names the engine of the run, and so do its commands', async () => {
-    const cwd = makeFolder();
-    writeFileSync(join(cwd, 'campaign.yaml'), images(1));
-    const engine = 'postgres://me@db:5432/x';
-    const since = '2026-01-01T00:00:00.000Z';
-    const note = { run: 'r', account: 'a', engine, since, submitted: true };
-    await writeEngineNote(join(cwd, 'campaign.lock.jsonl'), note);
-    const { code, out, err } = await command(['status', 'campaign.yaml'], { cwd });
-    expect(code).toBe(0);
-    expect(err.replace(/ at \d{4}-\d\d-\d\d \d\d:\d\d/, '')).toBe(
-      `a run was submitted to ${engine}; to include its progress: mediabatch status campaign.yaml --engine ${engine}\n`,
-    );
-    for (const line of out.split('\n').filter((one) => one.includes('mediabatch apply')))
-      expect(line).toContain(`--engine ${engine}`);
-    const named = await expectExit(
-      0,
-      command(['status', 'campaign.yaml'], {
-        cwd,
-        env: {
-          MEDIABATCH_ENGINE: 'postgres://me:hidden-word@127.0.0.1:1/none',
-          MEDIABATCH_API_KEY: 'k',
-          MEDIABATCH_BASE_URL: 'http://127.0.0.1:1/api/v1',
-        },
-      }),
-    );
-    expect(named.err).toContain('the progress of the run is missing below: ');
-    expect(named.err).not.toContain('hidden-word');
-  });
+test('status names the engine that has the run, and so do its commands', async () => {
+  const cwd = makeFolder();
+  writeFileSync(join(cwd, 'campaign.yaml'), images(1));
+  const engine = 'postgres://me@db:5432/x';
+  const since = '2026-01-01T00:00:00.000Z';
+  const note = { run: 'r', account: 'a', engine, since, submitted: true };
+  await writeEngineNote(join(cwd, 'campaign.lock.jsonl'), note);
+  const { code, out, err } = await command(['status', 'campaign.yaml'], { cwd });
+  expect(code).toBe(0);
+  expect(err.replace(/ at \d{4}-\d\d-\d\d \d\d:\d\d/, '')).toBe(
+    `a run was submitted to ${engine}; to include its progress: mediabatch status campaign.yaml --engine ${engine}\n`,
+  );
+  for (const line of out.split('\n').filter((one) => one.includes('mediabatch apply')))
+    expect(line).toContain(`--engine ${engine}`);
+  const named = await expectExit(
+    0,
+    command(['status', 'campaign.yaml'], {
+      cwd,
+      env: {
+        MEDIABATCH_ENGINE: 'postgres://me:hidden-word@127.0.0.1:1/none',
+        MEDIABATCH_API_KEY: 'k',
+        MEDIABATCH_BASE_URL: 'http://127.0.0.1:1/api/v1',
+      },
+    }),
+  );
+  expect(named.err).toContain('the progress of the run is missing below: ');
+  expect(named.err).not.toContain('hidden-word');
 });

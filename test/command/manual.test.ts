@@ -186,25 +186,23 @@ describe('help examples', () => {
 
   const rows = namedCommands(makeReader().program).map(([, , row]) => row);
 
-  describe('the help of every command ends with examples', () => {
-    test.each(rows)('$name', async ({ name, examples: own }) => {
-      // Add them to its row; manual-run.test.ts runs them.
-      expect(own.length, `examples of ${name}`).toBeGreaterThanOrEqual(2);
-      const { program, said } = makeReader();
-      await expect(program.parseAsync([...name.split(' '), '--help'], { from: 'user' })).rejects.toThrow('outputHelp');
-      const shown = said.out
-        .slice(said.out.indexOf('\nExamples:\n'))
-        .split('\n')
-        .slice(2)
-        .filter((text) => text !== '');
-      expect(shown).toHaveLength(own.length);
-      for (const [index, [line, about]] of own.entries()) {
-        expect(shown[index]).toContain(line);
-        expect(shown[index]).toContain(about);
-        expect(shown[index]?.length).toBeLessThanOrEqual(110);
-        expect(line, 'an example is of its command').toContain(`mediabatch ${name}`);
-      }
-    });
+  test.each(rows)('the help of every command ends with examples: $name', async ({ name, examples: own }) => {
+    // Add them to its row; manual-run.test.ts runs them.
+    expect(own.length, `examples of ${name}`).toBeGreaterThanOrEqual(2);
+    const { program, said } = makeReader();
+    await expect(program.parseAsync([...name.split(' '), '--help'], { from: 'user' })).rejects.toThrow('outputHelp');
+    const shown = said.out
+      .slice(said.out.indexOf('\nExamples:\n'))
+      .split('\n')
+      .slice(2)
+      .filter((text) => text !== '');
+    expect(shown).toHaveLength(own.length);
+    for (const [index, [line, about]] of own.entries()) {
+      expect(shown[index]).toContain(line);
+      expect(shown[index]).toContain(about);
+      expect(shown[index]?.length).toBeLessThanOrEqual(110);
+      expect(line, 'an example is of its command').toContain(`mediabatch ${name}`);
+    }
   });
 
   test.each(rows.flatMap(({ examples }) => examples.filter(([, , how]) => how === 'not run').map(([line]) => line)))(

@@ -132,23 +132,21 @@ tasks:
     });
   });
 
-  describe('outputs --out', () => {
-    test('writes over no file but a list that it wrote', async () => {
-      const { folder, run } = campaign();
-      const table = readFileSync(join(folder, 'rows.csv'), 'utf8');
-      for (const [name, about] of [
-        ['rows.csv', /already exists/],
-        ['campaign.sandbox.lock.jsonl', /is the lock/],
-        ['list.txt', /has an unknown extension/],
-        ['nowhere/list.csv', /an existing folder/],
-      ] as const) {
-        const { code, err } = await run('--out', name);
-        expect(code, name).not.toBe(0);
-        expect(err).toMatch(about);
-      }
-      expect(readFileSync(join(folder, 'rows.csv'), 'utf8')).toBe(table);
-      expect((await run('--out', 'list.csv', '--format', 'json')).err).toMatch(/the extension sets the format/);
-    });
+  test('outputs --out writes over no file but a list that it wrote', async () => {
+    const { folder, run } = campaign();
+    const table = readFileSync(join(folder, 'rows.csv'), 'utf8');
+    for (const [name, about] of [
+      ['rows.csv', /already exists/],
+      ['campaign.sandbox.lock.jsonl', /is the lock/],
+      ['list.txt', /has an unknown extension/],
+      ['nowhere/list.csv', /an existing folder/],
+    ] as const) {
+      const { code, err } = await run('--out', name);
+      expect(code, name).not.toBe(0);
+      expect(err).toMatch(about);
+    }
+    expect(readFileSync(join(folder, 'rows.csv'), 'utf8')).toBe(table);
+    expect((await run('--out', 'list.csv', '--format', 'json')).err).toMatch(/the extension sets the format/);
   });
 
   test('a post is a row, joined columns are listed, and a spreadsheet keeps every text but plain numbers', async () => {

@@ -49,6 +49,8 @@ describe('what the service lists', () => {
     'x-models': { 'motion-2': { credits: 2, per: 'second' } },
   };
 
+  const unpriced: [string[], object] = [Array(4).fill('unknown'), { likely: 0, high: null, unpriced: 4 }];
+
   it.each<[string, { [operation: string]: Scripted }, string[], object]>([
     [
       'a document with x-models',
@@ -62,22 +64,16 @@ describe('what the service lists', () => {
       ['list 3', 'list 3', 'unknown', 'unknown'],
       { likely: 6, high: null, unpriced: 2 },
     ],
-    [
-      'a catalog without prices',
-      { 'GET /catalog': [200, { data: [{ key: 'alpha-2', kind: 'image' }] }] },
-      ['unknown', 'unknown', 'unknown', 'unknown'],
-      { likely: 0, high: null, unpriced: 4 },
-    ],
+    ['a catalog without prices', { 'GET /catalog': [200, { data: [{ key: 'alpha-2', kind: 'image' }] }] }, ...unpriced],
     [
       'prices below nothing and beyond all sense',
       {
         'GET /catalog': [200, { image: [{ key: 'alpha-2', credits: -3 }], video: [{ key: 'm', credits: 1e18 }] }],
         'GET /openapi.json': [200, documentOf({ 'x-models': { 'alpha-2': { credits: 'free' } } }, { 'x-models': [] })],
       },
-      ['unknown', 'unknown', 'unknown', 'unknown'],
-      { likely: 0, high: null, unpriced: 4 },
+      ...unpriced,
     ],
-    ['nothing', {}, ['unknown', 'unknown', 'unknown', 'unknown'], { likely: 0, high: null, unpriced: 4 }],
+    ['nothing', {}, ...unpriced],
   ])('%s: counts with --refresh, and is kept for a plan without', async (_name, answers, sources, estimate) => {
     const { run, seen } = await planWith(answers);
     expect(sourcesOf(parse((await run('--json')).out)).every((source) => source === 'unknown')).toBe(true);
@@ -173,41 +169,38 @@ test('--refresh names the models that are gone, deprecated or dearer than they w
   expect(await models()).toBeUndefined();
 });
 
-describe('other locks of the folder and the folder above', () => {
+test('other locks of the folder and the folder above give prices that this lock lacks, of the same service only; damaged locks are skipped', async () => {
   const bought = (credits: number, model = 'alpha-2') =>
     record({ kind: 'image', address: 'pic', jobId: 'j', credits, request: { model, prompt: 'p' } });
   const headOf = (service: string) => `{"mediabatch":"lock","version":2,"service":"${service}"}`;
-
-  test('give prices that this lock lacks, of the same service only; damaged locks are skipped', async () => {
-    const { env, run, folder } = await planWith({});
-    const service = knownService(false, { baseUrl: env.MEDIABATCH_BASE_URL }) ?? '';
-    const lock = (path: string, ...lines: string[]) => {
-      mkdirSync(join(folder, path, '..'), { recursive: true });
-      writeFileSync(join(folder, path), `${lines.join('\n')}\n`);
-      writeFileSync(join(folder, path.replace('.lock.jsonl', '.yaml')), 'version: 1\nname: other\ntasks: {}\n');
-    };
-    lock('other/shop.lock.jsonl', headOf('0123456789abcdef'), bought(9));
-    lock('broken.lock.jsonl', headOf(service), '{"address":"x"}', bought(8));
-    lock('two.lock.jsonl', headOf(service), headOf('0123456789abcdef'), bought(7));
-    lock('.hidden/shop.lock.jsonl', headOf(service), bought(6));
-    lock('node_modules/shop.lock.jsonl', headOf(service), bought(5));
-    symlinkSync('other/shop.lock.jsonl', join(folder, 'link.lock.jsonl'));
-    if (process.platform !== 'win32') symlinkSync('/dev/zero', join(folder, 'endless.lock.jsonl'));
-    expect(sourcesOf(parse((await run('--json')).out)).every((source) => source === 'unknown')).toBe(true);
-    lock('deep/shop.lock.jsonl', headOf(service), bought(4));
-    lock('absurd.lock.jsonl', headOf(service), bought(9_007_199_254_740_991, 'alpha-pro'));
-    const { rows, totals } = parse((await run('--json')).out);
-    expect(rows[0]).toMatchObject({ credits: null, price: { source: 'other-lock', likely: 4, high: 4 } });
-    expect(totals).toMatchObject({
-      knownPrices: 0,
-      unknownPrices: 4,
-      estimate: { likely: 8, high: null, unpriced: 2 },
-    });
-    const text = (await run()).out.replaceAll(/\s+/g, ' ');
-    expect(text).toContain(
-      'to spend ≈ 8 credits, at most 10 + 2 steps of unknown price (2 steps by charges of another campaign; one step of each price runs first; its charge is the price of the others)',
-    );
+  const { env, run, folder } = await planWith({});
+  const service = knownService(false, { baseUrl: env.MEDIABATCH_BASE_URL }) ?? '';
+  const lock = (path: string, ...lines: string[]) => {
+    mkdirSync(join(folder, path, '..'), { recursive: true });
+    writeFileSync(join(folder, path), `${lines.join('\n')}\n`);
+    writeFileSync(join(folder, path.replace('.lock.jsonl', '.yaml')), 'version: 1\nname: other\ntasks: {}\n');
+  };
+  lock('other/shop.lock.jsonl', headOf('0123456789abcdef'), bought(9));
+  lock('broken.lock.jsonl', headOf(service), '{"address":"x"}', bought(8));
+  lock('two.lock.jsonl', headOf(service), headOf('0123456789abcdef'), bought(7));
+  lock('.hidden/shop.lock.jsonl', headOf(service), bought(6));
+  lock('node_modules/shop.lock.jsonl', headOf(service), bought(5));
+  symlinkSync('other/shop.lock.jsonl', join(folder, 'link.lock.jsonl'));
+  if (process.platform !== 'win32') symlinkSync('/dev/zero', join(folder, 'endless.lock.jsonl'));
+  expect(sourcesOf(parse((await run('--json')).out)).every((source) => source === 'unknown')).toBe(true);
+  lock('deep/shop.lock.jsonl', headOf(service), bought(4));
+  lock('absurd.lock.jsonl', headOf(service), bought(9_007_199_254_740_991, 'alpha-pro'));
+  const { rows, totals } = parse((await run('--json')).out);
+  expect(rows[0]).toMatchObject({ credits: null, price: { source: 'other-lock', likely: 4, high: 4 } });
+  expect(totals).toMatchObject({
+    knownPrices: 0,
+    unknownPrices: 4,
+    estimate: { likely: 8, high: null, unpriced: 2 },
   });
+  const text = (await run()).out.replaceAll(/\s+/g, ' ');
+  expect(text).toContain(
+    'to spend ≈ 8 credits, at most 10 + 2 steps of unknown price (2 steps by charges of another campaign; one step of each price runs first; its charge is the price of the others)',
+  );
 });
 
 describe('a model that is newer than this version', () => {

@@ -56,31 +56,28 @@ tasks:
     });
   });
 
-  describe('a sandbox that is gone', () => {
+  test('a sandbox that is gone is reported at once with the next command, where its jobs are needed', async () => {
     const gone = () => rmSync(join(place.folder, '.mediabatch/sandbox'), { recursive: true });
-
-    test('is reported at once with the next command, where its jobs are needed', async () => {
-      place.write('campaign.yaml', manifest());
-      expect(await rehearse('-s', 'pic')).toMatchObject({ code: 0 });
-      gone();
-      // Nothing is asked of it.
-      expect(await rehearse('-s', 'pic')).toMatchObject({ code: 0 });
-      // The cover uses a link of a picture that is here.
-      const refused = await rehearse();
-      expect([refused.code, refused.err]).toEqual([
-        65,
-        expect.stringContaining('does not have 1 job that this run needs'),
-      ]);
-      expect(refused.err).toContain('mediabatch forget campaign.yaml --sandbox pic@a --force');
-      expect(booked()).toEqual([]);
-      await expectExit(
-        0,
-        command(['forget', 'campaign.yaml', '--sandbox', 'pic@a', '--force'], {
-          cwd: place.folder,
-        }),
-      );
-      expect(await rehearse()).toMatchObject({ code: 0, err: expect.stringContaining('all 4 steps done') });
-    });
+    place.write('campaign.yaml', manifest());
+    expect(await rehearse('-s', 'pic')).toMatchObject({ code: 0 });
+    gone();
+    // Nothing is asked of it.
+    expect(await rehearse('-s', 'pic')).toMatchObject({ code: 0 });
+    // The cover uses a link of a picture that is here.
+    const refused = await rehearse();
+    expect([refused.code, refused.err]).toEqual([
+      65,
+      expect.stringContaining('does not have 1 job that this run needs'),
+    ]);
+    expect(refused.err).toContain('mediabatch forget campaign.yaml --sandbox pic@a --force');
+    expect(booked()).toEqual([]);
+    await expectExit(
+      0,
+      command(['forget', 'campaign.yaml', '--sandbox', 'pic@a', '--force'], {
+        cwd: place.folder,
+      }),
+    );
+    expect(await rehearse()).toMatchObject({ code: 0, err: expect.stringContaining('all 4 steps done') });
   });
 
   describe('a rehearsal of a service with names, prices and accounts of its own', () => {

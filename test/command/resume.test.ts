@@ -385,18 +385,16 @@ tasks:
     });
   });
 
-  describe('--sandbox', () => {
-    test('uses the state of sandbox runs, and creates none', async () => {
-      const folder = folderWith({ 'campaign.yaml': manifest });
-      for (const args of [['list', 'accounts'], ['list', 'jobs'], ['doctor'], ['list', 'voices']]) {
-        const { code, err } = await runInProcess([...args, '--sandbox'], {}, folder);
-        expect(code, `${args}: ${err}`).toBe(0);
-      }
-      expect(() => readFileSync(join(folder, '.mediabatch', 'sandbox', 'ledger.jsonl'))).toThrow('ENOENT');
-      writeFileSync(join(folder, 'a.txt'), 'hello');
-      expect((await run(['upload', 'a.txt', '--sandbox'], {}, folder)).code).toBe(0);
-      const listed = JSON.parse((await runInProcess(['list', 'uploads', '--sandbox', '--json'], {}, folder)).out);
-      expect(listed.uploads).toMatchObject([{ name: 'a.txt', bytes: 5 }]);
-    });
+  test('--sandbox uses the state of sandbox runs, and creates none', async () => {
+    const folder = folderWith({ 'campaign.yaml': manifest });
+    for (const args of [['list', 'accounts'], ['list', 'jobs'], ['doctor'], ['list', 'voices']]) {
+      const { code, err } = await runInProcess([...args, '--sandbox'], {}, folder);
+      expect(code, `${args}: ${err}`).toBe(0);
+    }
+    expect(() => readFileSync(join(folder, '.mediabatch', 'sandbox', 'ledger.jsonl'))).toThrow('ENOENT');
+    writeFileSync(join(folder, 'a.txt'), 'hello');
+    expect((await run(['upload', 'a.txt', '--sandbox'], {}, folder)).code).toBe(0);
+    const listed = JSON.parse((await runInProcess(['list', 'uploads', '--sandbox', '--json'], {}, folder)).out);
+    expect(listed.uploads).toMatchObject([{ name: 'a.txt', bytes: 5 }]);
   });
 });

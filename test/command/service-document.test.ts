@@ -82,28 +82,26 @@ const apply = (folder: string, env: Record<string, string>) =>
   command(['apply', 'campaign.yaml', '--yes', '--poll-interval', '10'], { cwd: folder, env });
 const asksForDocument = (seen: string[]) => seen.filter((call) => call.includes('openapi.json'));
 
-describe('the document is requested only for a purchase that needs it', () => {
-  test.each([
-    ['has one', documentOf({ '/videos/create': post('prompt') })],
-    ['has none', undefined],
-  ])(
-    'a service that %s: once when it is bought, not when there is only something to fetch, never when nothing is to do',
-    async (_name, document) => {
-      const { seen, env } = await serviceAt({ document });
-      const folder = folderWith({ 'campaign.yaml': campaign });
-      expect((await apply(folder, env)).code).toBe(0);
-      expect(asksForDocument(seen).length).toBe(document === undefined ? 2 : 1);
-      seen.length = 0;
-      const again = await apply(folder, env);
-      expect([again.code, seen], again.err).toEqual([0, []]);
-      rmSync(join(folder, 'out/b.mp4'));
-      await expectExit(0, apply(folder, env));
-      expect(seen).toEqual(
-        ['GET /video/status/v2', 'GET /files/v2'].map((call) => expect.stringMatching(call.replace(/v2/, 'v\\d'))),
-      );
-    },
-  );
-});
+test.each([
+  ['has one', documentOf({ '/videos/create': post('prompt') })],
+  ['has none', undefined],
+])(
+  'the document is requested only for a purchase that needs it: a service that %s: once when it is bought, not when there is only something to fetch, never when nothing is to do',
+  async (_name, document) => {
+    const { seen, env } = await serviceAt({ document });
+    const folder = folderWith({ 'campaign.yaml': campaign });
+    expect((await apply(folder, env)).code).toBe(0);
+    expect(asksForDocument(seen).length).toBe(document === undefined ? 2 : 1);
+    seen.length = 0;
+    const again = await apply(folder, env);
+    expect([again.code, seen], again.err).toEqual([0, []]);
+    rmSync(join(folder, 'out/b.mp4'));
+    await expectExit(0, apply(folder, env));
+    expect(seen).toEqual(
+      ['GET /video/status/v2', 'GET /files/v2'].map((call) => expect.stringMatching(call.replace(/v2/, 'v\\d'))),
+    );
+  },
+);
 
 describe('a service with other paths', () => {
   test('jobs are created at the path of its document, with the fields of the operation', async () => {
@@ -199,29 +197,26 @@ tasks:
   });
 });
 
-describe('validate says “ok” only of requests that it checked', () => {
+test('validate counts unchecked requests until the document is kept', async () => {
   const wrong = only('film').replace('prompt: "{{row}}"', 'prompt: "{{row}}", ratio: "21:9"');
   const typed = { type: 'object', properties: { prompt: { type: 'string' }, ratio: { enum: ['16:9'] } } };
   const document = documentOf({
     '/videos/create': { post: { requestBody: { content: { 'application/json': { schema: typed } } } } },
   });
-
-  test('unchecked requests are counted until the document is kept', async () => {
-    const { env, seen } = await serviceAt({ document });
-    const folder = folderWith({ 'campaign.yaml': wrong });
-    const run = (...args: string[]) => command(args, { cwd: folder, env });
-    expect(await run('validate')).toMatchObject({
-      code: 0,
-      out: 'ok campaign.yaml: 1 task, 3 steps, 3 requests not checked, because the OpenAPI document of the service is not stored here. To store it, run with an API key: mediabatch plan campaign.yaml --refresh\n',
-    });
-    const report = JSON.parse((await run('validate', '--json')).out);
-    expect([report.unchecked, report.steps]).toEqual([3, 3]);
-    expect(seen).toEqual([]);
-    expect((await run('plan', 'campaign.yaml', '--refresh')).code).toBe(65);
-    seen.length = 0;
-    const after = await run('validate');
-    expect([after.code, after.err], after.err).toEqual([65, expect.stringContaining('MB1506 `ratio` is "21:9"')]);
-    expect(JSON.parse((await run('validate', '--json')).out)).not.toHaveProperty('unchecked');
-    expect(seen).toEqual([]);
+  const { env, seen } = await serviceAt({ document });
+  const folder = folderWith({ 'campaign.yaml': wrong });
+  const run = (...args: string[]) => command(args, { cwd: folder, env });
+  expect(await run('validate')).toMatchObject({
+    code: 0,
+    out: 'ok campaign.yaml: 1 task, 3 steps, 3 requests not checked, because the OpenAPI document of the service is not stored here. To store it, run with an API key: mediabatch plan campaign.yaml --refresh\n',
   });
+  const report = JSON.parse((await run('validate', '--json')).out);
+  expect([report.unchecked, report.steps]).toEqual([3, 3]);
+  expect(seen).toEqual([]);
+  expect((await run('plan', 'campaign.yaml', '--refresh')).code).toBe(65);
+  seen.length = 0;
+  const after = await run('validate');
+  expect([after.code, after.err], after.err).toEqual([65, expect.stringContaining('MB1506 `ratio` is "21:9"')]);
+  expect(JSON.parse((await run('validate', '--json')).out)).not.toHaveProperty('unchecked');
+  expect(seen).toEqual([]);
 });

@@ -96,61 +96,51 @@ tasks:
     });
   });
 
-  describe('accept', () => {
-    test('an edited file becomes the recorded output', async () => {
-      start();
-      writeFileSync(join(place.folder, 'output/hero-lamp.png'), png('retouched'));
-      expect(await plan()).toMatchObject({ 'hero@lamp': { action: 'download' } });
-      const { err } = await expectExit(0, place.run('accept', 'campaign.yaml', 'hero@lamp'));
-      expect(err).toContain('accepted hero@lamp: output/hero-lamp.png as it is now');
-      expect(await actions()).toEqual({ 'hero@lamp': 'keep', 'hero@vase': 'keep', cover: 'keep' });
-      expect(recordOf('hero@lamp')?.purchases[0]).toMatchObject({ revision: 1, jobId: 'job-hero@lamp' });
-    });
+  test('accept makes an edited file the recorded output', async () => {
+    start();
+    writeFileSync(join(place.folder, 'output/hero-lamp.png'), png('retouched'));
+    expect(await plan()).toMatchObject({ 'hero@lamp': { action: 'download' } });
+    const { err } = await expectExit(0, place.run('accept', 'campaign.yaml', 'hero@lamp'));
+    expect(err).toContain('accepted hero@lamp: output/hero-lamp.png as it is now');
+    expect(await actions()).toEqual({ 'hero@lamp': 'keep', 'hero@vase': 'keep', cover: 'keep' });
+    expect(recordOf('hero@lamp')?.purchases[0]).toMatchObject({ revision: 1, jobId: 'job-hero@lamp' });
   });
 
-  describe('forget', () => {
-    test('a forgotten step is planned as new; ids and credits stay', async () => {
-      start();
-      const { err } = await place.run('forget', 'campaign.yaml', 'hero@vase');
-      expect(err).toContain('1 job of 5 credits; the budget still counts them. A redo of this step costs 5 credits');
-      expect(await plan()).toMatchObject({ 'hero@vase': { action: 'create', credits: 5 } });
-      expect(recordOf('hero@vase')?.purchases[0]?.jobId).toBe('job-hero@vase');
-      expect((await place.run('status', 'campaign.yaml')).out).toContain('15 spent · 85 of 100 left');
-    });
+  test('a forgotten step is planned as new; ids and credits stay', async () => {
+    start();
+    const { err } = await place.run('forget', 'campaign.yaml', 'hero@vase');
+    expect(err).toContain('1 job of 5 credits; the budget still counts them. A redo of this step costs 5 credits');
+    expect(await plan()).toMatchObject({ 'hero@vase': { action: 'create', credits: 5 } });
+    expect(recordOf('hero@vase')?.purchases[0]?.jobId).toBe('job-hero@vase');
+    expect((await place.run('status', 'campaign.yaml')).out).toContain('15 spent · 85 of 100 left');
   });
 
-  describe('move', () => {
+  test('moves purchases with their ids when key and input changed at once', async () => {
     const renamed = before.replace('[lamp, vase]', '[lantern, vase]').replace('key: lamp', 'key: lantern');
-
-    test('moves purchases with their ids when key and input changed at once', async () => {
-      start();
-      place.write('campaign.yaml', renamed);
-      expect(await actions()).toMatchObject({ 'hero@lantern': 'create', 'hero@lamp': 'orphan' });
-      const { err } = await expectExit(0, place.run('move', 'campaign.yaml', 'hero@lamp', 'hero@lantern'));
-      expect(err).toContain('so the next apply would redo it for 5 credits');
-      expect(recordOf('hero@lamp')).toBeUndefined();
-      expect(recordOf('hero@lantern')?.purchases[0]?.jobId).toBe('job-hero@lamp');
-      expect(await actions()).toEqual({ 'hero@lantern': 'redo', 'hero@vase': 'keep', cover: 'redo' });
-      await place.run('accept', 'campaign.yaml', 'hero@lantern');
-      expect(await actions()).toEqual({ 'hero@lantern': 'move', 'hero@vase': 'keep', cover: 'keep' });
-    });
+    start();
+    place.write('campaign.yaml', renamed);
+    expect(await actions()).toMatchObject({ 'hero@lantern': 'create', 'hero@lamp': 'orphan' });
+    const { err } = await expectExit(0, place.run('move', 'campaign.yaml', 'hero@lamp', 'hero@lantern'));
+    expect(err).toContain('so the next apply would redo it for 5 credits');
+    expect(recordOf('hero@lamp')).toBeUndefined();
+    expect(recordOf('hero@lantern')?.purchases[0]?.jobId).toBe('job-hero@lamp');
+    expect(await actions()).toEqual({ 'hero@lantern': 'redo', 'hero@vase': 'keep', cover: 'redo' });
+    await place.run('accept', 'campaign.yaml', 'hero@lantern');
+    expect(await actions()).toEqual({ 'hero@lantern': 'move', 'hero@vase': 'keep', cover: 'keep' });
   });
 
-  describe('adopt of one job, offline', () => {
+  test('adopt --job --offline gives a job to an unpurchased step, and resolve gives it its charge', async () => {
     const into = (address: string, job: string, ...more: string[]) =>
       place.run('adopt', 'campaign.yaml', address, '--job', job, ...more, '--offline');
-
-    test('an unpurchased step gets the job, and later its charge', async () => {
-      start({ 'hero@lamp': 'not bought' });
-      const { err } = await expectExit(0, into('hero@lamp', 'paid-1'));
-      expect(err).toContain('charge unknown');
-      expect(await actions()).toMatchObject({ 'hero@lamp': 'attach' });
-      const charge = ['--job', 'paid-1', '--credits', '4'];
-      const { err: charged } = await place.run('resolve', 'campaign.yaml', 'hero@lamp', ...charge);
-      expect(charged).toContain('was charged 4 credits');
-      expect(recordOf('hero@lamp')?.purchases[0]).toMatchObject({ state: 'running', jobId: 'paid-1', credits: 4 });
-      expect(await into('hero@lamp', 'paid-1', '--credits', '9')).toMatchObject({ code: 64 });
-    });
+    start({ 'hero@lamp': 'not bought' });
+    const { err } = await expectExit(0, into('hero@lamp', 'paid-1'));
+    expect(err).toContain('charge unknown');
+    expect(await actions()).toMatchObject({ 'hero@lamp': 'attach' });
+    const charge = ['--job', 'paid-1', '--credits', '4'];
+    const { err: charged } = await place.run('resolve', 'campaign.yaml', 'hero@lamp', ...charge);
+    expect(charged).toContain('was charged 4 credits');
+    expect(recordOf('hero@lamp')?.purchases[0]).toMatchObject({ state: 'running', jobId: 'paid-1', credits: 4 });
+    expect(await into('hero@lamp', 'paid-1', '--credits', '9')).toMatchObject({ code: 64 });
   });
 
   describe('all of them', () => {
@@ -238,20 +228,18 @@ tasks:
     });
   });
 
-  describe('unlock', () => {
-    test('needs the id that the refusal shows', async () => {
-      const trial = await makeTrial(manifest);
-      mkdirSync(trial.path('.mediabatch'));
-      writeFileSync(trial.path('.mediabatch/campaign.lock.jsonl.guard'), guardElsewhere);
-      const held = await trial.apply(['--lock-timeout', '0']);
-      expect(held.code).toBe(75);
-      expect(held.err).toContain('unlock campaign.yaml --id f00df00df00df00d');
-      expect((await trial.run(['unlock', 'campaign.yaml', '--id', 'beefbeefbeefbeef'])).code).toBe(64);
-      const unlocked = await trial.run(['unlock', 'campaign.yaml', '--id', 'f00df00df00df00d', '--json']);
-      expect(unlocked.code).toBe(0);
-      expect(JSON.parse(unlocked.out)).toMatchObject({ mediabatch: 'unlocked', run: 'f00df00df00df00d' });
-      expect((await trial.apply()).code).toBe(0);
-    });
+  test('unlock needs the id that the refusal shows', async () => {
+    const trial = await makeTrial(manifest);
+    mkdirSync(trial.path('.mediabatch'));
+    writeFileSync(trial.path('.mediabatch/campaign.lock.jsonl.guard'), guardElsewhere);
+    const held = await trial.apply(['--lock-timeout', '0']);
+    expect(held.code).toBe(75);
+    expect(held.err).toContain('unlock campaign.yaml --id f00df00df00df00d');
+    expect((await trial.run(['unlock', 'campaign.yaml', '--id', 'beefbeefbeefbeef'])).code).toBe(64);
+    const unlocked = await trial.run(['unlock', 'campaign.yaml', '--id', 'f00df00df00df00d', '--json']);
+    expect(unlocked.code).toBe(0);
+    expect(JSON.parse(unlocked.out)).toMatchObject({ mediabatch: 'unlocked', run: 'f00df00df00df00d' });
+    expect((await trial.apply()).code).toBe(0);
   });
 });
 
@@ -346,13 +334,10 @@ tasks:
     });
   });
 
-  describe('adopt of one job', () => {
+  test('adopt of one job queries the service for the job and its charge', async () => {
     const status = (data: object): Scripted => [200, { success: true, data }];
-
-    test('queries the service for the job and its charge', async () => {
-      await serve({ ...lists([video], []), 'GET /video/status/v1': status({ id: 'v1', status: 'COMPLETED' }) });
-      await expectExit(0, place.run('adopt', 'campaign.yaml', 'shot', '--job', 'v1'));
-      expect(lockSteps()).toEqual({ shot: [{ jobId: 'v1', credits: 16 }] });
-    });
+    await serve({ ...lists([video], []), 'GET /video/status/v1': status({ id: 'v1', status: 'COMPLETED' }) });
+    await expectExit(0, place.run('adopt', 'campaign.yaml', 'shot', '--job', 'v1'));
+    expect(lockSteps()).toEqual({ shot: [{ jobId: 'v1', credits: 16 }] });
   });
 });

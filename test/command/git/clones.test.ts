@@ -225,8 +225,9 @@ describe.each(services)('two clones that share no lock, and a service $service',
 
 const histories = Number(process.env.MEDIABATCH_HISTORIES ?? 12);
 
-describe('clones that share no lock, at random, within a day', () => {
-  test.each(Array.from({ length: histories }, (_, index) => index + 1))('history %i', async (seed) => {
+test.each(Array.from({ length: histories }, (_, index) => index + 1))(
+  'clones that share no lock, at random, within a day: history %i',
+  async (seed) => {
     const random = seeded(seed);
     const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
     const { studio, copies } = await makeCopies(pick([2, 2, 3]), random() < 0.5);
@@ -249,8 +250,8 @@ describe('clones that share no lock, at random, within a day', () => {
     } catch (error) {
       throw new Error(`${told.join('; ')}: ${(error as Error).message}`, { cause: error });
     }
-  });
-});
+  },
+);
 
 /** More of them: `MEDIABATCH_HISTORIES=1000`; one of them: `MEDIABATCH_HISTORY=17`. */
 const count = Number(process.env.MEDIABATCH_HISTORIES ?? 24);

@@ -191,14 +191,15 @@ describe.each(['image', 'video'])('an answer lost on a machine whose clock is wr
   );
 });
 
-describe('a clock that jumps within a run', () => {
-  test.each([
-    { because: 'the machine slept for a day', passed: 25, set: 0 },
-    { because: 'it slept for a day, and its clock is ahead since', passed: 25, set: 30 },
-    { because: 'it was suspended for a day, and its clock stood still', passed: 25, set: -25 },
-    { because: 'its clock was set forward', passed: 0, set: 26 },
-    { because: 'its clock was set back', passed: 0, set: -26 },
-  ])('$because, between a lost answer and the next try: paid once', async ({ passed, set }) => {
+test.each([
+  { because: 'the machine slept for a day', passed: 25, set: 0 },
+  { because: 'it slept for a day, and its clock is ahead since', passed: 25, set: 30 },
+  { because: 'it was suspended for a day, and its clock stood still', passed: 25, set: -25 },
+  { because: 'its clock was set forward', passed: 0, set: 26 },
+  { because: 'its clock was set back', passed: 0, set: -26 },
+])(
+  'a clock that jumps within a run: $because, between a lost answer and the next try: paid once',
+  async ({ passed, set }) => {
     const { studio, copy, subject, booked } = await makeCampaign('image');
     const { time, service } = studio;
     service.onBooked = () => {
@@ -216,8 +217,8 @@ describe('a clock that jumps within a run', () => {
       expect(decided.code, decided.err).toBe(0);
     }
     await expectSettled(copy, service, booked(1));
-  });
-});
+  },
+);
 
 test('a cached response of yesterday does not set the clock', async () => {
   const { studio, copy, subject } = await makeCampaign('image', { film: { kind: 'video', says: 'a lamp' } });

@@ -110,8 +110,9 @@ describe('a person’s decision about one create says nothing about another that
   });
 });
 
-describe('an answer to one create says nothing about another that a merge brings', () => {
-  test.each(orders)('an image whose key went out on two days; $first first, into $into', async (order) => {
+test.each(orders)(
+  'an answer to one create says nothing about another that a merge brings: an image whose key went out on two days; $first first, into $into',
+  async (order) => {
     const { studio, copy, subject } = await makeBranches('image');
     const { service, time } = studio;
     const later = (act: () => Promise<unknown>, isSecond: boolean) => async () => {
@@ -134,29 +135,27 @@ describe('an answer to one create says nothing about another that a merge brings
     expect(service.idsOf(subject), err).toHaveLength(2);
     const after = await copy.credits();
     expect(after.spent + after.held).toBe(6);
-  });
-});
+  },
+);
 
-describe('a decision stays', () => {
-  test.each(['main', 'old'])('when the state from before it is merged (into %s)', async (into) => {
-    const { studio, copy, subject, booked } = await makeBranches('influencer');
-    const { service } = studio;
-    copy.git('checkout', '--quiet', 'main');
-    expect(await copy.applyUnanswered(subject)).toBe(true);
-    copy.commit('lost');
-    copy.git('branch', 'old');
-    const decided = await copy.resolve('hero', '--job', service.idsOf(subject)[0] ?? '', '--credits', '8');
-    expect(decided.code, decided.err).toBe(0);
-    copy.commit('decided');
-    copy.git('checkout', '--quiet', 'old');
-    copy.tasks({ hero: { kind: 'influencer', says: 'a lamp' }, other: { kind: 'image', says: 'a rug' } });
-    await copy.apply();
-    copy.commit('something else');
-    copy.git('checkout', '--quiet', into);
-    copy.merge(into === 'main' ? 'old' : 'main');
-    copy.tasks({ hero: { kind: 'influencer', says: 'a lamp' }, other: { kind: 'image', says: 'a rug' } });
-    await expectSettled(copy, service, { ...booked(1), 'image a rug': 1 });
-  });
+test.each(['main', 'old'])('a decision stays when the state from before it is merged (into %s)', async (into) => {
+  const { studio, copy, subject, booked } = await makeBranches('influencer');
+  const { service } = studio;
+  copy.git('checkout', '--quiet', 'main');
+  expect(await copy.applyUnanswered(subject)).toBe(true);
+  copy.commit('lost');
+  copy.git('branch', 'old');
+  const decided = await copy.resolve('hero', '--job', service.idsOf(subject)[0] ?? '', '--credits', '8');
+  expect(decided.code, decided.err).toBe(0);
+  copy.commit('decided');
+  copy.git('checkout', '--quiet', 'old');
+  copy.tasks({ hero: { kind: 'influencer', says: 'a lamp' }, other: { kind: 'image', says: 'a rug' } });
+  await copy.apply();
+  copy.commit('something else');
+  copy.git('checkout', '--quiet', into);
+  copy.merge(into === 'main' ? 'old' : 'main');
+  copy.tasks({ hero: { kind: 'influencer', says: 'a lamp' }, other: { kind: 'image', says: 'a rug' } });
+  await expectSettled(copy, service, { ...booked(1), 'image a rug': 1 });
 });
 
 test.each(orders)('two creates of one step are decided each by itself; $first first, into $into', async (order) => {
@@ -359,11 +358,12 @@ describe('a service that numbers the jobs of each kind by themselves', () => {
   });
 });
 
-describe('a lost job whose list does not say what it cost', () => {
-  test.each([
-    ['0', 0],
-    ['nothing', undefined],
-  ])('it says %s: what was held for it stays counted', async (_, listed) => {
+test.each([
+  ['0', 0],
+  ['nothing', undefined],
+])(
+  'a lost job whose list does not say what it cost: it says %s: what was held for it stays counted',
+  async (_, listed) => {
     const studio = await makeStudio();
     const { service } = studio;
     const copy = studio.copy();
@@ -380,8 +380,8 @@ describe('a lost job whose list does not say what it cost', () => {
     copy.tasks({ first: video('first words'), hero: video('a lamp'), other: video('a rug') });
     const { err } = await copy.apply();
     expect(booked(studio), err).toBeLessThanOrEqual(25);
-  });
-});
+  },
+);
 
 test('a job answers one create: its id is not taken for a second one that was lost', async () => {
   const studio = await makeStudio();

@@ -105,8 +105,9 @@ async function resolveAt(addresses: string[], copy: Campaign['copy'], args: stri
   return ran;
 }
 
-describe('a lost answer that nobody can be asked for, and then', () => {
-  test.each(changes)('$change', async ({ tasks, buys, with: given = [], address = 'hero' }) => {
+test.each(changes)(
+  'a lost answer that nobody can be asked for, and then: $change',
+  async ({ tasks, buys, with: given = [], address = 'hero' }) => {
     const { studio, copy, subject, booked } = await loseAnswer('influencer', 'power');
     const { service } = studio;
     copy.tasks(tasks('influencer'));
@@ -116,8 +117,8 @@ describe('a lost answer that nobody can be asked for, and then', () => {
     const job = ['--job', service.idsOf(subject)[0] ?? '', '--credits', '8'];
     await expectExit(0, resolveAt([address, 'hero'], copy, job));
     await expectSettled(copy, service, { ...booked(1), ...counts('influencer', buys) });
-  });
-});
+  },
+);
 
 describe('a row of data', () => {
   const rows = (...names: string[]) => ({ foreach: names.map((name) => ({ name })), key: '{{row.name}}' });

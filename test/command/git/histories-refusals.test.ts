@@ -207,21 +207,19 @@ async function killWhenBooked(copy: Copy, studio: Awaited<ReturnType<typeof make
   expect(child.signalCode).toBe('SIGKILL');
 }
 
-describe('the process killed when its create was booked', () => {
-  test('on one branch, a refusal on the other', async () => {
-    const { studio, copy, subject, booked } = await makeBranches('image');
-    const { service } = studio;
-    service.refusesBeforeReplay = true;
-    service.replaysRefusals = false;
-    await killWhenBooked(copy, studio, subject);
-    copy.commit('killed');
-    copy.git('checkout', '--quiet', 'theirs');
-    service.fate = () => 402;
-    await copy.apply();
-    service.fate = () => 'book';
-    copy.commit('refused');
-    copy.merge('ours');
-    await expectOpen(copy, service, 3);
-    await expectSettled(copy, service, booked(1));
-  });
+test('the process killed when its create was booked on one branch, a refusal on the other', async () => {
+  const { studio, copy, subject, booked } = await makeBranches('image');
+  const { service } = studio;
+  service.refusesBeforeReplay = true;
+  service.replaysRefusals = false;
+  await killWhenBooked(copy, studio, subject);
+  copy.commit('killed');
+  copy.git('checkout', '--quiet', 'theirs');
+  service.fate = () => 402;
+  await copy.apply();
+  service.fate = () => 'book';
+  copy.commit('refused');
+  copy.merge('ours');
+  await expectOpen(copy, service, 3);
+  await expectSettled(copy, service, booked(1));
 });

@@ -176,34 +176,32 @@ tasks:
     });
   });
 
-  describe('the state of the sandbox', () => {
-    test.each(['ledger.jsonl', 'sandbox.pid', 'files'])(
-      'is not gone on with when a link or a pipe is in it: %s',
-      async (name) => {
-        const folder = makeFolder();
-        writeFileSync(
-          join(folder, 'campaign.yaml'),
-          manifest.replace(/ {2}hero.*\n {2}logo.*/, '  pic: { kind: image, with: { prompt: x } }'),
-        );
-        const data = join(folder, '.mediabatch/sandbox');
-        mkdirSync(data, { recursive: true });
-        const precious = join(makeFolder(), 'precious');
-        mkdirSync(precious);
-        const go = () => command(['apply', 'campaign.yaml', '--sandbox', '--yes'], { cwd: folder });
-        for (const make of [
-          (path: string) => symlinkSync(precious, path),
-          ...(process.platform !== 'win32' ? [makePipe] : []),
-        ]) {
-          make(join(data, name));
-          const { code, err } = await go();
-          expect([code, err.includes('the embedded sandbox cannot start')], err).toEqual([73, true]);
-          rmSync(join(data, name));
-        }
-        expect(readdirSync(precious)).toEqual([]);
-        expect((await go()).code).toBe(0);
-      },
-    );
-  });
+  test.each(['ledger.jsonl', 'sandbox.pid', 'files'])(
+    'the state of the sandbox is not gone on with when a link or a pipe is in it: %s',
+    async (name) => {
+      const folder = makeFolder();
+      writeFileSync(
+        join(folder, 'campaign.yaml'),
+        manifest.replace(/ {2}hero.*\n {2}logo.*/, '  pic: { kind: image, with: { prompt: x } }'),
+      );
+      const data = join(folder, '.mediabatch/sandbox');
+      mkdirSync(data, { recursive: true });
+      const precious = join(makeFolder(), 'precious');
+      mkdirSync(precious);
+      const go = () => command(['apply', 'campaign.yaml', '--sandbox', '--yes'], { cwd: folder });
+      for (const make of [
+        (path: string) => symlinkSync(precious, path),
+        ...(process.platform !== 'win32' ? [makePipe] : []),
+      ]) {
+        make(join(data, name));
+        const { code, err } = await go();
+        expect([code, err.includes('the embedded sandbox cannot start')], err).toEqual([73, true]);
+        rmSync(join(data, name));
+      }
+      expect(readdirSync(precious)).toEqual([]);
+      expect((await go()).code).toBe(0);
+    },
+  );
 });
 
 describe('odd disk', () => {

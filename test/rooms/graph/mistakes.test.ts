@@ -79,11 +79,7 @@ describe('mistakes', () => {
       data: { 'products.csv': products },
       found: ['MB1008 7:10'],
     },
-    [
-      'a key that is a number',
-      tasks('  a: { kind: image, foreach: [{ sku: A }], key: 5, with: { prompt: x } }'),
-      'MB1103 4:49',
-    ],
+    ['a numeric key', tasks('  a: { kind: image, foreach: [{ sku: A }], key: 5, with: { prompt: x } }'), 'MB1103 4:49'],
     [
       'need of an unknown task',
       tasks('  hero: { kind: image, with: { prompt: x }, needs: [heroo] }'),

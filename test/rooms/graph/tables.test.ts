@@ -56,17 +56,14 @@ describe('a table', () => {
   });
 });
 
-describe('values of an axis that are maps', () => {
+it('values of an axis that are maps have an id, which is the value', () => {
   const task = ['matrix: { locale: [{ id: en, cta: Now }, { id: de, cta: Jetzt }], exclude: [{ locale: en }] }'];
-
-  it('have an id, which is the value', () => {
-    const text = campaign(
-      both,
-      ...task,
-      'with: { prompt: "{{matrix.locale.cta}} {{matrix.locale}}{{#if (eq matrix.locale \'de\')}}!{{/if}}" }',
-    );
-    expect(steps(text, { data })).toMatchObject([{ address: 'hero@de', request: { prompt: 'Jetzt de!' } }]);
-  });
+  const text = campaign(
+    both,
+    ...task,
+    'with: { prompt: "{{matrix.locale.cta}} {{matrix.locale}}{{#if (eq matrix.locale \'de\')}}!{{/if}}" }',
+  );
+  expect(steps(text, { data })).toMatchObject([{ address: 'hero@de', request: { prompt: 'Jetzt de!' } }]);
 });
 
 const book: Workbook = {

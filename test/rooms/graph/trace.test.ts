@@ -54,11 +54,7 @@ describe('what made a value of a request another one', () => {
     ['a row', rows('Aurora Lamp', 'Boreal Lamp'), { prompt: 'data name products.csv:2' }],
     ['a row after one of two lines', rows('Fjord', 'Glen'), { prompt: 'data name products.csv:3' }, 'hero@chair,1:1'],
     ['a variable', changed('style: warm', 'style: cold'), { prompt: 'variable vars.style campaign.yaml:3' }],
-    [
-      'a variable from outside',
-      [campaign, { vars: { style: 'cold' } }],
-      { prompt: 'variable vars.style campaign.yaml:3' },
-    ],
+    ['a given variable', [campaign, { vars: { style: 'cold' } }], { prompt: 'variable vars.style campaign.yaml:3' }],
     [
       'a default',
       changed('resolution: 1k', 'resolution: 2k'),

@@ -298,12 +298,9 @@ describe('decisions', () => {
   });
 });
 
-describe('a verdict', () => {
+it('a verdict counts for the job that was looked at, and for no other of the same request', () => {
   const decisions: Decisions = { verdicts: [{ fingerprint: '1:aa', job: 'a', is: 'picked', revision: 1 }] };
-
-  it('counts for the job that was looked at, and for no other of the same request', () => {
-    expect(verdictIn(decisions, { fingerprint: '1:aa', jobId: 'a' })?.is).toBe('picked');
-    expect(verdictIn(decisions, { fingerprint: '1:aa', jobId: 'b' })).toBeUndefined();
-    expect(verdictIn(decisions, { fingerprint: '1:bb', jobId: 'a' })).toBeUndefined();
-  });
+  expect(verdictIn(decisions, { fingerprint: '1:aa', jobId: 'a' })?.is).toBe('picked');
+  expect(verdictIn(decisions, { fingerprint: '1:aa', jobId: 'b' })).toBeUndefined();
+  expect(verdictIn(decisions, { fingerprint: '1:bb', jobId: 'a' })).toBeUndefined();
 });

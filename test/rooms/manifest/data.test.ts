@@ -13,12 +13,7 @@ describe('data', () => {
       data: { 'products.csv': { problem: 'outside' } },
       found: ['MB1303 6:14'],
     },
-    [
-      'no data file at all',
-      productTask('    with: { prompt: x }').replace('products.csv', 'products.ods'),
-      'MB1103 6:14',
-      '.csv',
-    ],
+    ['no data', productTask('    with: { prompt: x }').replace('products.csv', 'products.ods'), 'MB1103 6:14', '.csv'],
     ofProducts(
       'a row with too many values',
       '.csv',

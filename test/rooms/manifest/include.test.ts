@@ -156,12 +156,7 @@ it('places lead into the file that says what counts', () => {
 
 describe('include mistakes', () => {
   testShapeMistakes([
-    [
-      'one path that is no list',
-      'version: 1\nname: x\ninclude: a.yaml\n',
-      'MB1103 3:10',
-      'include: [shared/brand.yaml]',
-    ],
+    ['one path, no list', 'version: 1\nname: x\ninclude: a.yaml\n', 'MB1103 3:10', 'include: [shared/brand.yaml]'],
     ['an entry that is no path', including('5'), 'MB1103 3:11', 'the path of a yaml file'],
     ['a template', including('"{{vars.x}}.yaml"'), 'MB1202 3:11', 'cannot be a template'],
     ...[

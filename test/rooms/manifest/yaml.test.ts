@@ -49,11 +49,7 @@ describe('yaml', () => {
       'MB1003 6:21',
       'this quote is not closed',
     ],
-    [
-      'a missing quote above other quotes',
-      image('prompt: "a', 'model: "alpha-2"').replaceAll('\n', '\r\n'),
-      'MB1003 7:15',
-    ],
+    ['a missing quote above others', image('prompt: "a', 'model: "alpha-2"').replaceAll('\n', '\r\n'), 'MB1003 7:15'],
     ['a missing single quote', image("prompt: 'it''s", 'model: x'), 'MB1003 7:15', "with '"],
     [
       'a missing brace',

@@ -362,15 +362,8 @@ describe('import job', () => {
       [
         'that another address has',
         lockOf({ b: [saved(earlier(a), { jobId: 'job-7' })] }),
-<<<<<<< HEAD
-        {
-          text: 'cannot adopt job job-7: the job is recorded as the purchase of b',
-          hint: way('to move the job', call('move', 'b', 'a')),
-        },
-=======
-        'cannot have job job-7: the job is recorded as the purchase of b',
+        'cannot adopt job job-7: the job is recorded as the purchase of b',
         way('to move the job', call('move', 'b', 'a')),
->>>>>>> 711f91a5 (plan, manifest, lock: rows of tables say only what differs, and shared answers have a name, because most rows broke over several lines)
       ],
       ['to a step that is pinned to another input', holding({ pin }), ...heldBack],
       ['to a step whose output was accepted', holding({ accepted }), ...heldBack],

@@ -114,7 +114,7 @@ describe('what people decided about a step', () => {
   });
 });
 
-describe('a step that uses one that is held', () => {
+test('a step that uses one that is held refers to what was really bought, and so do those that use it', () => {
   const file = { path: 'mask.png', sha256: 'ab', bytes: 2 };
   const used = graphOfSteps([
     song('a'),
@@ -125,25 +125,22 @@ describe('a step that uses one that is held', () => {
   ]);
   const lock = pinned([saved(was)]);
   const { steps } = situate(used, lock).graph;
-
-  test('refers to what was really bought, and so do those that use it', () => {
-    const film = { audio: { $ref: was.fingerprint, field: 'url' }, prompt: 'go' };
-    const last = { video: { $ref: fingerprintStep({ kind: 'video', paidRequest: film }), field: 'url' } };
-    expect(
-      steps.slice(1, 3).map(({ request, paidRequest, fingerprint }) => ({ request, paidRequest, fingerprint })),
-    ).toEqual([
-      {
-        request: { audio: urlOf('a'), prompt: 'go' },
-        paidRequest: film,
-        fingerprint: fingerprintStep({ kind: 'video', paidRequest: film }),
-      },
-      {
-        request: { video: urlOf('film') },
-        paidRequest: last,
-        fingerprint: fingerprintStep({ kind: 'video', paidRequest: last }),
-      },
-    ]);
-  });
+  const film = { audio: { $ref: was.fingerprint, field: 'url' }, prompt: 'go' };
+  const last = { video: { $ref: fingerprintStep({ kind: 'video', paidRequest: film }), field: 'url' } };
+  expect(
+    steps.slice(1, 3).map(({ request, paidRequest, fingerprint }) => ({ request, paidRequest, fingerprint })),
+  ).toEqual([
+    {
+      request: { audio: urlOf('a'), prompt: 'go' },
+      paidRequest: film,
+      fingerprint: fingerprintStep({ kind: 'video', paidRequest: film }),
+    },
+    {
+      request: { video: urlOf('film') },
+      paidRequest: last,
+      fingerprint: fingerprintStep({ kind: 'video', paidRequest: last }),
+    },
+  ]);
 });
 
 describe('decided reason', () => {

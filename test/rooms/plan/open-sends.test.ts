@@ -32,7 +32,7 @@ const listed: Partial<OpenSend> = { state: 'unresolved', since, fence: 'job-9' }
 const replayed =
   'the answer to the create request was lost; the same key is sent again, so the request is charged once';
 const tooLate =
-  'the answer to the create request was lost more than 23 hours ago, and the service no longer replays the request';
+  'the answer to the create request was lost more than 23 hours ago, and the service no longer replays the answer';
 const searched =
   "the answer to the create request was lost; the service's list is searched first, so the request is charged once";
 
@@ -87,7 +87,7 @@ describe('an open send is a row of every plan, whatever became of its step', () 
     [
       'one that a person has to decide about',
       { a: [create(old, { since: new Date(now - 86_400_000).toISOString() })] },
-      [of('a', open, `of an earlier input: ${tooLate}`, 'unresolved')],
+      [of('a', open, `create request of an earlier input: ${tooLate}`, 'unresolved')],
     ],
   ])('%s', (_name, records, expected) => {
     expect(told(asksOf(lockOf(records)))).toEqual(expected);

@@ -75,6 +75,8 @@ describe('planText', () => {
     expect(show(manyRows(1000), { all: true }).match(/^\+ hero@\d+ +image +5 {2}not bought yet$/gm)).toHaveLength(1000);
   });
 
+  const pick = (task: string, steps: number, carried: number) => ({ task, steps, carried });
+
   test.each<[string, Parameters<typeof plan>[1], string]>([
     ['known', { knownPrices: 12_000 }, 'to spend      12\u202f000 credits'],
     [
@@ -93,41 +95,25 @@ describe('planText', () => {
       { lastBalance: { credits: 3, at: '2026-11-25T09:12:30.000Z' } },
       'account       likely 2 too few in the account, which had 3 at 2026-11-25 09:12 UTC\n',
     ],
-    [
-      'no more than the account had',
-      { lastBalance: { credits: 5, at: '2026-11-25T09:12:30.000Z' } },
-      'already paid  0\n',
-    ],
+    ['what the account had', { lastBalance: { credits: 5, at: '2026-11-25T09:12:30.000Z' } }, 'already paid  0\n'],
     [
       'nothing after the picks',
-      { fit: { carries: 'now', missing: 9, afterPicks: [{ task: 'hero', steps: 3, carried: 0 }] } },
+      { fit: { carries: 'now', missing: 9, afterPicks: [pick('hero', 3, 0)] } },
       'short         after the picks 9 credits are missing: the budget covers 0 of 3 steps of hero\n',
     ],
     [
       'a part after the picks',
       {
-        fit: {
-          carries: 'now',
-          missing: 12,
-          afterPicks: [
-            { task: 'hero', steps: 8, carried: 5 },
-            { task: 'film', steps: 2, carried: 0 },
-            { task: 'song', steps: 2, carried: 2 },
-          ],
-        },
+        fit: { carries: 'now', missing: 12, afterPicks: [pick('hero', 8, 5), pick('film', 2, 0), pick('song', 2, 2)] },
       },
       'after the picks 12 credits are missing: the budget covers 5 of 8 steps of hero, 0 of 2\n              steps of film\n',
     ],
     [
       'not even all that could be bought now',
-      { fit: { carries: 'part', missing: 9, afterPicks: [{ task: 'hero', steps: 3, carried: 1 }] } },
+      { fit: { carries: 'part', missing: 9, afterPicks: [pick('hero', 3, 1)] } },
       'short         after the picks 9 credits are missing: the budget covers 1 of 3 steps of hero',
     ],
-    [
-      'all after the picks',
-      { fit: { carries: 'all', missing: 0, afterPicks: [{ task: 'a', steps: 1, carried: 1 }] } },
-      '5 credits\n',
-    ],
+    ['all after the picks', { fit: { carries: 'all', missing: 0, afterPicks: [pick('a', 1, 1)] } }, '5 credits\n'],
   ])('foot: %s', (_name, totals, line) => {
     expect(planText(plan([row('a', 'create')], totals), { style: noColor, width: 100 })).toContain(line);
   });

@@ -159,13 +159,7 @@ test.each<[PostTarget[], string]>([
   [[{ accounts: [] }], '1 post to accounts that the request does not name, at once'],
   [[{ accounts: [] }, { accounts: ['b'] }], '2 posts to account b, accounts that the request does not name, at once'],
   [[{ accounts: ['b'], at: '2030-05-01' }], '1 post to account b, at 2030-05-01'],
-  [
-    [
-      { accounts: ['b'], at: '2030-05-01' },
-      { accounts: ['b'], at: '2030-05-01' },
-    ],
-    '2 posts to account b, at 2030-05-01',
-  ],
+  [Array.from({ length: 2 }, () => ({ accounts: ['b'], at: '2030-05-01' })), '2 posts to account b, at 2030-05-01'],
   [
     [
       { accounts: ['b'], at: '2030-05-01T09:00:00+02:00' },
