@@ -379,5 +379,5 @@ test('an account that expires before its post goes out is a warning', () => {
   const accounts = [2, 4].map((day, index) => ({ id: `acc_${index + 1}`, name: 'X', expiresAt: Date.parse(at(day)) }));
   const manifest = parse(text).manifest as Manifest;
   const found = checkPosts(steps(text), { accounts, manifest, now: Date.parse(at(1)) });
-  expect(found.map(({ message }) => message)).toEqual([`X (acc_1) expires ${at(2)}, before this post goes out`]);
+  expect(found.map(({ message }) => message)).toEqual([`X (acc_1) expires ${at(2)}, before this post is published`]);
 });
