@@ -237,7 +237,7 @@ export async function findLoss(
     ...(inGit === undefined ? [] : [`${inGit.name} has a version of the lock with ${countOf(inGit.jobs, 'job')}`]),
     ...(files.length === 0 ? [] : [`${exist} (${shortList(files, mostNamed)})`]),
   ];
-  const unknown = known.length === 0 ? '' : "; this machine's purchase journal does not contain these jobs";
+  const unknown = known.length === 0 ? '' : "; this machine's purchase journal does not contain the missing jobs";
   const restore: Advice =
     inGit === undefined ? ['restore the lock from a copy'] : [way('restore the lock', inGit.restore)];
   return {

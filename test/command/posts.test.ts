@@ -162,7 +162,10 @@ describe('a published post is never sent again', () => {
         write('campaign.yaml', manifest.replace('share:', 'tell:').replace('Hello', 'Hallo'));
         for (const key of ['a', 'b']) {
           const moved = await run(['move', 'campaign.yaml', `share@${key}`, `tell@${key}`]);
-          expect(moved, moved.err).toMatchObject({ code: 0, err: expect.stringContaining('the published post is not changed') });
+          expect(moved, moved.err).toMatchObject({
+            code: 0,
+            err: expect.stringContaining('the published post is not changed'),
+          });
         }
       },
     ],

@@ -333,7 +333,9 @@ tasks:
       // Forward again: the file at the path is of the other purchase, and nobody edited it.
       trial.write('campaign.yaml', words('a cat'));
       const forward = await trial.run(['plan', 'campaign.yaml'], { env: nowhere, ends: 0 });
-      expect(forward.out.replaceAll(/\s+/g, ' ')).toContain('the same request was bought before; its output is kept');
+      expect(forward.out.replaceAll(/\s+/g, ' ')).toContain(
+        'the same request was bought before; its output is restored',
+      );
       expect(
         JSON.parse((await trial.run(['cost', 'campaign.yaml', '--json'], { env: nowhere })).out).totals.superseded,
       ).toBeGreaterThan(0);

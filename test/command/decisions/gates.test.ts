@@ -305,7 +305,7 @@ tasks:
       // On another machine, whose purchase journal is empty.
       const elsewhere = { env: { XDG_STATE_HOME: trial.path('elsewhere') } };
       const adopted = await expectExit(0, trial.run(['adopt', 'campaign.yaml', '--yes'], elsewhere));
-      expect(adopted.err).toContain(`adopted say/1: its job is ${jobOf('say/1')}`);
+      expect(adopted.err).toContain(`adopted say/1: job ${jobOf('say/1')}`);
       // The pictures are in no list. A lock without them would count as complete.
       expect(adopted.err).toMatch(/not in the lock: nothing can be bought[\s\S]*2 outputs exist/);
       expect(adopted.err).toContain('by their ids: `adopt ADDRESS --job ID`');
