@@ -55,7 +55,9 @@ class Uploads {
     }
     if (!('problem' in fact)) return { file: { path, sha256: fact.sha256, bytes: fact.bytes } };
     const message = `${shorten(path)} cannot be uploaded: ${fact.problem}`;
-    const hint = fact.hint ?? 'paths are relative to the manifest that contains the path; check the name and its upper and lower case';
+    const hint =
+      fact.hint ??
+      'paths are relative to the manifest that contains the path; check the name and its upper and lower case';
     return { diagnostic: { code: 'MB1301', severity: 'error', message, hint, place: at.place } };
   }
 }
