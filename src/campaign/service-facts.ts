@@ -76,7 +76,10 @@ async function readKeptFacts({ paths, service }: OfService): Promise<ServiceFact
   return kept === undefined ? noServiceFacts : factsOf(kept, 'kept');
 }
 
-/** Uses the stored document of the simulated service. Without one, the sandbox's document only causes warnings. */
+/**
+ * Checks with the stored API document of the service that the sandbox simulates. If there is none, checks with the
+ * sandbox's own document, and differences are warnings.
+ */
 async function readSandboxFacts({ paths, rehearsed }: OpenCampaign): Promise<ServiceFacts> {
   const kept = await readKeptFacts({ paths, service: rehearsed });
   if (kept.document !== undefined) return { ...kept, createRoutes: {} };

@@ -57,7 +57,7 @@ async function readBelow(folder: string, path: string, maxBytes: number): Promis
     const way = relative(realFolder, real);
     // A link `data.csv -> .env` in another user's branch would put a secret into a prompt.
     if (way.split(sep).some((name) => name.startsWith('.')) || extname(real) !== extname(wanted)) {
-      return { problem: 'outside', detail: 'it is a hidden file, or a symbolic link to a file of another kind' };
+      return { problem: 'outside', detail: 'it is a hidden file, or a symbolic link to a file with another extension' };
     }
   } catch (error) {
     if (isErrno(error, 'ENOENT', 'ENOTDIR')) return { problem: 'missing' };

@@ -96,8 +96,8 @@ export class Drive {
   }
 
   /**
-   * Adds orders to the run, dependencies first. Drops an order that has not begun if its id is in `unwanted`, or if an
-   * earlier call added it and `orders` lacks it.
+   * Adds orders to the run; `orders` must list dependencies first. Of the orders that have not begun, drops those whose
+   * id is in `unwanted`, and those that an earlier call added and `orders` lacks.
    */
   takeIn(orders: readonly StepOrder[], unwanted: ReadonlySet<string> = new Set()): void {
     const given = new Map(orders.map((order) => [orderId(order), order]));

@@ -247,9 +247,10 @@ interface LostCreate {
 }
 
 /**
- * Decides the outcome of the lost create requests of a kind from two walks through the list. `lost`: all open create
- * requests of the kind. A listed job that fits two different requests is assigned to neither; identical requests
- * (takes) are interchangeable. `fields`: fields that the list repeats, most distinctive first. `known`: jobs on record.
+ * Decides the outcome of the lost create requests of one kind of job from two walks through the job list. A listed job
+ * that fits two different requests is assigned to neither; identical requests (takes) are interchangeable. `lost`: all
+ * create requests of this kind without a recorded answer. `fields`: request fields that the list also shows, most
+ * distinctive first. `known`: jobs on record.
  * Returns a verdict for each send ID.
  */
 export function decideLookUp<Job extends ListedRecord>(

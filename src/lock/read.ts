@@ -302,7 +302,7 @@ function lostEnd(source: Source, torn: { start: number; number: number }): Diagn
   return {
     code: 'MB2001',
     severity: 'error',
-    message: `${source.file}:${torn.number}: the end of the file is lost: the file was complete, and only a part of this line is left`,
+    message: `${source.file}:${torn.number}: the end of the file is missing: only a part of this line is left of a file that was once complete`,
     hint: wayBack(source.file, 'or restore it from a copy: missing steps would be bought, and posts published, again'),
     place: placeOf(source, { text: '', ...torn }),
   };

@@ -69,7 +69,7 @@ export class CommitTree {
     const read = await this.#read(link, mostLinkBytes);
     const target = 'bytes' in read ? normalize(join(dirname(path), Buffer.from(read.bytes).toString('utf8'))) : '';
     const found = isHidden(target) || extname(target) !== extname(path) ? undefined : this.#files.get(target);
-    const detail = 'a symbolic link leads out of its folder, to a hidden file or to a file of another kind';
+    const detail = 'a symbolic link leads out of its folder, to a hidden file or to a file with another extension';
     return found === undefined ? { problem: 'outside', detail } : this.#read(found, mostBytes);
   }
 

@@ -75,7 +75,7 @@ function explainAmbiguity(separators: readonly string[], of: { label: string; ta
   const file = `{ file: ${of.label}, separator: ${writeSeparator(separators.at(-1) ?? '')} }`;
   const example = of.table === undefined ? `foreach: ${file}` : `tables: { ${of.table}: ${file} }`;
   return {
-    message: `the columns of ${of.label} may be separated by ${names}: its first line holds both`,
+    message: `cannot tell which of ${names} separates the columns of ${of.label}: its first line contains both`,
     hint: `name the separator, as in ${example}; or put column names that contain one in double quotes`,
   };
 }

@@ -112,7 +112,7 @@ function describer(graph: Graph): (address: string, record: StepRecord, purchase
 export const costDimensions = ['task', 'kind', 'model', 'tag'] as const;
 export type CostDimension = (typeof costDimensions)[number];
 
-/** Credits by use. `heldUnknown`: number of possible charges of unknown price. */
+/** Sums of credits, one for each use. `heldUnknown`: number (not credits) of possible charges of unknown price. */
 export type CostSums = { [went in Whereabouts]: number } & { spent: number; heldUnknown: number };
 
 export interface CostRow {

@@ -55,7 +55,7 @@ describe('data', () => {
       '.csv',
       '\nsku;name,x\nA;b,c\n',
       'MB1302 products.csv:2:1',
-      'may be separated by `,` or `;`',
+      'cannot tell which of `,` or `;`',
       'foreach: { file: products.csv, separator: ";" }',
     ),
     {
