@@ -92,7 +92,7 @@ describe.runIf(hasTerminals)('an approved plan (python3)', () => {
     empty();
     rmSync(join(approvals, '..', 'purchases'), { recursive: true });
     const again = await expectExit(5, apply());
-    expect(again.err).toMatch(/what Ada approved at .* is done/);
+    expect(again.err).toMatch(/the plan that Ada approved at .* was already applied/);
     expect(kinds(trial)).toEqual(['image', 'image', 'post']);
   });
 

@@ -100,7 +100,7 @@ describe('a lock of another service', () => {
     }
     expect(campaign.lock()).toBe(elsewhere + line);
     const planned = await campaign.run(service, 'plan', 'campaign.yaml');
-    expect(planned.err.includes('delete this lock')).toBe(name === 'nothing but refusals');
+    expect(planned.err.includes('delete the lock')).toBe(name === 'nothing but refusals');
     expect(service.ledger()).toEqual([]);
     expect((await campaign.run(service, 'status', 'campaign.yaml')).code).toBe(0);
     const doctor = await campaign.run(service, 'doctor');

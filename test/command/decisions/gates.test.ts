@@ -308,7 +308,7 @@ tasks:
       expect(adopted.err).toContain(`adopted say/1: job ${jobOf('say/1')}`);
       // The pictures are in no list. A lock without them would count as complete.
       expect(adopted.err).toMatch(/not in the lock: nothing can be bought[\s\S]*2 outputs exist/);
-      expect(adopted.err).toContain('by their ids: `adopt ADDRESS --job ID`');
+      expect(adopted.err).toContain('record unlisted jobs by id: `adopt ADDRESS --job ID`');
       expect(adopted.err).not.toContain('mediabatch adopt');
       expect(adopted.err).toMatch(/^2 steps recorded in the purchase journal of this machine; 0 credits$/m);
       expect(existsSync(trial.path('campaign.lock.jsonl'))).toBe(false);
