@@ -73,7 +73,7 @@ test.concurrent('a saved plan with `retry:` goes on there after its first job fa
   const saved = await place.run(['plan', 'campaign.yaml', '--out', 'again.plan.json'], { env });
   it(saved.code, saved.err).toBe(0);
   const here = place.start(['apply', 'again.plan.json', '--yes', '-v'], { env: { ...env, MEDIABATCH_ENGINE: '' } });
-  await until('its first job failed', () => here.err().includes('it is bought again'));
+  await until('its first job failed', () => here.err().includes('another job is bought'));
   here.signal('SIGKILL');
   await here.ended;
   place.worker([], { env });
