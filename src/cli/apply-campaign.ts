@@ -229,8 +229,8 @@ function printResult(run: Parameters<typeof nextOfRun>[0] & Applied, view: RunVi
   if (end === undefined) {
     throw new CampaignError({
       code: 'MB3501',
-      message: 'the run was stopped at once: its open requests are on record',
-      hint: 'run again to collect its jobs',
+      message: 'the run was stopped immediately: its unanswered requests are on record',
+      hint: 'apply again to collect the jobs of the run',
     });
   }
   terminal.out(resultText({ plan: carriedOut, outcomes, view, end, next: nextOfRun(run, view) }));
@@ -267,7 +267,7 @@ async function agreeToPosts(plan: Plan, consent: PostConsent, round: Round): Pro
   if (consent !== 'asked' && !asksPairs) return consent === 'given' ? allowPosts(plan) : plan;
   // Publishing cannot be undone, so it is asked about separately, whatever it costs.
   const posts = postsText(postsOf(plan.rows, 'published'), systemClock.now());
-  const question = [strong('Publish'), ` ${posts}? This cannot be taken back.`];
+  const question = [strong('Publish'), ` ${posts}? This cannot be undone.`];
   const answer = consent === 'asked' ? await askPerson(question, { yes: false, terminal }) : 'yes';
   if (answer === 'interrupted') return answer;
   const settled = answer === 'yes' ? plan : withholdPosts(plan);
@@ -335,21 +335,21 @@ function refuseWithoutConsent(made: Plan, plan: Plan, misspelt: string | undefin
   const isMisspelt = misspelt !== undefined && options.yes === true;
   const why =
     consent.flags === 'ignored'
-      ? `${consent.because}, and --yes does not count: a user must approve`
+      ? `${consent.because}, and --yes is ignored: a user must approve`
       : isMisspelt
-        ? `--yes does not cover a field that is most likely misspelt: ${misspelt}`
+        ? `--yes does not approve a field that is probably misspelt: ${misspelt}`
         : 'no interactive terminal for the approval, and no --yes';
   const over = approved?.is === 'not' && approved.why !== undefined ? `; ${safeText(approved.why, 300)}` : '';
   const showing = showingCall(file, options, saved);
   const path = saved?.path ?? showing.words.at(-1) ?? '';
-  const flag = consent.flags === 'count' ? ['or have the payer approve beforehand, with --yes'] : [];
+  const flag = consent.flags === 'count' ? ['or add --yes if the payer has already approved'] : [];
   return new CampaignError({
     code: 'MB3007',
     message: `no approval for ${what}: ${why}${over}`,
     hint: [
       ...(saved === undefined ? [way('save the plan', showing)] : []),
       way('have the payer approve the plan in an interactive terminal of this user on this machine', approving(path)),
-      ...(misspelt === undefined ? flag : ['or correct the field']),
+      ...(misspelt === undefined ? flag : ['or correct the misspelt field']),
     ],
     next: nextOfPlan(made, { file, options: saved === undefined ? options : { ...options, out: path }, terminal }),
   });
@@ -361,7 +361,7 @@ async function askAboutPosts(plan: Plan, terminal: Terminal): Promise<ReadonlySe
     const { address, beside, post } = row;
     if (beside === undefined || post === undefined) continue;
     const known = safeText(beside.address, 200);
-    terminal.err(`${safeText(address, 200)} may be the published post ${known} under another name\n`);
+    terminal.err(`${safeText(address, 200)} may be the published post ${known} under a new name\n`);
     tell(terminal, sideBySide(row));
     const question = [strong('Publish'), ` ${postsText([post])}, in addition to ${known}? This cannot be undone.`];
     const answer = await askPerson(question, { yes: false, terminal });

@@ -93,7 +93,7 @@ export async function askPerson(
 
 export function askAboutMove({ lock, steps, baseUrl }: MoveQuestion, asked: Asked): Promise<Answer> {
   asked.terminal.err(
-    `${safeText(lock)} has ${countOf(steps, 'step')} on record, made against another address. The run looks for their jobs at ${safeText(baseUrl)}, and sends creates without an answer there again.\n`,
+    `${safeText(lock)} has ${countOf(steps, 'step')} on record for another service address. The run looks for the jobs of these steps at ${safeText(baseUrl)}, and repeats unanswered create requests there.\n`,
   );
-  return askPerson('Is that the same service, at a new address?', asked);
+  return askPerson('Is this the same service at a new address?', asked);
 }

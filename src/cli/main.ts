@@ -67,7 +67,7 @@ function tellBug(thrown: unknown, { err, style }: Terminal): Failure {
   err(`${style.red('internal error')} this is a bug in mediabatch: ${safeText(message, 500)}\n`);
   const lock = isRun ? relative(process.cwd(), thrown.lock) || thrown.lock : undefined;
   if (lock !== undefined) {
-    err(`  ${style.cyan('→')} everything paid so far is on record in ${safeText(lock)}; run again to go on\n`);
+    err(`  ${style.cyan('→')} everything paid so far is on record in ${safeText(lock)}; run again to continue\n`);
   }
   err('  please report it with these lines:\n');
   for (const line of bugReport(error, process.argv.slice(2))) err(`  ${style.dim(safeText(line, 1000))}\n`);

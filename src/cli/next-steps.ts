@@ -97,7 +97,9 @@ function tellHeld(run: EndedRun): void {
   for (const [address = '', own] of [...groupBy(held, ({ beside }) => beside?.address)].slice(0, most)) {
     const what = `${countOf(own.length, 'post')} until a user has verified whether ${safeText(address, 200)} is published`;
     const resolve = run.terminal.paste(call('resolve', address));
-    report(run, 'waiting', what, [command('to record the result, with --job and its id, or --not-spent', resolve)]);
+    report(run, 'waiting', what, [
+      command('to record the result, with --job and the id of the post, or --not-spent', resolve),
+    ]);
   }
 }
 
@@ -112,15 +114,18 @@ function tellAsked(run: EndedRun): void {
     if (beside === undefined) return [];
     return [
       sideBySide(row),
-      command('  it is the same post', terminal.paste(call('move', beside.address, address))),
-      command('  it is another post', terminal.paste(call('apply', '--redo', address, ...publish))),
+      command('  if it is the same post', terminal.paste(call('move', beside.address, address))),
+      command('  if it is a different post', terminal.paste(call('apply', '--redo', address, ...publish))),
     ];
   });
   const gone = [...new Set(shown.flatMap(({ beside }) => beside?.address ?? []))];
   const head = `${countOf(asked.length, 'post')} that may be published already under another name: --publish does not cover ${asked.length === 1 ? 'it' : 'them'}`;
   report(run, 'waiting', head, [
     ...lines,
-    command('the post was not renamed, only removed from the manifest', terminal.paste(call('forget', ...gone))),
+    command(
+      'if the published post was not renamed, but removed from the manifest',
+      terminal.paste(call('forget', ...gone)),
+    ),
   ]);
 }
 
@@ -128,13 +133,13 @@ function tellPurchases(run: EndedRun): void {
   const { file, options, planned, carriedOut, saved, consent, terminal } = run;
   const waiting = purchasesWaiting(carriedOut, planned);
   if (waiting.length === 0) return;
-  const flag = consent.flags === 'count' ? ' (or approve beforehand, with --yes)' : '';
+  const flag = consent.flags === 'count' ? ' (or add --yes if the payer has already approved)' : '';
   const posts = options.publish === true ? postsOf(carriedOut.rows, 'waiting').length : 0;
   const approval =
     saved === undefined ? showingCall(file, optionsLeft(options, waiting), saved) : approving(saved.path);
   report(run, 'waiting', `${countOf(waiting.length, 'step')} for approval of ${spendText(sumPrices(waiting))}`, [
-    posts === 0 ? undefined : line(`${countOf(posts, 'post')} ${posts === 1 ? 'waits' : 'wait'} for them`),
-    command(`to have the payer approve them in an interactive terminal${flag}`, terminal.paste(approval)),
+    posts === 0 ? undefined : line(`${countOf(posts, 'post')} ${posts === 1 ? 'waits' : 'wait'} for these steps`),
+    command(`to have the payer approve the steps in an interactive terminal${flag}`, terminal.paste(approval)),
   ]);
 }
 
@@ -145,7 +150,7 @@ function tellPosts(run: EndedRun): void {
   const waiting = postsWaiting(carriedOut, result.outcomes);
   if (waiting.length === 0) return;
   const addresses = new Set(waiting.map(({ address }) => address));
-  const them = addresses.size === 1 ? 'it' : 'them';
+  const them = addresses.size === 1 ? 'the post' : 'the posts';
   const named = new Set(options.redo?.flatMap((text) => text.split(/\s+/)));
   // Only posts are redone, because this run has already redone the other steps.
   const again = planned.rows
@@ -180,9 +185,9 @@ function tellGates(run: EndedRun): void {
     });
   const rejected = gates.filter(({ state }) => state === 'rejected');
   if (rejected.length > 0) {
-    report(run, 'rejected', `the outputs of ${countOf(rejected.length, 'gate')}, so nothing is made from them`, [
+    report(run, 'rejected', `the outputs of ${countOf(rejected.length, 'gate')}, so no step uses these outputs`, [
       ...list(rejected, ({ name }) => name),
-      buyOthers('to buy others', rejected),
+      buyOthers('to buy replacements', rejected),
     ]);
   }
   const waiting = rows.filter(({ blockedBy }) => blockedBy === 'gate').length;
@@ -196,15 +201,15 @@ function tellGates(run: EndedRun): void {
   if (first === undefined || (waiting === 0 && result.exit !== exitCodes.done)) return;
   const head =
     waiting === 0
-      ? `${countOf(open.length, 'gate')} ${open.length === 1 ? 'is' : 'are'} open, and nothing waits`
+      ? `${countOf(open.length, 'gate')} ${open.length === 1 ? 'is' : 'are'} open, and no step waits for a pick`
       : `${countOf(waiting, 'step')} until outputs are picked`;
   const review = options.review === true ? call('apply', '--review') : call('review');
   report(run, waiting === 0 ? 'gates' : 'waiting', head, [
     ...list(open, describeGate),
-    command('to review them, and pick by keyboard', terminal.paste(review)),
+    command('to review the outputs, and pick by keyboard', terminal.paste(review)),
     command('or to pick by name, as in', terminal.paste(call('pick', first.members.find(isMade) ?? first.name))),
     waiting === 0 ? undefined : command('then', terminal.paste(call('apply'))),
-    buyOthers('to buy others instead, as in', [first]),
+    buyOthers('to buy replacements instead, as in', [first]),
   ]);
 }
 

@@ -19,10 +19,10 @@ export function tellUnselected(
   const text = `${countOf(addresses.length, 'selected step')} ${addresses.length === 1 ? 'needs' : 'need'} steps that are neither done nor selected`;
   const hint =
     options.select === undefined
-      ? 'exclude fewer steps: the steps that a step needs must be done before it'
+      ? 'exclude fewer steps: a step can only run after the steps that it needs'
       : 'select the needed steps, too: + before a name or a condition adds them, as in +teaser';
   if (ends && plan.rows.every((row) => !isWork(row) && row.action !== 'keep'))
-    throw new CampaignError({ code: 'MB3006', message: `${text}, so nothing can be done`, hint, addresses });
+    throw new CampaignError({ code: 'MB3006', message: `${text}, so no step can run`, hint, addresses });
   tellNotice(terminal, text, hint);
 }
 
@@ -33,6 +33,6 @@ export function tellCredential(plan: Plan, replays: 'yes' | 'no' | 'unknown', te
   if (affected.length === 0) return;
   tellNotice(
     terminal,
-    `MEDIABATCH_API_KEY holds a token, not an API key: if the answer to one of ${countOf(affected.length, 'image or music create')} is lost, a user must decide whether it was charged; with an API key, the run recovers it`,
+    `MEDIABATCH_API_KEY contains a token, not an API key: if the answer to one of ${countOf(affected.length, 'image or music create request')} is lost, a user must decide whether it was charged; with an API key, the run recovers it`,
   );
 }

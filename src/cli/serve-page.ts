@@ -27,15 +27,15 @@ export async function servePage(
     if (error.code !== 'EADDRINUSE') throw error;
     throw new CampaignError({
       code: 'MB3303',
-      message: `port ${port} is taken`,
-      hint: 'give another port with --port, or omit --port for any free port',
+      message: `port ${port} is already in use`,
+      hint: 'choose another port with --port, or omit --port for any free port',
       port,
     });
   });
   err(`${style.green('review')}  ${running.url}\n`);
   err(style.dim(`  ${about}\n`));
   if (open && !(await openPage(running.entrance))) {
-    err(`  no browser was opened: open the address yourself; --no-open does not try\n`);
+    err(`  no browser was opened: open the address yourself, or use --no-open to skip this attempt\n`);
   }
   return running;
 }
@@ -74,7 +74,7 @@ export function reviewPortIn({ MEDIABATCH_REVIEW_PORT: text = '' }: NodeJS.Proce
   throw new CampaignError({
     code: 'MB3000',
     message: `MEDIABATCH_REVIEW_PORT cannot be ${JSON.stringify(text)}`,
-    hint: 'give a port from 0 to 65535; 0 takes any free port',
+    hint: 'use a port from 0 to 65535; 0 selects any free port',
     value: text,
   });
 }
@@ -88,7 +88,7 @@ export async function showRun(
   const { paths } = campaign;
   const host = new LiveHost(live, { campaign, paste: terminal.paste, by: await nameInGit(paths.folder) });
   const about =
-    'each pick starts its finals at once; to pick first and buy later, end this and use `mediabatch review`';
+    'each pick starts its finals at once; to pick first and buy later, stop this run and use `mediabatch review`';
   const open = port === undefined;
   const running = await servePage(host, { port: port ?? 0, open, state: paths.state, terminal, about });
   return {

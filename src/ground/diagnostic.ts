@@ -60,13 +60,13 @@ export const codes = {
   MB1201: 'a template cannot be parsed',
   MB1202: 'a template uses something that is not allowed',
   MB1203: 'a template refers to an unknown name',
-  MB1204: 'a value cannot be printed into a text',
+  MB1204: 'a value cannot be inserted into a string',
   // Data files
   MB1301: 'a data file or upload cannot be read',
   MB1302: 'a data file has the wrong form',
   MB1303: 'a data file is outside the folder of the manifest',
   MB1304: 'a row does not match its schema',
-  MB1305: 'a schema for rows is wrong',
+  MB1305: 'a row schema is invalid',
   MB1307: 'a table does not have exactly one row for a step',
   // The graph
   MB1401: 'a row key is missing, empty or contains invalid characters',

@@ -47,7 +47,7 @@ const beta = {
 
 const image: Kind = {
   name: 'image',
-  description: 'One image, made from a prompt and, where the model takes them, reference images.',
+  description: 'One image, made from a prompt and, where the model accepts them, reference images.',
   act: 'job',
   media: 'image',
   create: { paths: ['/image-generations/create'], documented: true },
@@ -57,17 +57,17 @@ const image: Kind = {
     prompt: { description: 'What the image shows.', type: 'string', required: true, free: true },
     model: { description: 'The model that makes the image.', type: 'string', default: 'alpha-2' },
     aspectRatio: {
-      description: 'Width to height. Which ratios there are depends on the model; `auto` is the default of the model.',
+      description: 'Width to height. The allowed ratios depend on the model; `auto` is the default ratio of the model.',
       type: 'string',
       default: 'auto',
     },
     resolution: {
-      description: 'Size of the image. Which sizes there are depends on the model; the price depends on it.',
+      description: 'Size of the image. The allowed sizes depend on the model, and the price depends on the size.',
       type: 'string',
       default: '2k',
     },
     referenceImages: {
-      description: 'Images to go by: public https URLs, or outputs of other tasks. How many depends on the model.',
+      description: 'Reference images: public https URLs, or outputs of other tasks. The model limits their number.',
       type: 'strings',
       url: true,
     },
@@ -101,7 +101,7 @@ const image: Kind = {
         },
       },
       'alpha-pro': {
-        description: 'No `auto` and no 9:16 among its aspect ratios.',
+        description: 'Does not support the aspect ratios `auto` and 9:16.',
         allows: {
           resolution: ['1k', '2k', '4k'],
           aspectRatio: ['1:1', '2:3', '3:4', '4:5', '3:2', '4:3', '5:4', '16:9', '21:9'],
@@ -117,7 +117,7 @@ const image: Kind = {
         ...beta,
       },
       'gamma-image-1.5': {
-        description: 'An alias of gamma-image-2. Takes its size in pixels, and no aspect ratio.',
+        description: 'An alias of gamma-image-2. The image size is given in pixels instead of an aspect ratio.',
         aliasOf: 'gamma-image-2',
         allows: {
           resolution: ['1024x1024', '1024x1536', '1536x1024'],
@@ -159,7 +159,7 @@ const music: Kind = {
       maxLength: 1024,
     },
     lyrics: {
-      description: 'What is sung. Required by every model but song-7.5.',
+      description: 'The lyrics. Required by every model except song-7.5.',
       type: 'string',
       free: true,
       maxLength: 3000,
@@ -228,7 +228,7 @@ const voiceover: Kind = {
 /** The create request is undocumented. The fields are those that the list returns. */
 const video: Kind = {
   name: 'video',
-  description: 'One video, made from a prompt and, where the model takes it, a first image.',
+  description: 'One video, made from a prompt and, where the model accepts it, a first image.',
   act: 'job',
   media: 'video',
   create: { paths: ['/videos/create', '/videos'], documented: false },
@@ -247,7 +247,7 @@ const video: Kind = {
     ratio: { description: 'Width to height, as in 16:9.', type: 'string' },
     duration: { description: 'Length in seconds.', type: 'number' },
     image: {
-      description: 'A first image to go by: a public https URL, or the output of another task.',
+      description: 'The first image of the video: a public https URL, or the output of another task.',
       type: 'string',
       url: true,
     },
@@ -311,7 +311,7 @@ const thumbnail: Kind = {
     description: { description: 'What it shows.', type: 'string', free: true },
     link: { description: 'Link to the video of the thumbnail.', type: 'string', free: true },
     image: {
-      description: 'An image to go by: a public https URL, or the output of another task.',
+      description: 'A reference image: a public https URL, or the output of another task.',
       type: 'string',
       url: true,
     },
@@ -335,7 +335,7 @@ const influencer: Kind = {
     model: { description: 'The model that makes the image.', type: 'string' },
     aspectRatio: { description: 'Width to height.', type: 'string' },
     referenceImages: {
-      description: 'Images to go by: public https URLs, or outputs of other tasks.',
+      description: 'Reference images: public https URLs, or outputs of other tasks.',
       type: 'strings',
       url: true,
     },
@@ -355,7 +355,7 @@ const upload: Kind = {
   recovery: 'again',
   fields: {
     file: {
-      description: 'Path of a file below the folder of the manifest. The same bytes are uploaded once.',
+      description: 'Path of a file below the folder of the manifest. Files with the same content are uploaded once.',
       type: 'file',
     },
     url: {
@@ -363,8 +363,16 @@ const upload: Kind = {
       type: 'string',
       url: true,
     },
-    fileName: { description: 'Its name in the library. Default: the name of the file.', type: 'string', free: true },
-    contentType: { description: 'Its media type. Default: by the extension of the file.', type: 'string', free: true },
+    fileName: {
+      description: 'Name of the file in the library. Default: its name on disk.',
+      type: 'string',
+      free: true,
+    },
+    contentType: {
+      description: 'Media type of the file. Default: set by the file extension.',
+      type: 'string',
+      free: true,
+    },
   },
   oneOf: [['file', 'url']],
   pricedBy: [],
@@ -385,9 +393,16 @@ const post: Kind = {
   create: { paths: ['/posts', '/posts/create'], documented: false },
   recovery: 'ask',
   fields: {
-    accountIds: { description: 'Which accounts it goes to; `mediabatch list accounts` lists them.', type: 'strings' },
+    accountIds: {
+      description: 'Accounts that publish the post; `mediabatch list accounts` lists them.',
+      type: 'strings',
+    },
     caption: { description: 'The text of the post.', type: 'string', free: true },
-    media: { description: 'What it shows: public https URLs, or outputs of other tasks.', type: 'strings', url: true },
+    media: {
+      description: 'Images or videos of the post: public https URLs, or outputs of other tasks.',
+      type: 'strings',
+      url: true,
+    },
     scheduledAt: {
       description: 'Time of publication, ISO 8601. Omitted: published immediately.',
       type: 'string',

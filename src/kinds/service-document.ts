@@ -169,7 +169,7 @@ function findRoute(
   const why =
     found.length === 0
       ? `no other POST below ${collection} takes \`${main}\``
-      : `which of ${found.join(', ')} does it cannot be determined`;
+      : `which of ${found.join(', ')} creates this kind cannot be determined`;
   return { missing: `the service's OpenAPI document has no ${sought}, and ${why}` };
 }
 

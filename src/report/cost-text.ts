@@ -50,7 +50,7 @@ function whereText(sums: CostSums): string {
 
 function approvedText({ assets, credits }: Approved): string {
   const each = Math.round((credits / assets) * 10) / 10;
-  return `tasks with a gate: ${countOf(credits, 'credit')} for ${countOf(assets, 'picked output')}, ${each} each with the outputs that were not picked`;
+  return `tasks with a gate: ${countOf(credits, 'credit')} for ${countOf(assets, 'picked output')}, ${each} each, including the outputs that were not picked`;
 }
 
 function keyText(key: string | null, by: CostDimension): string {

@@ -77,9 +77,9 @@ export function moneyText(money: Money): string {
   ].join(' · ');
 }
 
-/** Returns a text such as `6 + 2 creates of unknown price`. Empty if nothing is reserved. */
+/** Returns a text such as `6 + 2 create requests of unknown price`. Empty if nothing is reserved. */
 export function heldText({ held, heldUnknown = 0 }: Pick<Money, 'held' | 'heldUnknown'>): string {
-  const unknown = heldUnknown === 0 ? '' : `${countOf(heldUnknown, 'create')} of unknown price`;
+  const unknown = heldUnknown === 0 ? '' : `${countOf(heldUnknown, 'create request')} of unknown price`;
   return [countCell(held), unknown].filter((text) => text !== '').join(' + ');
 }
 

@@ -40,17 +40,22 @@ function wordsOf(news: WorkerEvent): [word: string, text: string] {
     case 'leader': {
       const { epoch, runs, waitMs } = news;
       const waits =
-        waitMs > 0 ? `; unanswered create requests of the last leader are searched in ${spanText(waitMs + 999)}` : '';
+        waitMs > 0
+          ? `; the leader searches for unanswered create requests of the last leader in ${spanText(waitMs + 999)}`
+          : '';
       return ['leader', `of the account (epoch ${epoch}), ${countOf(runs, 'open run')}${waits}`];
     }
     case 'leader-left':
       return ['leader', `no longer: ${leftTexts[news.why]}`];
     case 'not-runnable':
-      return ['notice', `this worker cannot execute open runs: ${notRunnableTexts[news.why]}`];
+      return ['notice', `this worker cannot execute some open runs: ${notRunnableTexts[news.why]}`];
     case 'no-store':
-      return ['notice', `${errorText(news.why)}: the worker starts when there is one`];
+      return ['notice', `${errorText(news.why)}: the worker starts when the store can be used`];
     case 'server-away':
-      return ['notice', `the engine does not answer (${errorText(news.error)}): nothing is bought until it does`];
+      return [
+        'notice',
+        `the engine does not answer (${errorText(news.error)}): nothing is bought until the engine answers`,
+      ];
     case 'server-back':
       return ['worker', 'the engine answers again'];
     case 'run-deferred':
@@ -79,7 +84,7 @@ function wordsOf(news: WorkerEvent): [word: string, text: string] {
     case 'leaving':
       return [
         'worker',
-        `ends (${news.because}): waits for the answers of ${countOf(news.creates, 'paid create')}; a second signal does not wait`,
+        `ends (${news.because}): waits for the answers of ${countOf(news.creates, 'paid create request')}; a second signal ends the worker at once`,
       ];
     case 'draining':
       return ['worker', `ends (${news.because}) once no run of the account is open; a second signal hands over`];
@@ -112,7 +117,7 @@ function startText(news: Extract<WorkerEvent, { event: 'started' }>): string {
 }
 
 const notRunnableTexts: { [why in NotRunnable]: string } = {
-  account: 'they have another MEDIABATCH_API_KEY or MEDIABATCH_BASE_URL',
-  protocol: 'submitted by another version of mediabatch, which needs workers of that version',
-  store: 'files go to a store that is not its --store',
+  account: 'they use another MEDIABATCH_API_KEY or MEDIABATCH_BASE_URL',
+  protocol: 'they were submitted by another version of mediabatch, and need workers of that version',
+  store: 'their files go to another store than the --store of this worker',
 };

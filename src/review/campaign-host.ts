@@ -41,8 +41,8 @@ const settle = { pauses: 20, leastMs: 1000, mostMs: 10_000 };
 const waitForLockMs = 2000;
 
 const busyWords = {
-  MB3401: 'another run is busy, and what waits is recorded when it ends',
-  MB3402: 'the lock was changed by another program just now, and what waits is recorded in a moment',
+  MB3401: 'another run holds the lock; the waiting decisions are recorded when that run ends',
+  MB3402: 'another program has just changed the lock; the waiting decisions are recorded in a moment',
 } as const;
 
 interface CampaignHostOptions {

@@ -68,7 +68,7 @@ export class LiveHost implements ReviewHost {
   async judge(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer> {
     const rulings = await this.#live.judge(givenBy(this.#by, verdicts));
     if (rulings === 'over') {
-      return { is: 'held', text: 'the run has ended; to decide: mediabatch review' };
+      return { is: 'held', text: 'the run has ended; to record decisions, use mediabatch review' };
     }
     const refused = refusalsOf(rulings, this.#paste);
     return { is: 'recorded', revision: this.#currentRevision(), refused };

@@ -14,7 +14,7 @@ import { adviceText, type Paste } from '../report/advice-text.ts';
 import { countOf } from '../report/numbers.ts';
 
 export function tellReview(data: ReviewData): string {
-  const look = `${countOf(data.assets.filter(({ files }) => files.length > 0).length, 'output')} to look at`;
+  const look = `${countOf(data.assets.filter(({ files }) => files.length > 0).length, 'output')} to review`;
   const gates = tellGates(data, '');
   return gates === undefined ? `${look}; no task has a gate, so there is nothing to decide` : `${gates}, ${look}`;
 }

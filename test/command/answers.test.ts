@@ -67,7 +67,7 @@ describe('errors for users', () => {
     const trial = await makeTrial(two.replace('[a, b]', '[a]'), withFaults([lost, empty]));
     const { code, out, err } = await trial.run(['apply', 'campaign.yaml', '--yes', '--json']);
     expect(code, err).toBe(6);
-    expect(err).toContain('to find out, which never pays twice: mediabatch apply campaign.yaml');
+    expect(err).toContain('to find out without paying twice: mediabatch apply campaign.yaml');
     expect(JSON.parse(out)).toMatchObject({ again: 'same', person: false, paid: 'perhaps' });
     expect(JSON.parse(out).next).toContainEqual({
       command: expect.stringMatching(/^mediabatch apply /),
@@ -199,7 +199,7 @@ describe.concurrent('a lost answer, through the command', { timeout: 90_000 }, (
     const place = await withKnown(kind, context);
     place.service.addFaults([{ on: 'create', do: { type: 'reset', booked: true } }]);
     const { err } = await place.apply([], { ends: 0 });
-    expect(err).toContain("is in the service's list");
+    expect(err).toContain('is in the job list of the service');
     expectPaidOnce(place, 2);
   });
 

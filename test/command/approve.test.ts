@@ -200,7 +200,7 @@ describe.runIf(hasTerminals)('an approved plan (python3)', () => {
     const { trial, approve, apply, run } = await savedPlan();
     expect((await approve([], 'n\r')).text).toContain('nothing was approved');
     await expectExit(5, run(['approve', 'shop.plan.json']));
-    expect((await run(['approve', '--list'])).err).toContain('nothing was approved here');
+    expect((await run(['approve', '--list'])).err).toContain('no plan was approved on this machine');
     await approve();
     expect(JSON.parse((await run(['approve', '--list', '--json'])).out).approvals).toMatchObject([
       { by: 'Ada', campaign: 'shop', counts: true },

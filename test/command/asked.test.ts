@@ -33,8 +33,10 @@ tasks:
     const busy = { type: 'status', status: 429, headers: { 'retry-after': '86400' } };
     const trial = await makeTrial(manifest, withFaults([{ on: 'create', times: 99, do: busy }]));
     const { err } = await trial.apply([], { ends: 69 });
-    expect(err).toMatch(/stopped {2}nothing more is bought, the service asks to wait until \d{4}-\d\d-\d\d \d\d:\d\d/);
-    expect(err).toContain('to wait for it in a run: mediabatch apply campaign.yaml --patience 25h\n');
+    expect(err).toMatch(
+      /stopped {2}nothing more is bought, because the service asks the run to wait until \d{4}-\d\d-\d\d \d\d:\d\d/,
+    );
+    expect(err).toContain('to let the run wait for the service: mediabatch apply campaign.yaml --patience 25h\n');
     expect(trial.sandbox.ledger()).toEqual([]);
     expect(trial.events().find(({ event }) => event === 'spending-stopped')).toMatchObject({ because: 'throttled' });
   });

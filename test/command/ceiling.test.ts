@@ -73,7 +73,7 @@ tasks:
       for (let nth = 0; nth < 3; nth += 1) codes.push((await run('apply', 'x.plan.json', '--yes')).code);
       expect([codes, charged()]).toEqual([[4, 4, 4], 20]);
       const last = await run('apply', 'x.plan.json', '--yes');
-      expect(last.err).toContain('3 credits left: steps beyond that are not bought');
+      expect(last.err).toContain('3 credits left: steps that cost more are not bought');
       // Agreed to anew, with what it comes to by now.
       expect((await run('apply', 'campaign.yaml', '--yes')).code).toBe(0);
       expect(charged()).toBe(60);
@@ -171,7 +171,7 @@ tasks:
     const filed = { MEDIABATCH_LIMIT: '', MEDIABATCH_BASE_URL: '', MEDIABATCH_API_KEY: '' };
     expect((await run(['plan', 'clock.yaml'], { env: filed })).err).toContain('MEDIABATCH_LIMIT in .env has no effect');
     expect((await run(['doctor'])).out).toContain(
-      'MEDIABATCH_LIMIT is 10 credits a day over all campaigns: 0 are left',
+      'MEDIABATCH_LIMIT is 10 credits a day for all campaigns together: 0 left',
     );
   });
 

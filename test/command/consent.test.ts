@@ -39,7 +39,7 @@ test('a saved plan alone is not a consent', async () => {
   expect((await trial.run(['plan', 'campaign.yaml', '--out', 'a.plan.json'])).code).toBe(0);
   const silent = await trial.run(['apply', 'a.plan.json'], { ends: 5 });
   expect(silent.err).toContain(
-    'have the payer approve the plan in an interactive terminal of this user on this machine: mediabatch approve a.plan.json\n    or have the payer approve beforehand, with --yes\n',
+    'have the payer approve the plan in an interactive terminal of this user on this machine: mediabatch approve a.plan.json\n    or add --yes if the payer has already approved\n',
   );
   await expectExit(5, trial.run(['apply', 'a.plan.json', '--yes', '--publish'], program));
   expect(kinds(trial)).toEqual([]);
@@ -72,7 +72,7 @@ tasks:
 `);
   await killAt(/hero@a {2}created/, (options) => trial.apply(['-s', 'hero@a', '-v'], options));
   const collected = await trial.run(['apply', 'campaign.yaml', ...quick, '--publish'], { ends: 5 });
-  expect(collected.err).toMatch(/1 step for approval of 2 credits\n {9}1 post waits for them\n/);
+  expect(collected.err).toMatch(/1 step for approval of 2 credits\n {9}1 post waits for these steps\n/);
   expect(collected.err).not.toContain('needs its own consent');
 });
 

@@ -82,13 +82,13 @@ describe('deliver', () => {
     expect(list).toMatch(/\r\nb,vase,16:9,pic,image,b,,b\/16-9\.png,image\/png,[0-9a-f]{64},/);
     expect(list).not.toMatch(/credits|prompt|job|verdict|note|address/);
     for (const line of there.slice(0, 4)) expect(list).toContain(line.split(' ')[1]);
-    expect((await run('--to', 'handed', ...byRow)).err).toContain('copied 0 files, 4 there already');
+    expect((await run('--to', 'handed', ...byRow)).err).toContain('copied 0 files, 4 already copied');
     expect(contentOf(to)).toEqual(there);
     expect(existsSync(join(folder, 'campaign.sandbox/output/pic-a-1-1.png'))).toBe(true);
     await run('--to', 'handed', ...byRow, '--format', 'csv-semicolon');
     expect(readFileSync(join(to, 'outputs.csv'), 'utf8')).toMatch(/\r\nb;vase;16:9;pic;image;b;;b\/16-9\.png;image/);
     // The digests of that list recognize the own copies, too.
-    expect((await run('--to', 'handed', ...byRow)).err).toContain('copied 0 files, 4 there already');
+    expect((await run('--to', 'handed', ...byRow)).err).toContain('copied 0 files, 4 already copied');
   });
 
   test('keeps the lines of earlier deliveries whose files are still there', async () => {
@@ -111,7 +111,7 @@ describe('deliver', () => {
     const { code, err } = await run('--to', 'handed', '--picked');
     expect(code).toBe(5);
     expect(err).toContain('copied 4 files');
-    expect(err).toContain('not copied, because their gates are undecided: 1 group: draft\n');
+    expect(err).toContain('not copied, because the gates are undecided: 1 group: draft\n');
     expect((await run('--to', 'handed', '--picked', '-s', 'pic')).code).toBe(0);
   });
 
@@ -184,7 +184,7 @@ describe('deliver', () => {
     const names = ['a/1-1.png', 'a/16-9.png', 'b/1-1.png', 'b/16-9.png', 'outputs.csv'];
     const keys = () => [...bucket.objects.keys()].map((key) => key.slice(key.indexOf('spring/') + 7)).sort();
     expect(keys()).toEqual(names);
-    expect((await run()).err).toContain('copied 0 files, 4 there already');
+    expect((await run()).err).toContain('copied 0 files, 4 already copied');
     for (const [key, stored] of bucket.objects) {
       if (key.endsWith('b/1-1.png')) bucket.objects.set(key, { ...stored, headers: {}, bytes: Buffer.from('mine') });
     }
@@ -209,8 +209,8 @@ describe('deliver', () => {
     expect(there()).toBe(take(2));
     const list = readFileSync(join(to, 'outputs.csv'));
     await pick('draft/1');
-    expect((await run(...words, '--dry-run')).err).toContain('1 file to copy, 1 of them in place of an earlier copy');
-    expect((await run(...words)).err).toContain('copied 1 file, 1 of them in place of an earlier copy');
+    expect((await run(...words, '--dry-run')).err).toContain('1 file to copy, 1 replacing an earlier copy');
+    expect((await run(...words)).err).toContain('copied 1 file, 1 replacing an earlier copy');
     expect(there()).toBe(take(1));
     // Cut off before the list was written, and picked otherwise since: the lock knows the copy.
     writeFileSync(join(to, 'outputs.csv'), list);

@@ -54,7 +54,7 @@ describe('engine manual', () => {
     const env = { PGPORT: new URL(database).port };
     const variables = read('sh', 'terminal variables').replaceAll('4010', port);
     const service = typeInto(folder, `${read('sh', 'terminal service')} --port ${port}`, env);
-    await waitFor(service, 'use it from another terminal');
+    await waitFor(service, 'to use the sandbox from another terminal');
     const type = (lines: string, below = '.') =>
       typeInto(folder, `${variables}\ncd ${below}\n${lines.replaceAll('db.example', '127.0.0.1')}`, env);
     /** Types lines until they have ended well; resolves with what was said. */
@@ -100,7 +100,7 @@ describe('engine manual', () => {
     const { type, worker } = await openTerminals(await serverOfThePage());
     const workers = [worker(), worker()];
     // Both are there before the campaign, which may end sooner than the second has started.
-    for (const one of workers) await waitFor(one, 'the worker starts when there is one');
+    for (const one of workers) await waitFor(one, 'the worker starts when the store can be used');
     const campaign = type(read('sh', 'terminal campaign'));
     expect(await campaign.ended, campaign.said()).toBe(0);
     expectSaid(campaign.said(), read('text', 'campaign'));

@@ -175,7 +175,7 @@ test('gc deletes the other files if one was changed during the prompt', async ()
   };
   const code = await gc(join(folder, 'campaign.yaml'), { yes: true, lockTimeout: 0 }, { ...terminal, err });
   expect(code, said.err).toBe(0);
-  expect(said.err).toContain('a.png: it was changed meanwhile');
+  expect(said.err).toContain('a.png: the file has changed since it was listed');
   expect(['a.png', 'b.png'].map((path) => existsSync(join(folder, path)))).toEqual([true, false]);
 });
 

@@ -149,6 +149,6 @@ test('status names the engine that has the run, and so do its commands', async (
       },
     }),
   );
-  expect(named.err).toContain('the progress of the run is missing below: ');
+  expect(named.err).toContain('the status below does not include the progress of the run: ');
   expect(named.err).not.toContain('hidden-word');
 });

@@ -101,7 +101,7 @@ describe('manifest named', () => {
       expect(empty.err).toContain('mediabatch init my-campaign');
       place.write('spring.yaml', manifest);
       expect((await place.run('status', '--sandbox')).err).toContain(
-        'name it: mediabatch status spring.yaml --sandbox',
+        'name the manifest: mediabatch status spring.yaml --sandbox',
       );
     });
   });

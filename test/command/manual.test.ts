@@ -284,9 +284,9 @@ describe('reference', () => {
     });
 
     test.each([
-      ['MB1299', 'to see all of them: mediabatch help codes'],
+      ['MB1299', 'to list all codes: mediabatch help codes'],
       ['plna', 'did you mean plan?'],
-      ['constructor', 'to see pages and commands: mediabatch help'],
+      ['constructor', 'to list all pages and commands: mediabatch help'],
       ['templaets', 'did you mean templates?'],
     ])('%s gives near misses', async (topic, hint) => {
       expect(await run('help', topic)).toMatchObject({ code: 64, err: expect.stringContaining(hint) });

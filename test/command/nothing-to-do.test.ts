@@ -126,9 +126,9 @@ tasks:
     /3 steps {2}… does not fit `expect`: it is 1024 × 1024 px, which is not 16:9; the file is kept/,
   );
   expect(first.err).toContain(
-    'if `expect` is too strict, change it: files that then fit count as done, for 0 credits\n  they are paid and kept; to accept them, for 0 credits: mediabatch accept campaign.yaml --select state:failed\n',
+    'if `expect` is too strict, change it: files that then fit count as done, for 0 credits\n  the outputs are paid and stored; to accept them, for 0 credits: mediabatch accept campaign.yaml --select state:failed\n',
   );
-  expect(first.err).toContain('to buy them again: mediabatch apply campaign.yaml --redo state:failed\n');
+  expect(first.err).toContain('to buy the steps again: mediabatch apply campaign.yaml --redo state:failed\n');
 
   const plan = await trial.run(['plan']);
   expect(plan.out).toContain('3 failed');

@@ -56,8 +56,8 @@ describe('publishing needs its own consent', () => {
       first.err,
     ).toContain(`waiting  2 posts to Instagram @sandbox.studio, at once: publishing needs its own consent
          share@a, share@b
-         to have them approved in an interactive terminal: mediabatch plan campaign.yaml --out campaign.plan.json
-         to publish them: mediabatch apply campaign.yaml --yes --publish
+         to have the posts approved in an interactive terminal: mediabatch plan campaign.yaml --out campaign.plan.json
+         to publish the posts: mediabatch apply campaign.yaml --yes --publish
 `);
     const second = await trial.apply([], { ends: 5 });
     expect(second.err).toContain('mediabatch apply campaign.yaml --yes --publish\n');
@@ -251,7 +251,9 @@ describe('a post whose answer was lost', () => {
   test('waits for a user under every option', async () => {
     const trial = await makeTrial(alone, lost(true));
     const first = await trial.apply(['--publish'], { ends: 6 });
-    expect(first.err).toContain('with --job and its id, or --not-spent: mediabatch resolve campaign.yaml share\n');
+    expect(first.err).toContain(
+      'with --job and the id of the post, or --not-spent: mediabatch resolve campaign.yaml share\n',
+    );
     const tries: (() => Promise<{ code: number | null }>)[] = [
       () => trial.apply(['--publish']),
       () => trial.apply(['--publish', '--redo', 'share']),

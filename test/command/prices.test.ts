@@ -199,7 +199,7 @@ test('other locks of the folder and the folder above give prices that this lock 
   });
   const text = (await run()).out.replaceAll(/\s+/g, ' ');
   expect(text).toContain(
-    'to spend ≈ 8 credits, at most 10 + 2 steps of unknown price (2 steps by charges of another campaign; one step of each price runs first; its charge is the price of the others)',
+    'to spend ≈ 8 credits, at most 10 + 2 steps of unknown price (2 steps by charges of another campaign; one step of each price runs first; its charge sets the price of the other steps)',
   );
 });
 

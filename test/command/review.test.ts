@@ -35,7 +35,7 @@ tasks:
   async function review(place: Place, words = ['--no-open'], env: Record<string, string> = {}) {
     const run = place.start(['review', 'campaign.yaml', ...words], env);
     const page = await pageOf(run);
-    await until(() => run.err().includes('Ctrl-C ends it'));
+    await until(() => run.err().includes('Ctrl-C stops the page'));
     const end = async () => {
       run.child.kill('SIGINT');
       const { code } = await run.ended;
@@ -49,7 +49,7 @@ tasks:
   test('prints open gates, serves page, data, pictures and thumbnails, records verdicts, and prints a summary at Ctrl-C', async () => {
     const place = await bought();
     const { url, page, said, end } = await review(place);
-    expect(said()).toContain('  1 gate is open, 3 outputs to look at; Ctrl-C ends it\n');
+    expect(said()).toContain('  1 gate is open, 3 outputs to review; Ctrl-C stops the page\n');
     const html = await (await fetch(url)).text();
     for (const name of [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path ?? '')) {
       expect((await fetch(`${url}${name}`)).status, name).toBe(200);
@@ -120,7 +120,7 @@ tasks:
     const { port } = new URL(await listenHere(createServer()));
     expect(await run('--port', port)).toMatchObject({
       code: 64,
-      err: expect.stringContaining(`port ${port} is taken`),
+      err: expect.stringContaining(`port ${port} is already in use`),
     });
     expect(await run('-s', 'nothing')).toMatchObject({ code: 64, err: expect.stringContaining('matches no step') });
     writeFileSync(join(cwd, 'campaign.yaml'), manifest.replace('kind: image', 'kind: imago'));
@@ -289,7 +289,7 @@ tasks:
       expect(readFileSync(join(folder, name), 'utf8')).toBe('sku,name');
     }
     const nowhere = await report('--single-file', 'none/a.html');
-    expect(nowhere).toMatchObject({ code: 73, err: expect.stringContaining('name a file in a folder that exists') });
+    expect(nowhere).toMatchObject({ code: 73, err: expect.stringContaining('choose a file in an existing folder') });
     expect((await report('--single-file', 'a.html', '--copy')).code).toBe(64);
     expect((await report('-s', 'nothing')).code).toBe(64);
   });

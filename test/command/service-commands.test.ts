@@ -36,7 +36,7 @@ describe('service commands', () => {
     test.each([
       [['list', 'voices', '--gender', 'tenor'], 'female, male, neutral'],
       [['list', 'voices', '--accent', 'klingon'], 'american, australian, british, swedish'],
-      [['list', 'voices', '--gender', 'neutral', '--accent', 'british'], 'There are american'],
+      [['list', 'voices', '--gender', 'neutral', '--accent', 'british'], 'Use one of american'],
       [['list', 'models', '--kind', 'photo'], 'image, music'],
       [['list', 'jobs', '--kind', 'music'], 'video, clipping, thumbnail'],
       [['list', 'jobs', '--kind', 'photo'], 'no list of jobs of kind photo'],

@@ -193,7 +193,7 @@ tasks:
     const refused = await run('apply', 'campaign.yaml', '--yes', '--poll-interval', '10');
     expect([refused.code, made.length], refused.err).toEqual([5, 0]);
     expect(refused.err).toContain(warned);
-    expect(refused.err).toContain('--yes does not cover a field that is most likely misspelt');
+    expect(refused.err).toContain('--yes does not approve a field that is probably misspelt');
   });
 });
 
@@ -208,7 +208,7 @@ test('validate counts unchecked requests until the document is kept', async () =
   const run = (...args: string[]) => command(args, { cwd: folder, env });
   expect(await run('validate')).toMatchObject({
     code: 0,
-    out: 'ok campaign.yaml: 1 task, 3 steps, 3 requests not checked, because the OpenAPI document of the service is not stored here. To store it, run with an API key: mediabatch plan campaign.yaml --refresh\n',
+    out: 'ok campaign.yaml: 1 task, 3 steps, 3 requests not checked, because the OpenAPI document of the service is not stored on this machine. To store the document, run with an API key: mediabatch plan campaign.yaml --refresh\n',
   });
   const report = JSON.parse((await run('validate', '--json')).out);
   expect([report.unchecked, report.steps]).toEqual([3, 3]);

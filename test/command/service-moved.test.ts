@@ -157,7 +157,7 @@ describe('a service that has moved', () => {
 
     const silent = await campaign.run(after, 'apply', 'campaign.yaml', '--service-moved', '--max-credits', '9');
     expect(silent.code).toBe(64);
-    expect(silent.err).toContain('2 steps on record, made against another address');
+    expect(silent.err).toContain('2 steps on record for another service address');
     expect(silent.err).toContain('approve with --yes');
     const planned = await campaign.run(after, 'plan', 'campaign.yaml', '--service-moved', '--out', 'p.plan.json');
     expect(planned.err).toContain('mediabatch apply p.plan.json --service-moved\n');
@@ -271,7 +271,7 @@ describe.runIf(hasTerminals)('a terminal prompts (python3)', () => {
       env: after.env,
       answers: [`${answer}\r`],
     });
-    expect(text).toContain('Is that the same service, at a new address? [y/N]');
+    expect(text).toContain('Is this the same service at a new address? [y/N]');
     expect(code, text).toBe(expected);
     if (answer === 'n') expect(campaign.lock()).toBe(lock);
     else expect(servicesIn(campaign.lock())).toEqual([digestOf(after)]);

@@ -121,7 +121,7 @@ test('a price set by the user replaces the reservation for an unknown charge', a
   await apply();
   write(30, 'prices: { thumbnail: 4 }');
   const plan = await run('plan');
-  expect(plan.out).toContain('4 for creates with unknown charge');
+  expect(plan.out).toContain('4 for create requests with unknown charge');
   expect(plan.out).not.toMatch(/guess|outcome/);
   expect(plan.out).toContain('30, 26 left now');
   const { code, err } = await apply();
@@ -129,7 +129,7 @@ test('a price set by the user replaces the reservation for an unknown charge', a
   expect(err).toContain('14 of 30 left');
 });
 
-test('one unresolved create of unknown price reserves the highest price named for its kind', async () => {
+test('one unresolved create request of unknown price reserves the highest price named for its kind', async () => {
   const { service, write, run, apply } = await makeCampaign();
   service.fate = ({ nth }) => (nth === 1 ? 'lose' : 'book');
   write(60, 'prices: { thumbnail/model=odd: 20 }');

@@ -30,7 +30,12 @@ export async function apply(file: string, typed: ApplyOptions, terminal: Termina
   if (options.dryRun) return (await import('./plan.ts')).plan(file, options, terminal);
   if (options.events === '-' && options.json) {
     const message = '--json and --events cannot be combined: both write to stdout';
-    throw new CampaignError({ code: 'MB3000', message, hint: 'remove one of them', options: ['--json', '--events'] });
+    throw new CampaignError({
+      code: 'MB3000',
+      message,
+      hint: 'remove --json or --events',
+      options: ['--json', '--events'],
+    });
   }
   refuseRealRehearsal(options);
   if (saved !== undefined) tellSaved(saved, terminal);

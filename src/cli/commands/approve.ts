@@ -28,8 +28,8 @@ type ApproveOptions = Texts<'by'> & Flags<'list' | 'revoke' | 'rows' | 'json'> &
 
 export async function approve(file: string | undefined, options: ApproveOptions, terminal: Terminal): Promise<number> {
   if (options.list === true) return showApprovals(options, terminal);
-  const save = way('save one', { ...call('plan', '--out', 'campaign.plan.json'), file: 'campaign.yaml' });
-  if (file === undefined) throw new CampaignError({ code: 'MB3000', message: 'no plan is named', hint: save });
+  const save = way('save a plan', { ...call('plan', '--out', 'campaign.plan.json'), file: 'campaign.yaml' });
+  if (file === undefined) throw new CampaignError({ code: 'MB3000', message: 'no saved plan is named', hint: save });
   const saved = await openSavedPlan(file);
   if (options.revoke === true) return revoke(file, saved, terminal);
   if (saved === undefined) {
@@ -104,7 +104,7 @@ async function showApprovals(options: ApproveOptions, terminal: Terminal): Promi
         })),
       }),
   });
-  if (rows.length === 0) terminal.err('nothing was approved here\n');
+  if (rows.length === 0) terminal.err('no plan was approved on this machine\n');
   return exitCodes.done;
 }
 

@@ -79,7 +79,7 @@ export async function decideBy(
   if (options.json) outJson(terminal, rulingsJson(rulings, { command: verb, dryRun: stage === 'dry run', paste }));
   tell(terminal, ...rulingsView(rulings, { command: verb, stage }));
   if (options.from !== undefined && stage === 'recorded') {
-    tell(terminal, command('to look at them', paste(call('review'))), command('to continue', paste(call('apply'))));
+    tell(terminal, command('to review the picks', paste(call('review'))), command('to continue', paste(call('apply'))));
   }
   return exitCodes.done;
 }
@@ -97,7 +97,7 @@ async function pick(called: Called): Promise<Decided> {
     throw new CampaignError({
       code: 'MB3000',
       message: '--from cannot be combined with steps or -s: the file states what is picked and by whom',
-      hint: 'pick by file and by name in two commands; nothing was recorded',
+      hint: 'use one command with --from and another with the steps; nothing was recorded',
       options: ['--from'],
     });
   }
@@ -112,8 +112,8 @@ async function adopt({ campaign, words: [address], options, shared, terminal }: 
   if (address !== undefined || job !== undefined) {
     throw new CampaignError({
       code: 'MB3000',
-      message: 'ADDRESS and --job are given together: a step, and the job that it gets',
-      hint: way('nothing was recorded; name both, as in', call('adopt', 'ADDRESS', '--job', 'ID')),
+      message: 'ADDRESS and --job must be used together: a step, and the job to record for the step',
+      hint: way('nothing was recorded; use both, as in', call('adopt', 'ADDRESS', '--job', 'ID')),
       options: ['--job'],
     });
   }

@@ -16,13 +16,13 @@ export async function deliverOutputs(
   const campaign = await open(file, options, terminal);
   const { copied, replaced, there, undecided } = await deliver(campaign, options, process.env);
   const { to = '' } = options;
-  const over = replaced.length === 0 ? '' : `, ${replaced.length} of them in place of an earlier copy`;
-  const before = `${over}${there.length === 0 ? '' : `, ${there.length} there already`}`;
+  const over = replaced.length === 0 ? '' : `, ${replaced.length} replacing an earlier copy`;
+  const before = `${over}${there.length === 0 ? '' : `, ${there.length} already copied`}`;
   if (options.dryRun === true) {
     terminal.out(copied.map((name) => `${safeText(below(to, name))}\n`).join(''));
     terminal.err(`${countOf(copied.length, 'file')} to copy${before}\n`);
   } else {
-    const list = copied.length + there.length === 0 ? '' : `; they are listed in ${below(to, deliveryIndex)}`;
+    const list = copied.length + there.length === 0 ? '' : `; listed in ${below(to, deliveryIndex)}`;
     terminal.err(
       `${terminal.style.green('copied')} ${safeText(`${countOf(copied.length, 'file')}${before}${list}`)}\n`,
     );
@@ -30,7 +30,7 @@ export async function deliverOutputs(
   if (undecided.length === 0) return exitCodes.done;
   const groups = `${countOf(undecided.length, 'group')}: ${shortList(undecided, mostNamed)}`;
   terminal.err(
-    `not copied, because their gates are undecided: ${groups}\nto decide: ${terminal.paste(call('review'))}\n`,
+    `not copied, because the gates are undecided: ${groups}\nto decide: ${terminal.paste(call('review'))}\n`,
   );
   return exitCodes.waitsForPerson;
 }

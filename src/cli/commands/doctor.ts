@@ -110,17 +110,22 @@ async function checkUser({ limits }: Environment): Promise<Finding[]> {
   const findings: Finding[] = [];
   const consent = consentIn(process.env, { sandbox: false });
   if (consent.flags !== 'count') {
-    findings.push(own.ok(`${consent.because}: --yes and --publish do not count, a user approves on a terminal`));
+    findings.push(
+      own.ok(`${consent.because}: --yes and --publish are ignored; a user must approve in an interactive terminal`),
+    );
   }
   const tightest = await tightestLimit(limits, systemClock.now());
   if (tightest !== undefined) {
     const { credits, per, left } = tightest;
-    findings.push(own.ok(`MEDIABATCH_LIMIT is ${credits} credits a ${per} over all campaigns: ${left} are left`));
+    findings.push(own.ok(`MEDIABATCH_LIMIT is ${credits} credits a ${per} for all campaigns together: ${left} left`));
   }
   const folder = (await makeOwn())?.folder;
   if (folder !== undefined) return [...findings, own.ok(`the purchase journal is in ${folder}`)];
   const text = `the purchase journal cannot be written${stateFolder() === undefined ? '' : `: ${stateFolder()}`}`;
-  return [...findings, own.warn(text, 'set XDG_STATE_HOME: without the journal a lost lock is not restored')];
+  return [
+    ...findings,
+    own.warn(text, 'set XDG_STATE_HOME to a writable folder: without the journal, a lost lock cannot be restored'),
+  ];
 }
 
 const service = findingsAbout('service');
@@ -140,10 +145,11 @@ async function checkService(options: ServiceOptions): Promise<Finding[]> {
 function clockFinding(skewMs: number | undefined): Finding {
   if (skewMs === undefined) return service.ok('the service does not report its time');
   const skew = Math.abs(skewMs);
-  if (skew < worryingSkewMs) return service.ok(`its clock and this one agree (within ${spanText(skew + 1000)})`);
+  if (skew < worryingSkewMs)
+    return service.ok(`the clocks of the service and of this machine agree (within ${spanText(skew + 1000)})`);
   return service.warn(
-    `this clock is ${spanText(skew)} ${skewMs > 0 ? 'behind' : 'ahead of'} the clock of the service`,
-    'correct the clock of this machine: it limits how long a lost answer can be recovered (23 hours)',
+    `the clock of this machine is ${spanText(skew)} ${skewMs > 0 ? 'behind' : 'ahead of'} the clock of the service`,
+    'correct this clock: mediabatch uses it to check whether a lost answer can still be recovered (23 hours)',
   );
 }
 
@@ -165,7 +171,7 @@ function lockFindings({ shown, reading, problem }: FoundLock, service: string | 
     ...defined({ hint }),
   });
   if (reading === undefined) {
-    return [wrong(`${shown} cannot be read: ${problem ?? 'unknown reason'}`, 'restore it from git')];
+    return [wrong(`${shown} cannot be read: ${problem ?? 'unknown reason'}`, 'restore the lock from git')];
   }
   const { lock, diagnostics, services } = reading;
   const findings = diagnostics.map(({ severity, code, message, hint }): Finding => {
@@ -175,8 +181,8 @@ function lockFindings({ shown, reading, problem }: FoundLock, service: string | 
   if (belongingOf(reading, service) === 'elsewhere' && services.length === 1) {
     findings.push(
       wrong(
-        `${shown} was made against another service address than the one of this environment`,
-        'set MEDIABATCH_BASE_URL to that service, or use a separate lock with --lock FILE. If the service has a new address, apply once with --service-moved',
+        `${shown} contains jobs of another service address than the one in this environment`,
+        'set MEDIABATCH_BASE_URL to the address in the lock, or use a separate lock with --lock FILE. If the service has moved to a new address, apply once with --service-moved',
       ),
     );
   }

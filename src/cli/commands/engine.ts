@@ -72,15 +72,15 @@ const wordsOf: Readonly<
 > = {
   cancel: {
     done: 'cancelled',
-    idle: 'had ended already',
-    follows: 'nothing more is bought for this run; its running jobs are paid, and are collected',
+    idle: 'had already ended',
+    follows: 'this run creates no more jobs; its running jobs are paid and are still collected',
     next: ['to download its outputs', 'apply'],
   },
   pause: {
     done: 'paused',
     idle: 'has ended, or was cancelled',
-    follows: 'nothing new is sent for this run; its running jobs are paid, and are collected',
-    next: ['to go on', 'resume'],
+    follows: 'this run creates no jobs while paused; its running jobs are paid and are still collected',
+    next: ['to continue', 'resume'],
   },
   resume: { done: 'resumed', idle: 'is not paused' },
 };
@@ -115,8 +115,8 @@ export async function changeRun(
 
 export async function migrate({ engine, grant }: Texts<'engine' | 'grant'>, { style, err }: Terminal): Promise<void> {
   const { before, now } = await migrateEngine(requireEngine(engine, process.env), grant);
-  if (before === now) err(`the tables have version ${now} already: nothing was changed\n`);
+  if (before === now) err(`the tables already have version ${now}: nothing was changed\n`);
   else if (before === 0) err(`${style.green('created')} the tables, version ${now}\n`);
   else err(`${style.green('migrated')} the tables from version ${before} to ${now}\n`);
-  if (grant !== undefined) err(`${style.green('granted')} the use of the tables to ${safeText(grant)}\n`);
+  if (grant !== undefined) err(`${style.green('granted')} access to the tables to ${safeText(grant)}\n`);
 }

@@ -36,7 +36,9 @@ export async function follow(
     },
     onWait({ host, since }) {
       const began = clockText(since, systemClock.now());
-      terminal.err(`${safeText(`a command on ${host} has held the lock since ${began}; waiting for its run`)}\n`);
+      terminal.err(
+        `${safeText(`a command on ${host} has held the lock since ${began}; waiting for the run of this command`)}\n`,
+      );
     },
   });
   await reporter.end();
@@ -63,16 +65,20 @@ function endOf(
     case 'gone':
       return [
         ...summary(),
-        line([bad('the process of the run is gone'), ', and recorded no reason; its paid jobs are on record']),
+        line([
+          bad('the process of the run is gone'),
+          ', and no reason was recorded; the paid jobs of the run are on record',
+        ]),
       ];
     case 'idle': {
       const { last } = followed;
       const end = last?.exit === undefined ? 'was aborted' : `ended with exit ${last.exit}`;
-      const which = last === undefined ? 'none is recorded here' : `the last one, ${last.id}, ${end}`;
+      const which =
+        last === undefined ? 'no earlier run is recorded on this machine' : `the last run, ${last.id}, ${end}`;
       return [
         line(`no run of ${file} is in progress, and ${which}`),
         last && command('what it did', paste(call('runs show', last.id))),
-        command('to begin one', paste(call('apply'))),
+        command('to start a run', paste(call('apply'))),
       ];
     }
     default:

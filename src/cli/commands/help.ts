@@ -115,7 +115,7 @@ async function storedDocument(): Promise<ServiceDocument | undefined> {
 async function readCodePage(wanted: string): Promise<string> {
   const code = `MB${wanted.replace(/\D/g, '').padStart(4, '0')}`;
   if (Object.hasOwn(titles, code)) return readFile(new URL(`${code}.md`, codePages), 'utf8');
-  const hint = way('to see all of them', call('help', 'codes'));
+  const hint = way('to list all codes', call('help', 'codes'));
   throw new CampaignError({ code: 'MB3000', message: `there is no code ${code}`, hint, value: code });
 }
 
@@ -123,8 +123,8 @@ function unknownTopic(topic: string, program: Command): CampaignError {
   const near = nearestCommand(program, topic) ?? nearestName(topic, [...topics.keys()]);
   return new CampaignError({
     code: 'MB3000',
-    message: `the manual has no page ${topic}, and there is no such command and no such code`,
-    hint: near === undefined ? way('to see pages and commands', call('help')) : `did you mean ${near}?`,
+    message: `${topic} is not a manual page, a command or a code`,
+    hint: near === undefined ? way('to list all pages and commands', call('help')) : `did you mean ${near}?`,
     value: topic,
   });
 }

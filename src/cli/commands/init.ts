@@ -118,7 +118,7 @@ async function writeAll(
     if (isNew) continue;
     const there = new Set(readSmallFile(path, longestFile)?.toString('utf8').split(/\r?\n/));
     const wanted = String(surroundingsOf(folder)[name] ?? '').split('\n');
-    for (const line of wanted) if (line !== '' && !there.has(line)) err(`         add to it: ${line}\n`);
+    for (const line of wanted) if (line !== '' && !there.has(line)) err(`         add this line: ${line}\n`);
   }
 }
 
@@ -130,10 +130,10 @@ function isThere(path: string): boolean {
   }
 }
 
-const anotherFolder = way('give another folder', call('init', 'my-campaign'));
+const anotherFolder = way('choose another folder', call('init', 'my-campaign'));
 
 function cannotBeMade(path: string, why: string): CampaignError {
-  const message = `the folder ${path} cannot be made: ${why}`;
+  const message = `the folder ${path} cannot be created: ${why}`;
   return new CampaignError({ code: 'MB3301', message, hint: anotherFolder, path });
 }
 
@@ -196,7 +196,11 @@ async function makeCsvCampaign(file: string, folder: string): Promise<NewFiles> 
   if ('problem' in read) {
     const { message, hint } = explainFileProblem(file, read);
     const isMissing = read.problem === 'missing';
-    throw unusable(file, message, isMissing ? 'give the path of a table whose first row names the columns' : hint);
+    throw unusable(
+      file,
+      message,
+      isMissing ? 'use the path of a table whose first row contains the column names' : hint,
+    );
   }
   const below = relative(resolve(folder), resolve(file)).split(sep).join('/');
   const isBelow = !below.startsWith('../') && resolve(folder, below) === resolve(file);
@@ -260,12 +264,13 @@ function writeManifest(table: Table, path: string): string {
   const isNumbered = number !== undefined && 2 * rows.filter((row) => !isEmpty(number, row)).length > rows.length;
   for (const column of [prompted, isNumbered ? number : undefined]) {
     const empty = column === undefined ? undefined : labels[rows.findIndex((row) => isEmpty(column, row))];
-    if (empty !== undefined) throw unusable(path, `${empty} has no ${column}`, 'fill it in, or remove the row');
+    if (empty !== undefined)
+      throw unusable(path, `${empty} has no value in column ${column}`, 'fill in the value, or remove the row');
   }
   const key = chooseKey(table, prompted);
   if (key === undefined) {
-    const message = `no column of ${path}, and no pair of columns, has a different value of up to 60 characters in each row`;
-    throw unusable(path, message, 'add a column such as id');
+    const message = `no column or pair of columns of ${path} has a unique value of up to 60 characters in each row`;
+    throw unusable(path, message, 'add a column with unique values, such as id');
   }
   const words = prompted === undefined ? chooseWords(table, key.column) : [prompted];
   const prompt = [

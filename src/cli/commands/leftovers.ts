@@ -104,7 +104,7 @@ async function deleteAll({ found, remove }: Findings, options: GcOptions, termin
   tell(terminal, ...leftoversView(files, systemClock.now()));
   if (files.some(({ is }) => is !== 'partial')) {
     err(
-      `They were paid for (${chargesText(files)}). If one is needed again, apply downloads it for free while the service has it.\n`,
+      `These files were paid for (${chargesText(files)}). If a file is needed again, apply downloads it for free while the service stores it.\n`,
     );
   }
   const all = sumText(rows);
@@ -113,7 +113,7 @@ async function deleteAll({ found, remove }: Findings, options: GcOptions, termin
   if (agreed !== 'yes') return declined(agreed, 'deleted', terminal);
   for (const row of rows) {
     row.deleted = await remove(row);
-    if (!row.deleted) leave(row.path, 'it was changed meanwhile');
+    if (!row.deleted) leave(row.path, 'the file has changed since it was listed');
   }
   return end(`deleted ${sumText(rows.filter(({ deleted }) => deleted))}`);
 }
@@ -167,7 +167,7 @@ async function removeAll(
 ): Promise<number> {
   const { err, style } = terminal;
   tell(terminal, ...recordsView(records));
-  err('Their credits are not refunded. Local files and the lock do not change.\n');
+  err('The credits of these records are not refunded. Local files and the lock do not change.\n');
   err(`${style.yellow('A file that is lost later cannot be downloaded again')}: keep copies of important files.\n`);
   const question = `Remove ${countOf(records.length, 'record')} at the service permanently?`;
   const agreed = await askPerson(question, { yes: options.yes, terminal, consent });
@@ -189,7 +189,7 @@ async function removeAll(
   for (const record of records.slice(removals.length)) removals.push({ record, result: 'left' });
   if (options.json) outJson(terminal, destroyJson(removals, skipped));
   const count = (result: Removal['result']) => removals.filter((removal) => removal.result === result).length;
-  const gone = count('gone') > 0 ? `, ${count('gone')} had been removed before` : '';
+  const gone = count('gone') > 0 ? `, ${count('gone')} had already been removed` : '';
   const failed = count('failed') + count('left');
   err(`removed ${countOf(count('removed'), 'record')}${gone}${failed > 0 ? `, ${failed} not removed` : ''}\n`);
   return exitOfItems(terminal, { failed, ended });

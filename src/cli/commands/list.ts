@@ -55,11 +55,11 @@ async function askService<Row>(
   { options, terminal, ask }: { options: ServiceOptions; terminal: Terminal; ask(library: Library): Promise<Row[]> },
 ): Promise<{ listed: Row[]; source: 'service' | 'documented' }> {
   const fallBack = (why: string) => {
-    tellNotice(terminal, `${why}; these are the ${what} that its documentation lists`);
+    tellNotice(terminal, `${why}; the list shows the ${what} in the documentation of the service`);
     return { listed: documented, source: 'documented' as const };
   };
   if (options.sandbox !== true && !hasKey(readEnvironment(process.env, process.cwd())))
-    return fallBack('the service was not asked, because MEDIABATCH_API_KEY is not set');
+    return fallBack('the service was not queried, because MEDIABATCH_API_KEY is not set');
   try {
     return { listed: await withService(options, ({ library }) => ask(library)), source: 'service' };
   } catch (error) {
@@ -140,7 +140,10 @@ export async function voices(options: VoicesOptions, terminal: Terminal): Promis
   const documented = Object.entries(documentedVoices).map(([id, facts]): VoiceRow => ({ id, ...facts }));
   const { listed, source } = await askService('voices', documented, { options, terminal, ask });
   const ofGender = filterBy(listed, options.gender, { name: 'gender', of: (voice) => voice.gender });
-  const rows = filterBy(ofGender, options.accent, { name: 'accent of these voices', of: (voice) => voice.accent });
+  const rows = filterBy(ofGender, options.accent, {
+    name: 'matching voice with the accent',
+    of: (voice) => voice.accent,
+  });
   await outAs(terminal, options, {
     text: () => voicesView(rows),
     json: () => jsonOf('voices', { source, voices: rows }),
@@ -151,7 +154,7 @@ export async function accounts(options: ServiceOptions, terminal: Terminal): Pro
   const { accounts: rows } = await withService(options, ({ library }) => library.accounts());
   const now = systemClock.now();
   await outAs(terminal, options, { text: () => accountsView(rows, now), json: () => accountsJson(rows, now) });
-  if (rows.length === 0) terminal.err('no account is connected; connect one in the dashboard of the service\n');
+  if (rows.length === 0) terminal.err('no account is connected; connect an account in the dashboard of the service\n');
 }
 
 export async function uploads(options: ServiceOptions, terminal: Terminal): Promise<void> {
@@ -161,7 +164,7 @@ export async function uploads(options: ServiceOptions, terminal: Terminal): Prom
       code: 'MB3205',
       message:
         'this service has no list of its media library: neither its documentation nor its OpenAPI document names GET /uploads',
-      hint: 'the locks keep the URL of every file that a campaign has uploaded; `explain` shows that of a step',
+      hint: 'the lock contains the URL of every uploaded file; `explain STEP` shows the URL of one step',
     });
   }
   const now = systemClock.now();
@@ -183,7 +186,7 @@ export async function jobs(options: JobsOptions, terminal: Terminal): Promise<vo
   const locks = await findLocks(process.cwd(), { sandbox: options.sandbox === true });
   for (const { shown, problem, reading } of locks) {
     const isWrong = reading !== undefined && hasErrors(reading.diagnostics);
-    const why = problem ?? (isWrong ? 'it is damaged, and was read as far as possible' : undefined);
+    const why = problem ?? (isWrong ? 'the lock is damaged; only its readable part was used' : undefined);
     if (why !== undefined) tellNotice(terminal, `${shown}: ${why}`);
   }
   const onUnread = (name: string, error: unknown) => {
@@ -210,7 +213,7 @@ export async function jobs(options: JobsOptions, terminal: Terminal): Promise<vo
   if (options.json === true) return;
   const strangers = shown.filter(({ step }) => step === undefined).length;
   terminal.err(
-    `${countOf(shown.length, 'job')}${more ? ', and more: raise --limit' : ''}; ${strangers} in none of ${countOf(locks.length, 'lock')} of this folder\n`,
+    `${countOf(shown.length, 'job')}${more ? ', and more: raise --limit' : ''}; ${strangers} not in any lock (${countOf(locks.length, 'lock')} in this folder)\n`,
   );
   if (unlisted.length > 0) terminal.err(`the service has no list of ${unlisted.join(', ')} jobs\n`);
 }

@@ -142,7 +142,7 @@ function refuseOthers(options: ApplyOptions): void {
   throw new CampaignError({
     code: 'MB3000',
     message: `--compare cannot be combined with ${first}: it compares two versions of a whole campaign`,
-    hint: `remove one of them; \`plan\` without --compare accepts ${first}`,
+    hint: `remove --compare or ${first}`,
     options: ['--compare', first],
   });
 }

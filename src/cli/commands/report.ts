@@ -31,12 +31,14 @@ export async function report(file: string, options: ReportOptions, terminal: Ter
     ...{ path, single: singleFile !== undefined, client, maxBytes: maxSize, compare, select, exclude, signal, paste },
     copy: options.copy === true || maxSize !== undefined,
     onThumb(done, all) {
-      if (terminal.screen && done === 1 && all >= many) err(style.dim(`making ${all} small pictures …\n`));
+      if (terminal.screen && done === 1 && all >= many) err(style.dim(`creating ${all} thumbnails …\n`));
     },
   });
   const made = await Promise.race([making, secondSignal]).finally(stop);
   if (!made) {
-    err(`${style.yellow('interrupted')}  the page was not written; the next report uses the thumbnails made so far\n`);
+    err(
+      `${style.yellow('interrupted')}  the gallery was not written; the next report uses the thumbnails made so far\n`,
+    );
     err(`  to continue: ${paste(call('report'))}\n`);
     return exitCodes.interrupted;
   }
@@ -51,7 +53,7 @@ export async function report(file: string, options: ReportOptions, terminal: Ter
   err(`${style.green('saved')}  ${safeText(saved)}\n`);
   err(style.dim(`  ${aboutText(made, counts)}\n`));
   if (client !== undefined && made.data.groups.some(({ gate }) => gate !== undefined))
-    err(`  when picks.json comes back: ${paste(call('pick', '--from', 'picks.json'))}\n`);
+    err(`  when the reviewer returns picks.json: ${paste(call('pick', '--from', 'picks.json'))}\n`);
   if (options.json === true) outJson(terminal, jsonOf('report', { paths: [saved], ...counts }));
   return exitCodes.done;
 }
@@ -67,7 +69,7 @@ function aboutText(
     ...(embedded === undefined
       ? []
       : [
-          `${countOf(embedded.thumbs, 'small picture')} in ${bytesText(bytes)}, without their ${countOf(embedded.left, 'original')}`,
+          `${countOf(embedded.thumbs, 'small picture')} in ${bytesText(bytes)}, without the ${countOf(embedded.left, 'original')}`,
         ]),
     ...(lacking === 0
       ? []

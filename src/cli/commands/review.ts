@@ -22,14 +22,14 @@ export async function review(file: string, options: ReviewOptions, terminal: Ter
   isShown = true;
   if (first.assets.every(({ state }) => state === 'planned')) {
     terminal.err(
-      `nothing is bought yet, so the page is empty; to fill it, in another terminal: ${paste(call('apply'))}\n`,
+      `nothing has been bought yet, so the page is empty; to create outputs, in another terminal: ${paste(call('apply'))}\n`,
     );
   }
   const interruption = listenForInterruption();
   const { state } = campaign.paths;
   const running = await servePage(host, {
     ...{ ...options, state, terminal },
-    about: `${tellReview(first)}; Ctrl-C ends it`,
+    about: `${tellReview(first)}; Ctrl-C stops the page`,
   });
   await interruption.firstSignal;
   interruption.stop();

@@ -18,7 +18,7 @@ export async function runs(file: string, options: RunsOptions, terminal: Termina
     const list = stories.map((story) => ({ ...story, running: story.id === running }));
     outJson(terminal, jsonOf('runs', { runs: list }));
   } else if (stories.length === 0) {
-    terminal.err(`no run of ${safeText(file)} is on record here\n`);
+    terminal.err(`no run of ${safeText(file)} is recorded on this machine\n`);
   } else {
     show(terminal, runsView(stories, running));
   }

@@ -27,8 +27,8 @@ export async function sandbox(options: SandboxOptions, terminal: Terminal): Prom
     line(
       [good('sandbox'), ` ${running.url}  ${running.balance()} credits, state in ${options.data}`],
       [
-        line(faint(`watch its jobs, credits and files: ${new URL('/', running.url).href}`)),
-        line(faint('use it from another terminal:')),
+        line(faint(`jobs, credits and files of the sandbox: ${new URL('/', running.url).href}`)),
+        line(faint('to use the sandbox from another terminal:')),
       ],
     ),
   );
@@ -50,10 +50,10 @@ async function start(options: SandboxOptions): Promise<RunningSandbox> {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE') {
-      const hint = 'give another port with --port; 0 takes any free port';
-      throw new CampaignError({ code: 'MB3303', message: `port ${port} is taken`, hint, port });
+      const hint = 'choose another port with --port; 0 selects any free port';
+      throw new CampaignError({ code: 'MB3303', message: `port ${port} is already in use`, hint, port });
     }
-    const hint = code === 'EBUSY' ? ['give another folder with --data, or:', ...busyHint] : undefined;
+    const hint = code === 'EBUSY' ? ['choose another folder with --data, or:', ...busyHint] : undefined;
     throw new CampaignError({
       code: 'MB3301',
       message: `the sandbox cannot start: ${message}`,

@@ -85,7 +85,7 @@ async function withEngine(
     const failure = failureOf(error);
     // A program that reads the status gets an error, because it cannot see that progress is missing.
     if (failure?.code !== 'MB3702' || options.json === true) throw error;
-    tellNotice(terminal, `the progress of the run is missing below: ${failure.message}`, failure.hint);
+    tellNotice(terminal, `the status below does not include the progress of the run: ${failure.message}`, failure.hint);
     return null;
   });
   if (found === undefined) terminal.err(`no run of ${safeText(name)} is open on this engine\n`);
@@ -98,7 +98,7 @@ async function withEngine(
   terminal.err(
     `the run on ${safeText(found.shown)} that was submitted from ${safeText(origin.host)} at ${clockText(submitted.getTime(), systemClock.now())} ${what}\n`,
   );
-  if (found.limit !== undefined) terminal.err(`its limit: ${limitText(found.limit)}\n`);
+  if (found.limit !== undefined) terminal.err(`limit of the run: ${limitText(found.limit)}\n`);
   return joinLocks(lock, found.lock);
 }
 

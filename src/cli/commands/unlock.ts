@@ -29,7 +29,7 @@ export async function unlock(file: string, options: UnlockOptions, terminal: Ter
   if (options.id === undefined) {
     throw refuse(
       `the lock of ${file} is held by ${who}`,
-      way('when you are certain that it is gone', call('unlock', '--id', held)),
+      way('when you are certain that this run has ended', call('unlock', '--id', held)),
     );
   }
   // `workers` shows the first eight characters of an id.
@@ -39,7 +39,7 @@ export async function unlock(file: string, options: UnlockOptions, terminal: Ter
   else if ((await removeGuard(lock, id)) !== 'removed') {
     throw refuse(
       `the run that holds the lock has the id ${held}, not ${id}`,
-      `it is ${who}; unlock it only when you are certain that it is gone`,
+      `the lock is held by ${who}; unlock only when you are certain that this run has ended`,
     );
   }
   terminal.err(`${terminal.style.green('unlocked')} ${file}\n`);
@@ -59,23 +59,28 @@ async function giveUp(
   if (found.is === 'open') throw openError(file, note);
   if (found.is === 'not asked' && !force) throw notAskedError(file, note, found.why);
   const text = {
-    over: `the run on ${engine} is over, and all its purchases are in the lock`,
-    unknown: `${engine} does not have that run`,
-    'not asked': `${engine} was not queried: if its workers still carry out the run, the next \`apply\` here buys the same steps a second time`,
+    over: `the run on ${engine} has ended, and all its purchases are in the lock`,
+    unknown: `${engine} has no record of run ${note.run}`,
+    'not asked': `${engine} was not queried: if its workers still execute the run, the next \`apply\` on this machine buys the same steps a second time`,
   }[found.is];
   terminal.err(`${text}\n`);
   if (found.is === 'over') return;
-  terminal.err(`bought by that run, and in no lock here: ${terminal.paste(call('list jobs', '--unknown'))}\n`);
+  terminal.err(
+    `to list jobs of the run that no lock in this folder contains: ${terminal.paste(call('list jobs', '--unknown'))}\n`,
+  );
 }
 
 function openError(file: string, { run, engine }: EngineNote): CampaignError {
   return new CampaignError({
     code: 'MB3704',
-    message: `the run of ${file} is open on ${engine}, and continues`,
+    message: `the run of ${file} is still open on ${engine}; nothing was unlocked`,
     hint: [
-      way('to attach to it', call('apply', '--engine', engine)),
-      way('to stop it, and collect what runs', call('cancel', '--engine', engine)),
-      way('to end the run there at once, and continue here with its purchases', call('unlock', '--id', run, '--force')),
+      way('to attach to the run', call('apply', '--engine', engine)),
+      way('to cancel the run, and collect its running jobs', call('cancel', '--engine', engine)),
+      way(
+        'to end the run on the engine at once, and continue on this machine with its purchases',
+        call('unlock', '--id', run, '--force'),
+      ),
     ],
     lock: engine,
   });
@@ -89,9 +94,9 @@ function notAskedError(file: string, { run }: EngineNote, why: unknown): Campaig
       message: `the run of ${file} may still be open, because the engine did not answer: ${messageOf(why)}`,
       hint: [
         ...[hint].flat(),
-        'try again when the engine answers: unlock then ends the run and loses nothing. Nothing was unlocked',
+        'nothing was unlocked; try again when the engine answers: unlock then ends the run without losing purchases',
         way(
-          'only if its workers are certainly gone: otherwise they and the next `apply` here buy the same steps',
+          'only if you are certain that the workers of the run have stopped: otherwise these workers and the next `apply` buy the same steps',
           call('unlock', '--id', run, '--force'),
         ),
       ],

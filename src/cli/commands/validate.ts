@@ -53,9 +53,10 @@ function describeFine(
   const text = `${ok} ${safeText(file)}: ${countOf(tasks, 'task')}, ${countOf(steps, 'step')}`;
   if (unchecked === 0) return `${text}\n`;
   const left = `${text}, ${countOf(unchecked, 'request')} not checked, because`;
-  if (hasDocument) return `${left} the service's own document does not describe ${unchecked === 1 ? 'it' : 'them'}\n`;
+  if (hasDocument)
+    return `${left} the OpenAPI document of the service does not describe ${unchecked === 1 ? 'it' : 'them'}\n`;
   const refresh = terminal.paste({ ...call('plan', '--refresh'), file });
-  return `${left} the OpenAPI document of the service is not stored here. To store it, run with an API key: ${refresh}\n`;
+  return `${left} the OpenAPI document of the service is not stored on this machine. To store the document, run with an API key: ${refresh}\n`;
 }
 
 type LoadedLocally = LoadedManifest & { hasDocument: boolean };

@@ -30,12 +30,12 @@ const languageCommands: readonly CommandRow[] = [
     options: [
       ['--example <name>', 'name of an example; --list shows them'],
       ['--from-csv <file>', 'a campaign for the rows and columns of your own data file', { conflicts: 'example' }],
-      ['--agents', 'also write AGENTS.md, which says what a coding agent may do here'],
+      ['--agents', 'also write AGENTS.md: what a coding agent may do in this folder'],
       ['--list', 'show the examples'],
     ],
     examples: [
       ['mediabatch init spring', 'a small campaign, in a new folder'],
-      ['mediabatch init grid --example product-grid', 'another one; --list shows all'],
+      ['mediabatch init grid --example product-grid', 'another example; --list shows all'],
       ['mediabatch init launch --from-csv products.csv', 'a picture for each row of your own table'],
     ],
     run: async (terminal, dir, options) => (await import('../commands/init.ts')).init(dir, options, terminal),
@@ -71,7 +71,7 @@ const languageCommands: readonly CommandRow[] = [
     ],
     options: [['--json', 'kinds as one JSON document']],
     examples: [
-      ['mediabatch schema kinds', 'what can be made, with every field'],
+      ['mediabatch schema kinds', 'the kinds of media, with every field'],
       ['mediabatch schema > mediabatch.schema.json', 'for editors, as init writes it'],
     ],
     run: async (terminal, name, options) => (await import('../commands/schema.ts')).schema(name, options, terminal),
@@ -117,9 +117,9 @@ const runCommands: readonly CommandRow[] = [
       ['--json', 'with --list: one JSON document on stdout', { needs: '--list' }],
     ],
     examples: [
-      ['mediabatch approve campaign.plan.json', 'shows it, and asks', 'not run'],
+      ['mediabatch approve campaign.plan.json', 'shows the plan, and asks', 'not run'],
       ['mediabatch approve campaign.plan.json --rows', 'every prompt, text, voice and model', 'not run'],
-      ['mediabatch approve --list', 'what was approved here'],
+      ['mediabatch approve --list', 'the approvals on this machine'],
       ['mediabatch approve --revoke campaign.plan.json', 'revokes the approval', 'not run'],
     ],
     run: async (terminal, file, options) => (await import('../commands/approve.ts')).approve(file, options, terminal),
@@ -136,8 +136,8 @@ const runCommands: readonly CommandRow[] = [
     examples: [
       ['mediabatch apply --sandbox', 'a rehearsal with sandbox credits', 'asks'],
       ['mediabatch apply --sandbox --yes --redo hero@lamp,9:16', 'buys one picture again'],
-      ['mediabatch apply --sandbox --review', 'draft, pick, final: a page opens, the run waits', 'not run'],
-      ['mediabatch apply --max-credits 50', 'for real, with a cap for this run', 'not run'],
+      ['mediabatch apply --sandbox --review', 'opens a page to pick drafts; the run waits', 'not run'],
+      ['mediabatch apply --max-credits 50', 'with real credits, and a limit for this run', 'not run'],
     ],
     run: async (terminal, file, _options, command) =>
       (await import('../commands/apply.ts')).apply(file, typedOptions(command), terminal),
@@ -190,14 +190,14 @@ const runCommands: readonly CommandRow[] = [
       [
         '--port <n>',
         'listen on this port of 127.0.0.1',
-        { takes: 'number', range: portRange, standard: 0, shown: 'any that is free' },
+        { takes: 'number', range: portRange, standard: 0, shown: 'any free port' },
       ],
       ['--no-open', 'only print the address'],
       ...state,
       ...selecting,
     ],
     notes:
-      'From another machine: run ssh -L 4020:127.0.0.1:4020 HOST, start mediabatch review --port 4020 --no-open\nthere, and open the address that it prints here. It never listens on anything but 127.0.0.1.',
+      'From another machine: run ssh -L 4020:127.0.0.1:4020 HOST, start mediabatch review --port 4020 --no-open\nthere, and open the printed address on this machine. The page listens only on 127.0.0.1.',
     examples: [
       ['mediabatch review --sandbox', 'opens the page; Ctrl-C ends it', 'not run'],
       ['mediabatch review --no-open --port 4020', 'prints the address only', 'not run'],
@@ -257,8 +257,8 @@ const runCommands: readonly CommandRow[] = [
     examples: [
       ['mediabatch explain hero@lamp,1:1', 'why it would be bought'],
       ['mediabatch explain hero@lamp,1:1 --request', 'the request as it is sent'],
-      ['mediabatch explain hero@lamp,1:1 --origins', 'where each of its values comes from'],
-      ['mediabatch explain --origins --json', 'every step with all its values, for a program'],
+      ['mediabatch explain hero@lamp,1:1 --origins', 'where each value of the step comes from'],
+      ['mediabatch explain --origins --json', 'all values of every step, as JSON'],
     ],
     run: async (terminal, file, address, options) =>
       (await import('../commands/explain.ts')).explain(file, address, { options, terminal }),
@@ -343,7 +343,7 @@ const historyCommands: readonly CommandRow[] = [
     arguments: [manifestArgument],
     options: [
       ['--by <what>', 'one or more of task, kind, model, tag', { standard: 'task' }],
-      ['--format <format>', 'how to print it', { takes: ['text', 'json', 'csv'] }],
+      ['--format <format>', 'output format', { takes: ['text', 'json', 'csv'] }],
       optionTable.json,
       ...state,
     ],
@@ -361,8 +361,8 @@ const historyCommands: readonly CommandRow[] = [
     arguments: [manifestArgument],
     options: runsOptions,
     examples: [
-      ['mediabatch runs', 'when, how they ended, what they cost'],
-      ['mediabatch runs --sandbox --json', 'rehearsals, for a program'],
+      ['mediabatch runs', 'time, result and charges of each run'],
+      ['mediabatch runs --sandbox --json', 'sandbox runs, as JSON'],
     ],
     run: async (terminal, file, options) => (await import('../commands/runs.ts')).runs(file, options, terminal),
   },
@@ -373,7 +373,7 @@ const historyCommands: readonly CommandRow[] = [
     arguments: [manifestArgument, ['<id>', 'id of the run, as the list shows it; the last four characters are enough']],
     options: runsOptions,
     examples: [
-      ['mediabatch runs show k3f9', 'the end of its id is enough', 'not run'],
+      ['mediabatch runs show k3f9', 'the end of the run id is enough', 'not run'],
       ['mediabatch runs show --sandbox 2026-11-22-0435-k3f9 --json', 'for a program', 'not run'],
     ],
     // Commander parses an option with the parent command if the parent also has it.

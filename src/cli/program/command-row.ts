@@ -198,7 +198,7 @@ function readPath(text: string): string {
 
 function readPair(text: string): Record<string, string> {
   const at = text.indexOf('=');
-  if (at <= 0) throw new InvalidArgumentError('write it as name=value');
+  if (at <= 0) throw new InvalidArgumentError('use the form name=value');
   return { [text.slice(0, at)]: text.slice(at + 1) };
 }
 
@@ -210,7 +210,7 @@ function numberIn({ least, most, whole }: Range): (text: string) => number {
     const isNumber = whole ? /^\d{1,15}$/.test(text) : text.trim() !== '';
     const value = isNumber ? Number(text) : Number.NaN;
     if (value >= least && value <= (most ?? Number.POSITIVE_INFINITY)) return value;
-    throw new InvalidArgumentError(`give ${kind}${range}`);
+    throw new InvalidArgumentError(`use ${kind}${range}`);
   };
 }
 
@@ -223,7 +223,7 @@ function measure(units: Readonly<Record<string, number>>, examples: string): (te
   return (text) => {
     const [, number, unit = ''] = /^(\d{1,6}(?:\.\d{1,3})?) ?([a-z]+)$/i.exec(text) ?? [];
     const factor = units[unit.toLowerCase()];
-    if (factor === undefined) throw new InvalidArgumentError(`write it as ${examples}`);
+    if (factor === undefined) throw new InvalidArgumentError(`use a value such as ${examples}`);
     return Math.round(Number(number) * factor);
   };
 }
@@ -235,6 +235,6 @@ const bytes = measure({ kb: 1e3, mb: 1e6, gb: 1e9 }, '500kB, 20MB or 1GB');
 function pollInterval(text: string): number | undefined {
   if (text === 'auto') return undefined;
   const value = /^\d{1,9}$/.test(text) ? Number(text) : 0;
-  if (value < 10) throw new InvalidArgumentError('give auto, or at least 10 ms');
+  if (value < 10) throw new InvalidArgumentError('use auto, or at least 10 ms');
   return value;
 }

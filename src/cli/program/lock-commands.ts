@@ -22,7 +22,7 @@ const decisions: readonly Decision[] = [
     shortForms: { unpick: '--undo' },
     summary: 'pick outputs at their gates',
     description:
-      'Picks outputs at their gates. The next apply uses them for the steps behind the gate. At a gate with a single pick, a new pick by name replaces the earlier one. A pattern leaves decided groups and rejected outputs alone. Costs nothing.',
+      'Picks outputs at their gates. The next apply uses them for the steps behind the gate. At a gate with a single pick, a new pick by name replaces the earlier one. A pattern does not change decided groups or rejected outputs. Costs nothing.',
     options: [
       ...noteOptions,
       [
@@ -36,8 +36,8 @@ const decisions: readonly Decision[] = [
     examples: [
       ['mediabatch pick --sandbox teaser', 'approves it', 'at gates'],
       ["mediabatch pick --sandbox 'draft@*/1' --note 'seen by Ada'", 'this take of each product, and why', 'at gates'],
-      ['mediabatch pick --sandbox --from picks.json', 'what a reviewer saved', 'not run'],
-      ['mediabatch pick --sandbox draft@lamp/2 --undo', 'its gate is open again', 'at gates'],
+      ['mediabatch pick --sandbox --from picks.json', 'picks that a reviewer saved', 'not run'],
+      ['mediabatch pick --sandbox draft@lamp/2 --undo', 'opens the gate of this output again', 'at gates'],
     ],
   },
   {
@@ -46,7 +46,7 @@ const decisions: readonly Decision[] = [
     description: 'Rejects outputs at their gates: no step uses them. They stay on disk and in the lock. Costs nothing.',
     options: [...noteOptions, ['--reason <text>', 'why: one of the gate’s `reasons`']],
     examples: [
-      ['mediabatch reject --sandbox draft@lamp', 'all of its takes; --redo draft@lamp buys others', 'at gates'],
+      ['mediabatch reject --sandbox draft@lamp', 'all takes; --redo draft@lamp buys replacements', 'at gates'],
       ['mediabatch reject --sandbox draft@lamp/1 --note dark', 'says why', 'at gates'],
     ],
   },
@@ -54,9 +54,9 @@ const decisions: readonly Decision[] = [
     name: 'accept',
     summary: 'accept outputs as they are',
     description:
-      'Accepts outputs as they are, even if they were edited by hand, were made from an input that has changed since, or fail `expect`. Neither they nor the steps that use them are bought again. Costs nothing.',
+      'Accepts outputs as they are, even if they were edited by hand, were made from an input that has changed since, or fail `expect`. Neither these outputs nor the steps that use them are bought again. Costs nothing.',
     examples: [
-      ['mediabatch accept --sandbox --select state:changed --dry-run', 'all that changed; records nothing yet'],
+      ['mediabatch accept --sandbox --select state:changed --dry-run', 'all changed outputs; records nothing yet'],
       ['mediabatch accept --sandbox hero@lamp,1:1', 'a picture that was retouched by hand'],
     ],
   },
@@ -79,12 +79,12 @@ const decisions: readonly Decision[] = [
     description:
       'Removes purchases from the plan: orphans are no longer listed, and steps of the manifest are planned as if they had never been bought. Job ids stay in the lock, and credits stay counted. The command itself costs nothing.',
     options: [
-      ['--orphans', 'everything that the manifest no longer has'],
+      ['--orphans', 'all steps that are no longer in the manifest'],
       ['--force', 'also running jobs; their outputs are given up'],
     ],
     examples: [
       ['mediabatch forget --sandbox hero@vase,1:1', 'as if it had never been bought'],
-      ['mediabatch forget --sandbox --orphans', 'everything that the manifest no longer has'],
+      ['mediabatch forget --sandbox --orphans', 'all steps that are no longer in the manifest'],
     ],
   },
   {
@@ -93,18 +93,18 @@ const decisions: readonly Decision[] = [
       ['<old>', 'the address on record'],
       ['<new>', 'new address of the purchase'],
     ],
-    summary: 'give a purchase a new address',
+    summary: 'move a purchase to a new address',
     description:
       'Moves a purchase to a new address after both the key and an input of its step have changed. A step whose input is unchanged is found without this command. Costs nothing.',
     examples: [
       ['mediabatch move --sandbox song@winter song@autumn', 'the song now belongs to autumn'],
-      ['mediabatch move song@winter song@autumn --dry-run', 'shows it, records nothing', 'not run'],
+      ['mediabatch move song@winter song@autumn --dry-run', 'shows the move, records nothing', 'not run'],
     ],
   },
   {
     name: 'adopt',
     alsoCalled: ['import'],
-    arguments: [['[address]', 'a step without a job, which gets the job of --job']],
+    arguments: [['[address]', 'step without a job, for which the job of --job is recorded']],
     summary: 'record paid jobs that no lock contains',
     description:
       'Lists jobs at the service that no lock of this folder contains, and records each at the step whose request is exactly the same. Asks first. With ADDRESS, it records one job, whatever its request was, after querying the service. The next apply collects the outputs. Costs nothing.',
@@ -120,7 +120,7 @@ const decisions: readonly Decision[] = [
       yesOption,
     ],
     examples: [
-      ['mediabatch adopt --sandbox --dry-run', 'which jobs fit; records nothing'],
+      ['mediabatch adopt --sandbox --dry-run', 'shows matching jobs; records nothing'],
       ['mediabatch adopt song@spring --job 68d1f0c2 --credits 5 --offline', 'without querying the service', 'not run'],
     ],
   },
@@ -130,18 +130,22 @@ const decisions: readonly Decision[] = [
     arguments: [['<address>', 'the step, as the plan shows it']],
     summary: 'settle a create request whose answer was lost',
     description:
-      'Records what a person has found out about a create request whose answer was lost. The command itself spends nothing.',
+      'Records what a user has found out about a create request whose answer was lost. The command itself spends nothing.',
     options: [
-      ['--job <id>', 'the create request was charged, and this is its job'],
+      ['--job <id>', 'the create request was charged, and created this job'],
       ['--credits <n>', 'with --job: charge of the job', { takes: 'whole', needs: '--job' }],
-      ['--not-spent', 'it was not charged', { conflicts: ['job', 'spendAgain'] }],
+      ['--not-spent', 'the request was not charged', { conflicts: ['job', 'spendAgain'] }],
       ['--spend-again', 'buy the step even if the lost request was charged', { conflicts: 'job' }],
       ['--send <id>', 'id of the create request, if the address has several unresolved ones'],
     ],
     examples: [
-      ['mediabatch resolve song@spring --job 68d1f0c2 --credits 5', 'it was charged, and this is its job', 'not run'],
-      ['mediabatch resolve song@spring --not-spent', 'it was not charged', 'not run'],
-      ['mediabatch resolve song@spring --spend-again', 'buy it in any case', 'not run'],
+      [
+        'mediabatch resolve song@spring --job 68d1f0c2 --credits 5',
+        'the request was charged, and created this job',
+        'not run',
+      ],
+      ['mediabatch resolve song@spring --not-spent', 'the request was not charged', 'not run'],
+      ['mediabatch resolve song@spring --spend-again', 'buy the step in any case', 'not run'],
     ],
   },
 ];
@@ -160,7 +164,7 @@ export const lockCommands: readonly CommandRow[] = [
       ['--sandbox', 'the lock of the sandbox runs'],
       optionTable.lock,
       optionTable.json,
-      ['--force', 'for a run on an engine: even if it is open there, or the engine does not answer'],
+      ['--force', 'unlock a run on an engine even if it is open or the engine is down'],
     ],
     examples: [
       ['mediabatch unlock --id 4f1c2b7a', 'the id that the refused command showed', 'not run'],
@@ -173,7 +177,7 @@ export const lockCommands: readonly CommandRow[] = [
     alsoCalled: ['clean', 'cleanup', 'prune', 'purge'],
     isDestructive: true,
     summary: 'delete downloaded files that no step refers to',
-    description: 'Deletes downloaded files that no step refers to. Lists them and asks for confirmation.',
+    description: 'Deletes downloaded files that no step refers to. Lists the files and asks for confirmation.',
     arguments: [manifestArgument],
     options: [
       ['--kept', 'delete the replaced outputs in .mediabatch/ instead of these'],
@@ -185,7 +189,7 @@ export const lockCommands: readonly CommandRow[] = [
     ],
     examples: [
       ['mediabatch gc --sandbox --dry-run', 'files that no step refers to'],
-      ['mediabatch gc --sandbox --yes', 'deletes them without asking'],
+      ['mediabatch gc --sandbox --yes', 'deletes the files without asking'],
       ['mediabatch gc --sandbox --kept --yes', 'files that newer outputs replaced'],
     ],
     run: async (terminal, file, options) => (await import('../commands/leftovers.ts')).gc(file, options, terminal),
@@ -195,13 +199,10 @@ export const lockCommands: readonly CommandRow[] = [
     isDestructive: true,
     summary: 'permanently delete records at the service',
     description:
-      'Permanently deletes records of music, thumbnails and clippings at the service. Lists them and asks for confirmation. Credits are not refunded; local files stay.',
-    arguments: [
-      manifestArgument,
-      ['[addresses...]', 'steps on record; * matches anything. They come first if FILE is omitted'],
-    ],
+      'Permanently deletes records of music, thumbnails and clippings at the service. Lists the records and asks for confirmation. Credits are not refunded; local files stay.',
+    arguments: [manifestArgument, ['[addresses...]', 'steps on record; * matches anything. FILE can be omitted']],
     options: [
-      ['--orphans', 'what the manifest no longer has'],
+      ['--orphans', 'steps that are no longer in the manifest'],
       optionTable.serviceMoved,
       yesOption,
       optionTable.json,
@@ -219,7 +220,7 @@ export const lockCommands: readonly CommandRow[] = [
 
 function asCommand(row: Decision): CommandRow {
   const steps: CommandRow['arguments'] = [
-    ['[addresses...]', 'steps or tasks; * matches anything. They come first if FILE is omitted'],
+    ['[addresses...]', 'steps or tasks; * matches anything. FILE can be omitted'],
   ];
   const select: CommandOption = [
     '-s, --select <selection>',

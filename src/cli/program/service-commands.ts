@@ -2,7 +2,7 @@ import { applyOptions, optionTable, portRange } from '../../campaign/option-tabl
 import { type CommandGroup, type CommandOption, type CommandRow, state } from './command-row.ts';
 import { manifestArgument } from './name-manifest.ts';
 
-const asking: readonly CommandOption[] = [['--sandbox', 'ask the embedded service of this folder'], optionTable.json];
+const asking: readonly CommandOption[] = [['--sandbox', 'query the embedded sandbox of this folder'], optionTable.json];
 
 const serviceCommands: readonly CommandRow[] = [
   {
@@ -68,7 +68,7 @@ const serviceCommands: readonly CommandRow[] = [
     ],
     examples: [
       ['mediabatch list jobs --sandbox --limit 5', 'the newest'],
-      ['mediabatch list jobs --unknown', 'bought, but not in any lock here', 'not run'],
+      ['mediabatch list jobs --unknown', 'bought, but not in any lock of this folder', 'not run'],
     ],
     run: async (terminal, options) => (await import('../commands/list.ts')).jobs(options, terminal),
   },
@@ -78,7 +78,7 @@ const serviceCommands: readonly CommandRow[] = [
     description: 'Lists the media library, if the service offers a list (the API documents none).',
     options: asking,
     examples: [
-      ['mediabatch list uploads', 'where the service has a list', 'not run'],
+      ['mediabatch list uploads', 'if the service has a list of uploads', 'not run'],
       ['mediabatch list uploads --json', 'for a program', 'not run'],
     ],
     run: async (terminal, options) => (await import('../commands/list.ts')).uploads(options, terminal),
@@ -113,7 +113,11 @@ const serviceCommands: readonly CommandRow[] = [
     summary: 'serve a local stand-in for the service',
     description: 'Serves a local stand-in for the service, with jobs, credits and files of its own. Needs no account.',
     options: [
-      ['--port <port>', 'port on 127.0.0.1; 0 takes a free one', { takes: 'number', range: portRange, standard: 4010 }],
+      [
+        '--port <port>',
+        'port on 127.0.0.1; 0 selects a free port',
+        { takes: 'number', range: portRange, standard: 4010 },
+      ],
       ['--credits <n>', 'balance of a new sandbox', { takes: 'whole' }],
       [
         '--speed <factor>',
@@ -126,12 +130,12 @@ const serviceCommands: readonly CommandRow[] = [
         { takes: 'number', range: applyOptions.sandboxFailRate.range, standard: 0 },
       ],
       ['--faults <file>', 'JSON file of scripted faults'],
-      ['--data <dir>', 'where its state lives', { standard: '.mediabatch/sandbox' }],
-      ['--files <dir>', 'where rendered files are kept (default: in --data); several sandboxes may share it'],
+      ['--data <dir>', 'folder of the sandbox state', { standard: '.mediabatch/sandbox' }],
+      ['--files <dir>', 'folder of rendered files, which sandboxes can share (default: in --data)'],
     ],
     examples: [
-      ['mediabatch sandbox', 'on port 4010, with a page to look at', 'not run'],
-      ['mediabatch sandbox --port 0 --credits 500 --speed 20', 'on a free port, and fast', 'until Ctrl-C'],
+      ['mediabatch sandbox', 'on port 4010, with a status page', 'not run'],
+      ['mediabatch sandbox --port 0 --credits 500 --speed 20', 'on a free port, with fast jobs', 'until Ctrl-C'],
     ],
     run: async (terminal, options) => (await import('../commands/sandbox.ts')).sandbox(options, terminal),
   },
@@ -142,10 +146,10 @@ const engineCommands: readonly CommandRow[] = [
     name: 'worker',
     summary: 'run a worker for an engine until it is stopped',
     description:
-      'Carries out runs that `apply --engine` submitted for the account of MEDIABATCH_API_KEY. One worker leads: it creates jobs and polls them. All workers with the run’s --store download its files. Start any number, on any machine. On Ctrl-C or SIGTERM it hands over to another worker.',
+      'Carries out runs that `apply --engine` submitted for the account of MEDIABATCH_API_KEY. One worker leads: it creates jobs and polls them. All workers with the run’s --store download its files. Start any number, on any machine. On Ctrl-C or SIGTERM the worker hands over to another worker.',
     options: [
       optionTable.engine,
-      ['--store <folder>', 'where files go: a folder that all workers share, or s3://bucket/prefix'],
+      ['--store <folder>', 'store of outputs: a folder that all workers share, or s3://bucket/prefix'],
       [
         '--files <n>',
         'number of files to transfer at once',
@@ -159,7 +163,7 @@ const engineCommands: readonly CommandRow[] = [
         'credits that all campaigns of the account may spend: 100/run,400/day,2000/month (default: MEDIABATCH_LIMIT)',
       ],
       ['--drain', 'at a signal, end only when no run of the account is open; at a second signal, hand over'],
-      ['--log <form>', 'format of its log: text or JSON', { takes: ['text', 'json'], standard: 'text' }],
+      ['--log <form>', 'format of the log: text or JSON', { takes: ['text', 'json'], standard: 'text' }],
       [
         '--keep <age>',
         'delete runs of the account that ended longer ago than this (12h, 30d; default: never)',
@@ -181,7 +185,7 @@ const engineCommands: readonly CommandRow[] = [
   runAct(
     'pause',
     'pause a run on an engine until `resume`',
-    'Stops the run of this campaign from creating jobs. Running jobs are already paid and are still collected. The run stays open and paused, even if another worker takes the lead, and reserves credits only for unresolved creates.',
+    'Stops the run of this campaign from creating jobs. Running jobs are already paid and are still collected. The run stays open and paused, even if another worker takes the lead, and reserves credits only for unresolved create requests.',
   ),
   runAct('resume', 'resume a paused run on an engine', 'Resumes the run of this campaign after `pause`.'),
   {
@@ -218,7 +222,7 @@ const engineCommands: readonly CommandRow[] = [
       'Creates the tables of an engine, or upgrades those of an older version. Workers and `apply` do this themselves if their role may create schemas in the database; `workers`, `status` and `cancel` never do.',
     options: [
       optionTable.engine,
-      ['--grant <role>', 'let this role use the tables: for workers and submitters that do not own them'],
+      ['--grant <role>', 'database role to grant access to the tables, for workers and submitters'],
     ],
     examples: [
       ['mediabatch engine migrate', 'MEDIABATCH_ENGINE is set', 'not run'],

@@ -20,7 +20,7 @@ export function unknownCommand(program: Command, word: string): CampaignError {
   return new CampaignError({
     code: 'MB3000',
     message: `there is no command ${word}`,
-    hint: [...(near === undefined ? [] : [`did you mean ${near}?`]), way('to see all of them', call('help'))],
+    hint: [...(near === undefined ? [] : [`did you mean ${near}?`]), way('to list all commands', call('help'))],
     value: word,
   });
 }
@@ -31,7 +31,7 @@ export function unknownName(what: string, name: string, names: readonly string[]
   return new CampaignError({
     code: 'MB3000',
     message: `there is ${what} ${name}`,
-    hint: `${guess}There are ${names.join(', ')}`,
+    hint: `${guess}Use one of ${names.join(', ')}`,
     value: name,
     known: names,
   });
@@ -41,14 +41,14 @@ const mostBytes = 1 << 20;
 
 export function noManifest(command: string): CampaignError {
   const [first, ...others] = findManifests();
-  const more = others.length === 0 ? '' : ` (or another of the ${others.length + 1} here)`;
+  const more = others.length === 0 ? '' : ` (or another of the ${others.length + 1} manifests in this folder)`;
   return new CampaignError({
     code: 'MB1001',
     message: `no manifest is named, and there is no ${defaultManifest} in this folder (${process.cwd()})`,
     hint:
       first === undefined
-        ? way('name one, or make one to start from', call('init', 'my-campaign'))
-        : way(`name it${more}`, { ...call(command), file: first }),
+        ? way('name a manifest, or create a campaign', call('init', 'my-campaign'))
+        : way(`name the manifest${more}`, { ...call(command), file: first }),
     file: defaultManifest,
   });
 }

@@ -311,7 +311,7 @@ export class SpendingSums {
   }
 }
 
-/** Returns the credits that a reservation counts at first. A create of unknown price counts at least 1. */
+/** Returns the credits that a reservation counts at first. A create request of unknown price counts at least 1. */
 function leastOf({ credits, unknown }: HoldLine): number {
   return unknown === undefined ? credits : Math.max(1, credits);
 }

@@ -8,11 +8,11 @@ export const compareKeyHelp: readonly KeyHelp[] = [
   ['← → O', 'the other side'],
   ['↑ ↓', 'another take on this side'],
   ['P', 'pick, and show the next one against it'],
-  ['B', 'blink: the other one in its place'],
+  ['B', 'blink: show the other side here'],
   ['W', 'wipe; ← → or a click move the line'],
   ['E', 'difference: equal parts are black'],
   ['C', 'side by side'],
-  [', .', 'films: a frame back, a frame on'],
+  [', .', 'videos: a frame back, a frame forward'],
 ];
 
 const wipeStride = 0.05;

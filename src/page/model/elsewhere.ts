@@ -47,7 +47,7 @@ function tell(before: Shown, members: readonly ReviewAsset[], changed: readonly 
   const instead = picked && members.find((one) => markOf(one) === 'picked');
   // A regenerated output is undecided, although no user removed the verdict.
   const isOther = members.some((one) => one.address === address && one.job !== (picked ?? first).job);
-  const undecided = isOther ? 'regenerated' : 'made undecided again elsewhere';
+  const undecided = isOther ? 'regenerated' : 'undecided again elsewhere';
   const is = { picked: 'picked elsewhere', rejected: 'rejected elsewhere', undecided }[markOf(picked ?? first)];
   const text = `${nameOf(before, address)} was ${is}${instead ? `, instead of ${nameOf(before, instead.address)}` : ''}.`;
   return [{ address, members: new Set(members.map((one) => one.address)), text }];

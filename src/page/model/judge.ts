@@ -46,7 +46,7 @@ export function decide(shown: Shown, own: Own, { address, is, note, reason }: Wi
   }
   const name = nameOf(shown, address);
   const { gate } = group.group;
-  if (gate === undefined) return { is: 'refused', text: `${name} is only to look at: it is not to be picked.` };
+  if (gate === undefined) return { is: 'refused', text: `${name} is for viewing only: it cannot be picked.` };
   const { job } = asset;
   if (!asset.isJudged || job === undefined) {
     return { is: 'refused', text: `Nothing to judge at ${name}: ${stateWords(asset) || 'it has no output'}.` };
@@ -54,7 +54,10 @@ export function decide(shown: Shown, own: Own, { address, is, note, reason }: Wi
   const file = mainFile(asset);
   const problem = file?.problem && problemOf(file);
   if (is === 'picked' && problem !== undefined && markOf(asset) !== 'picked') {
-    return { is: 'refused', text: `Not picked, unseen: ${problem}; the next apply brings it, for 0 credits.` };
+    return {
+      is: 'refused',
+      text: `Not picked, unseen: ${problem}; the next apply downloads the file, for 0 credits.`,
+    };
   }
   const plain = note === undefined ? undefined : plainNote(note);
   const before = markOf(asset) === is ? asset.verdict : undefined;

@@ -39,7 +39,7 @@ export function stateWords({ state, error }: ReviewAsset): string {
     case 'failed':
       return error === undefined ? 'failed' : `failed: ${error}`;
     case 'unresolved':
-      return 'was sent, and nobody knows how it ended';
+      return 'was sent, with an unknown outcome';
     case 'planned':
       return 'not bought yet';
     default:
@@ -55,7 +55,7 @@ export function mainFile({ files }: ReviewAsset): ReviewFile | undefined {
 export function problemOf(file: ReviewFile | undefined): string | undefined {
   if (file === undefined) return 'it has no file';
   if (file.problem === 'missing') return `${file.path} is not on this disk`;
-  if (file.problem === 'damaged') return `${file.path} is not what was saved`;
+  if (file.problem === 'damaged') return `${file.path} has changed since it was saved`;
   return file.url === undefined ? `${file.path} is not in this page (${bytesText(file.bytes)})` : undefined;
 }
 

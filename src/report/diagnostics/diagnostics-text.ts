@@ -32,7 +32,7 @@ export function diagnosticsText(
   const groups = [...groupBy(sortDiagnostics(diagnostics), mistakeOf).values()];
   const shown = groups.slice(0, options.most);
   const blocks = shown.map((group) => blockOf(group, sources, options).join('\n'));
-  const more = shown.length === groups.length ? '' : `, the first ${shown.flat().length} of them above`;
+  const more = shown.length === groups.length ? '' : `, the first ${shown.flat().length} shown above`;
   return `${blocks.join('\n\n')}\n\n${countsText(diagnostics, options.style)}${more}\n`;
 }
 
@@ -81,7 +81,7 @@ function blockOf(
   }
   if (others.length > 0) {
     const places = others.flatMap((other) => (other.place ? [placeText(other.place)] : []));
-    lines.push(...below(`the same in ${shortList(places, mostPlaces)}`));
+    lines.push(...below(`the same problem in ${shortList(places, mostPlaces)}`));
   }
   const trail = (diagnostic.trail ?? []).map((part) => safeText(part, 120));
   if (trail.length > 0) lines.push(...below(`in ${trail.join(' › ')}`));

@@ -119,7 +119,7 @@ const mostNotices = 10;
 const endings: Readonly<Record<number, string>> = {
   0: 'done',
   3: 'some failed',
-  5: 'waits for a person',
+  5: 'waits for a user',
   6: 'needs a decision',
   69: 'unreachable',
   73: 'could not write',
@@ -178,7 +178,7 @@ export function runView(run: WholeStory, { isRunning, path }: { isRunning: boole
       approved && { label: 'approved', text: `by ${approved.by}, ${clockText(approved.at)}` },
       { label: 'credits', text: `${spentText(run, isRunning)} charged${plan}` },
       error === undefined ? undefined : { label: 'error', text: error },
-      dropped === undefined ? undefined : { label: 'events', text: warning(`${dropped} more that were not stored`) },
+      dropped === undefined ? undefined : { label: 'events', text: warning(`${dropped} more were not stored`) },
     ]),
     tasksTable(run.steps),
     listed(bad('not done'), run.steps.filter(isTrouble).map(troubleText), mostProblems),

@@ -59,10 +59,10 @@ export function kindReference(document?: ServiceDocument): string {
 export function kindSection(kind: Kind, document: ServiceDocument | undefined): string {
   const listed = kind.create.documented ? [] : fieldsOf(document?.creates[kind.name]?.schema);
   const checked = kind.create.documented
-    ? 'Every field is checked before it is paid for.'
+    ? 'Every field is checked before the request is sent.'
     : listed.length > 0
-      ? 'The service documents its request only in its own OpenAPI document: these are the fields that it lists.'
-      : 'The API does not document this request: the names below are those of the sandbox, and your service may have others; `plan --refresh` reads them, for this page and for rehearsals.';
+      ? 'The service documents this request only in its OpenAPI document, which lists these fields.'
+      : 'The API does not document this request. The fields below are those of the sandbox, and your service may have other fields; `plan --refresh` downloads their names for this page and for rehearsals.';
   const fields =
     listed.length > 0
       ? listed.map(([name, schema]) => [code(name), listedWords(kind, name, schema)])
@@ -112,13 +112,13 @@ function notesOf(kind: Kind, listed: ReadonlySet<string>): string[] {
   return [
     ...groups.map((names) => `Exactly one of ${names.map(code).join(', ')}.`),
     ...(kind.free === true ? ['Costs no credits.'] : []),
-    ...(outputs.length === 0 ? [] : [`Gives other tasks ${outputs.join(', ')}.`]),
+    ...(outputs.length === 0 ? [] : [`Outputs for other tasks: ${outputs.join(', ')}.`]),
     ...(kind.parts === undefined ? [] : [partsText(kind.parts)]),
   ];
 }
 
 function partsText({ name, most }: NonNullable<Kind['parts']>): string {
-  return `Gives parts: ${code(`foreach: "{{tasks.NAME.${name}}}"`)} with ${code('maxItems')}, at most ${most}.`;
+  return `Has parts: ${code(`foreach: "{{tasks.NAME.${name}}}"`)} with ${code('maxItems')}, at most ${most}.`;
 }
 
 export function topicReference(): string {

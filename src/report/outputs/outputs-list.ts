@@ -234,7 +234,7 @@ export function outputsFooter({
     countOf(files.length, 'file'),
     ...(posts.length > 0 ? [countOf(posts.length, 'post')] : []),
     ...(away > 0 ? [`${away} missing or changed on this machine`] : []),
-    ...(without > 0 ? [`${countOf(without, 'step')} without one`] : []),
+    ...(without > 0 ? [`${countOf(without, 'step')} without files`] : []),
   ];
   return `${parts.join(', ')}\n`;
 }

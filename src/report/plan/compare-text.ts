@@ -138,13 +138,14 @@ function moneyFacts(view: CompareView): Fact[] {
   if (toBuy.credits > 0 || toBuy.unknownPrices > 0) add('still to buy', sumText(toBuy));
   if (toBuy.unknownPrices > 0) add('prices', unknownPriceHint);
   if (fit !== undefined) add('budget left', budgetLeftText(fit, fit.left));
-  if (bought.length > 0) add('bought', `${chargesText(bought)}, on record here and not there`);
-  if (boughtThere.length > 0) add('not here', `${chargesText(boughtThere)}, on record there and not here`);
+  if (bought.length > 0) add('bought', `${chargesText(bought)}, on record now, but not in the compared version`);
+  if (boughtThere.length > 0)
+    add('not here', `${chargesText(boughtThere)}, on record in the compared version, but not now`);
   if (discarded > 0) add('gives up', `${countOf(discarded, 'credit')} of paid work`);
   return facts;
 }
 
-const unknownPriceHint = 'unknown until the first purchase; to state them, write `prices:` in the manifest (help cost)';
+const unknownPriceHint = 'unknown until the first purchase; to set prices, add `prices:` to the manifest (help cost)';
 
 function changedText(there: string, here: string): string {
   return there === here ? `${here}, as before` : `${there} before, ${here} now`;
@@ -171,7 +172,7 @@ function chargesText(charges: readonly Charge[]): string {
   return [
     ...(jobs > 0 ? [`${countOf(jobs, 'job')} for ${countOf(credits, 'credit')}`] : []),
     ...(posts > 0 ? [countOf(posts, 'post')] : []),
-    ...(held > 0 ? [`${countOf(held, 'create')} with unknown charge`] : []),
+    ...(held > 0 ? [`${countOf(held, 'create request')} with unknown charge`] : []),
   ].join(', ');
 }
 

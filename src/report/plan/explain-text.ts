@@ -41,7 +41,7 @@ export function explainView({ row, step, unsaved, record }: Explanation, paste: 
       ? undefined
       : stack(
           line(`not saved: ${unsaved}`),
-          command('to take it as it is, for 0 credits', paste(call('accept', address))),
+          command('to accept the file as it is, for 0 credits', paste(call('accept', address))),
         ),
     facts(factsOf(row, step, paste)),
     line('request', fieldLines(step.request, reason.changes ?? [])),
@@ -75,7 +75,7 @@ const sources: Readonly<Record<NonNullable<PlanRow['price']>['source'], string>>
 function spendText({ credits: now, price, wouldCost, blockedBy }: PlanRow): string {
   const isLater = blockedBy === 'gate' && wouldCost !== undefined;
   const credits = isLater ? wouldCost : now;
-  const until = credits === null ? ' until the first of its kind and size was charged' : '';
+  const until = credits === null ? ' until the first job of this kind and size is charged' : '';
   const source = price === undefined || price.source === 'unknown' ? '' : ` (${sources[price.source]}: ${price.class})`;
   return `${isLater ? '0 credits now, then ' : ''}${priceText({ credits, price })}${until}${source}`;
 }
@@ -84,7 +84,7 @@ function decidedFact({ wouldCost }: PlanRow, { address, decided }: DecidedStep, 
   if (decided === undefined) return undefined;
   if (decided.pinned === undefined)
     return { label: 'accepted', text: 'its output is accepted for the current request' };
-  const cost = wouldCost === undefined ? '' : `to buy it again: ${priceText({ credits: wouldCost })}; `;
+  const cost = wouldCost === undefined ? '' : `price to buy the step again: ${priceText({ credits: wouldCost })}; `;
   const isInManifest = decided.pinned === 'manifest';
   const by = isInManifest
     ? 'by `pin: true` of its task'
@@ -104,7 +104,7 @@ function fieldLines(request: OpenRequest, changes: readonly Change[]): Document 
 
 function changeLines({ field, before, after, cause }: Change): Document {
   if (cause?.is === 'step')
-    return [line(warning(`~ ${field}: ${safeText(cause.name, 300)}, which is another one now`))];
+    return [line(warning(`~ ${field}: ${safeText(cause.name, 300)}, which has a different output now`))];
   const from = cause === undefined ? '' : faint(`  (${safeText(describeCause(cause), 300)})`);
   return [
     before === undefined ? undefined : line(bad(`- ${field}: ${shown(before)}`)),

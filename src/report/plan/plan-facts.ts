@@ -18,14 +18,14 @@ export function moneyFacts(totals: PlanTotals, { isQuiet = false } = {}): Fact[]
     'to spend': strong(toSpendText(totals)),
     retries:
       mayRetry !== undefined &&
-      (mayRetry > 0 ? `up to ${countOf(mayRetry, 'credit')} more, should jobs fail` : 'of unknown price'),
-    approved: ceiling < knownPrices && bad(`${countOf(ceiling, 'credit')} left: steps beyond that are not bought`),
+      (mayRetry > 0 ? `up to ${countOf(mayRetry, 'credit')} more if jobs fail` : 'of unknown price'),
+    approved: ceiling < knownPrices && bad(`${countOf(ceiling, 'credit')} left: steps that cost more are not bought`),
     'after picks':
       afterPicks &&
       `${pickedText(afterPicks)}, for ${countOf(afterPicks.steps, 'step')} that ${afterPicks.steps === 1 ? 'waits' : 'wait'}`,
     'already paid': creditsText(totals.alreadyPaid),
     reserved: held > 0 && heldText(totals),
-    discarded: discarded > 0 && `${creditsText(discarded)} of paid work that is replaced`,
+    discarded: discarded > 0 && `${creditsText(discarded)} of paid work that will be replaced`,
     budget: budget !== undefined && budgetText(totals, budget),
     'this run': maxCredits !== undefined && `at most ${countOf(maxCredits, 'credit')}`,
     limit: limit && (limit.left < knownPrices ? bad(limitText(limit)) : limitText(limit)),
@@ -43,7 +43,7 @@ function toSpendText(totals: PlanTotals): string {
   const notes = [
     ...(charged > 0 ? [`${countOf(charged, 'step')} by charges of another campaign`] : []),
     ...(list > 0 ? [`${countOf(list, 'step')} by list price`] : []),
-    'one step of each price runs first; its charge is the price of the others',
+    'one step of each price runs first; its charge sets the price of the other steps',
   ];
   return `${spendText(totals)} (${notes.join('; ')})`;
 }
@@ -57,7 +57,7 @@ function missingInAccount({ lastBalance, estimate, knownPrices }: PlanTotals): s
 }
 
 function heldText({ held, guessed = [], heldUnpriced = 0 }: PlanTotals): string {
-  const text = `${creditsText(held)} for creates with unknown charge (\`status --list\` shows them, \`resolve\` records it)`;
+  const text = `${creditsText(held)} for create requests with unknown charge (\`status --list\` shows the requests, \`resolve\` records the charge)`;
   if (guessed.length === 0) return text;
   return `${text}; ${safeText(guessText(guessed, heldUnpriced))}`;
 }
@@ -67,7 +67,7 @@ export function pickedText(after: NonNullable<PlanTotals['afterPicks']>): string
   const isLikely = unknownPrices > 0;
   const cost = `${isLikely ? '' : 'at most '}${costText({ credits: likely, unpriced, isLikely })}`;
   if (mayRetry === undefined) return cost;
-  return `${cost} + ${mayRetry > 0 ? `up to ${mayRetry} should jobs fail` : 'retries of unknown price'}`;
+  return `${cost} + ${mayRetry > 0 ? `up to ${mayRetry} if jobs fail` : 'retries of unknown price'}`;
 }
 
 type Prices = Pick<PlanTotals, 'knownPrices' | 'unknownPrices' | 'estimate' | 'ceiling'>;
@@ -95,7 +95,7 @@ export function capText({
   budgetLeft,
 }: Pick<PlanTotals, 'unknownPrices' | 'toSpend' | 'ceiling' | 'budgetLeft'>): string {
   if (unknownPrices === 0 || budgetLeft === undefined || (toSpend !== null && ceiling <= budgetLeft)) return '';
-  return `, within the ${creditsText(budgetLeft)} that are left of the budget`;
+  return `, within the remaining budget of ${creditsText(budgetLeft)}`;
 }
 
 function budgetText(totals: PlanTotals, budget: number): Text {
@@ -147,7 +147,7 @@ export function postFacts({ rows }: Plan, now?: number): Fact[] {
     [
       'posted',
       rows.some(({ changedSince }) => changedSince === true) &&
-        'published posts stay as they are. To reschedule a post, delete it at the service, then --redo its exact address',
+        'published posts are not changed. To reschedule a post, delete it at the service, then --redo its exact address',
     ],
   ];
   return texts.flatMap(([label, text]) => (text === false ? [] : [{ label, text: named(text) }]));
@@ -155,15 +155,15 @@ export function postFacts({ rows }: Plan, now?: number): Fact[] {
 
 function askedText(asked: readonly PlanRow[]): string {
   const [{ address, beside } = { address: '' }] = asked;
-  const others = asked.length === 1 ? '' : ` (and ${asked.length - 1} more like it)`;
-  return `is ${safeText(address, 200)} the published post ${safeText(beside?.address ?? '', 200)}${others}? A user decides; --publish does not cover it`;
+  const others = asked.length === 1 ? '' : ` (and ${asked.length - 1} similar)`;
+  return `is ${safeText(address, 200)} the published post ${safeText(beside?.address ?? '', 200)}${others}? A user must decide; --publish does not decide this`;
 }
 
 export function timeFacts({ expected, untimed = [] }: PlanTotals): Fact[] {
   if (expected !== undefined) return [{ label: 'time', text: `about ${rangeText(expected)}` }];
   if (untimed.length === 0) return [];
-  const were = untimed.length === 1 ? 'was' : 'were';
-  return [{ label: 'time', text: `unknown: ${shortList(untimed, 3)} ${were} never timed` }];
+  const have = untimed.length === 1 ? 'has' : 'have';
+  return [{ label: 'time', text: `unknown: ${shortList(untimed, 3)} ${have} no recorded duration` }];
 }
 
 export type Fit = NonNullable<PlanTotals['fit']>;
@@ -183,7 +183,7 @@ export function budgetLeftText(fit: Fit, left: number): string {
     case 'all':
       return `${creditsText(left)}, enough for the remaining purchases`;
     case 'unknown':
-      return `${creditsText(left)}, enough for the steps with a price; the price of the rest is unknown`;
+      return `${creditsText(left)}, enough for the steps with a price; the price of the other steps is unknown`;
     case 'now':
       return `${creditsText(left)}; ${afterPicksText(fit)}`;
     case 'part':
@@ -212,7 +212,7 @@ function overdueText(targets: readonly PostTarget[], now: number): string {
 
 export function sideBySide({ address, beside }: Pick<PlanRow, 'address' | 'beside'>): Block {
   const { address: old = '', jobId, before, after } = beside ?? {};
-  const quoted = (words?: string) => (words === undefined ? '(its words are not known)' : `“${safeText(words, 300)}”`);
+  const quoted = (words?: string) => (words === undefined ? '(its text is unknown)' : `“${safeText(words, 300)}”`);
   const job = jobId === undefined ? '' : ` (${safeText(jobId, 80)})`;
   return facts([
     { label: 'published', text: `${safeText(old, 80)}: ${quoted(before)}${job}` },

@@ -138,7 +138,7 @@ const explained = new Set<PlanRow['reason']['code']>([
 const shownCanaries = 3;
 
 function canaryWords({ canary, canaries = [] }: Pick<PlanRow, 'canary' | 'canaries'>): string {
-  if (canary === true) return 'goes first, as canary';
+  if (canary === true) return 'runs first, as canary';
   if (canaries.length === 0) return '';
   return `after its ${canaries.length === 1 ? 'canary' : 'canaries'} ${shortList(canaries, shownCanaries)}`;
 }
@@ -221,7 +221,7 @@ function describeMany(item: PlanItem, index: RowIndex): string {
     case 'accepted':
     case 'posted-changed':
       if (first.reason.changes !== undefined) return describeChanged(rows, { code, index });
-      return first.reason.follows === undefined ? text : 'sent, and keep the earlier outputs';
+      return first.reason.follows === undefined ? text : 'already sent, with the earlier outputs';
     case 'redo-asked':
       return rows.every(({ reason }) => reason.text === text)
         ? text
@@ -255,22 +255,23 @@ function formerNames(rows: readonly PlanRow[]): string {
 const sentences: { readonly [code in PlanRow['reason']['code']]?: string } = {
   'job-running': 'their jobs are running',
   'job-lost': 'the service had no record of their jobs; apply checks once more (--redo buys the steps again)',
-  shared: 'same requests as other steps: one job for both',
+  shared: 'same requests as other steps: they share the jobs',
   'not-saved': 'paid, and not saved yet',
   'bought-before': 'the same requests were bought before',
   missing: 'paid; their files are missing',
-  edited: 'paid; their files are not the ones that were saved',
+  edited: 'paid; their files have changed since they were saved',
   'saved-elsewhere': 'saved under new names',
   restored: "restored from this machine's purchase journal",
-  unfit: 'their outputs do not fit `expect`; change it, take them with `accept`, or buy them again with --redo',
+  unfit:
+    'their outputs do not fit `expect`; change `expect`, accept the outputs with `accept`, or buy the steps again with --redo',
   posted: 'posted',
   'not-needed': 'not needed',
   rejected: 'not made: their input is rejected',
-  unpicked: 'not picked; their files are not here',
+  unpicked: 'not picked; their files are not on this machine',
   budget: 'the budget is not enough',
   'run-limit': '--max-credits is not enough',
   limit: 'the limit is not enough',
-  needs: 'need steps that are not going to be done',
+  needs: 'need steps that will not run',
   gate: 'wait for a pick',
   'not-selected': 'need steps that are neither done nor selected',
 };

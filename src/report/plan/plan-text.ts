@@ -103,7 +103,7 @@ export function planMarkdown(
   const why =
     unlike === undefined
       ? undefined
-      : paragraph(['There is nothing to compare with, so this is the whole plan: ', named(unlike)]);
+      : paragraph(['There is no version to compare with, so this is the whole plan: ', named(unlike)]);
   return markdownText([title, why, ...view], { marker });
 }
 
@@ -155,7 +155,7 @@ function uncheckedBlock({ rows }: Plan): Block | undefined {
   const kinds = [...new Set(unchecked.map(({ kind }) => kind))].join(', ');
   return paragraph(
     warning(
-      `unchecked: ${countOf(unchecked.length, 'request')} (${kinds}). Neither the documentation nor a stored OpenAPI document describes them; \`plan --refresh\` or a run requests the document of the service`,
+      `unchecked: ${countOf(unchecked.length, 'request')} (${kinds}). Neither the documentation nor a stored OpenAPI document describes them; \`plan --refresh\` or a run downloads the document of the service`,
     ),
   );
 }
@@ -172,7 +172,7 @@ function planHeadline(plan: Plan): string {
   );
   const apart = countWords([
     [pinned, `unchanged because of ${pinned === 1 ? 'a pin' : 'pins'}`],
-    [posted, 'posted and changed since'],
+    [posted, 'posted, then changed'],
     [waiting, 'waiting for consent'],
     [atGates, 'waiting for a pick'],
   ]);

@@ -102,18 +102,22 @@ function newsLine(event: RunEvent, view: RunView, page?: () => string | undefine
       if (Date.parse(event.at) !== view.repeatedAt) return undefined;
       const after = secondsText(event.afterMs);
       if (event.throttled) return [warning('waiting'), `  the service limits requests (429); next request in ${after}`];
-      return stepLine(event.address, warning('repeated'), `${event.because}; the same key again in ${after}`);
+      return stepLine(event.address, warning('repeated'), `${event.because}; retrying with the same key in ${after}`);
     }
     case 'create-searched':
       return stepLine(
         event.address,
         warning('searching'),
-        `${event.because}; the service's list is searched for its job`,
+        `${event.because}; searching the job list of the service for its job`,
       );
     case 'job-found':
-      return stepLine(event.address, good('found'), `job ${event.jobId} is in the service's list`);
+      return stepLine(event.address, good('found'), `job ${event.jobId} is in the job list of the service`);
     case 'send-asked':
-      return stepLine(event.address, warning('checking'), 'the answer to an earlier create of this step was lost');
+      return stepLine(
+        event.address,
+        warning('checking'),
+        'the answer to an earlier create request of this step was lost',
+      );
     case 'send-settled':
       return stepLine(event.address, warning('checked'), settledText(event));
     case 'job-retried':

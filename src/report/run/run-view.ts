@@ -363,9 +363,9 @@ function commonFolder(folder: string, path: string): string {
 }
 
 export function settledText({ outcome, jobId, error }: EventOf<'send-settled'>): string {
-  if (jobId !== undefined) return `an earlier create of this step made job ${jobId}, which is now recorded`;
-  if (outcome === 'done') return 'an earlier create of this step had no effect, and was not charged';
-  return `an earlier create of this step is still unresolved${error === undefined ? '' : `: ${error}`}`;
+  if (jobId !== undefined) return `an earlier create request of this step made job ${jobId}, which is now recorded`;
+  if (outcome === 'done') return 'an earlier create request of this step had no effect, and was not charged';
+  return `an earlier create request of this step is still unresolved${error === undefined ? '' : `: ${error}`}`;
 }
 
 export function noticeText(notice: { address?: string; message: string }): string {

@@ -85,16 +85,16 @@ export function endText(view: RunView, elapsedMs: number): string {
 }
 
 const stopWords: { readonly [because in StopReason]: string } = {
-  budget: 'nothing more fits into the budget',
-  limit: 'nothing more fits into the limit',
+  budget: 'no more steps fit into the budget',
+  limit: 'no more steps fit into the limit',
   price: 'nothing more is bought at a price above the approved total',
-  balance: 'nothing more is bought, the account has too few credits',
-  auth: 'nothing more is bought, the service refuses the key',
+  balance: 'nothing more is bought, because the account has too few credits',
+  auth: 'nothing more is bought, because the service refuses the key',
   signal: 'nothing more is bought',
-  disk: 'nothing more is bought, files cannot be written',
-  error: 'nothing more is bought, something went wrong here',
-  unreachable: 'nothing more is bought, the service cannot be reached',
-  throttled: 'nothing more is bought, the service asks to wait',
+  disk: 'nothing more is bought, because files cannot be written',
+  error: 'nothing more is bought, because of an error on this machine',
+  unreachable: 'nothing more is bought, because the service cannot be reached',
+  throttled: 'nothing more is bought, because the service asks the run to wait',
   failure: 'nothing more is bought after a failure (--on-error finish)',
   alike: 'steps similar to those that failed are not bought',
 };
@@ -139,7 +139,7 @@ export function waitTexts(view: RunView, now: number, page: string | undefined):
     ...(awaited === undefined ? [] : [awaitedText(awaited, now)]),
     ...(leftMs < leastWaitMs
       ? []
-      : [`the service asks to wait ${spanText(leftMs)}, until ${clockText(askedUntil, now)}`]),
+      : [`the service asks the run to wait ${spanText(leftMs)}, until ${clockText(askedUntil, now)}`]),
   ];
 }
 

@@ -76,7 +76,7 @@ function endLines(view: RunView, steps: readonly StepView[], options: SummaryOpt
     const words = `${countOf(count, 'step')} ${count === 1 ? 'continues' : 'continue'} without this command`;
     return [
       count === 0 ? undefined : line(words),
-      ...waysBlock([way('to watch again, and download its outputs', call('apply'))], paste),
+      ...waysBlock([way('to watch the run again, and download its outputs', call('apply'))], paste),
     ];
   }
   const parts = open.flatMap(([count, noun, words]) => (count === 0 ? [] : [`${countOf(count, noun)} ${words}`]));
@@ -86,7 +86,7 @@ function endLines(view: RunView, steps: readonly StepView[], options: SummaryOpt
     parts.length > 0 ? line(parts.join(' · ')) : undefined,
     waitedMs > 0 ? line(`waited ${spanText(waitedMs)} for credits`) : undefined,
     ...(stopped === undefined
-      ? waysBlock(parts.length > 0 ? [way('to go on', goingOn)] : [], paste)
+      ? waysBlock(parts.length > 0 ? [way('to continue', goingOn)] : [], paste)
       : [line(stopText(stopped)), ...(isDone ? [] : [missingLine(view), ...wayOn(stopped, options)])]),
   ];
 }
@@ -101,9 +101,9 @@ function openCounts(view: RunView, steps: readonly StepView[]): [count: number, 
     [
       count(({ hasCompletedJob }) => hasCompletedJob, 'saving', 'stays-paid'),
       'job',
-      'finished and paid, to be fetched',
+      'finished and paid, not downloaded yet',
     ],
-    [count(({ intended }) => intended, 'working', 'searching'), 'create', 'sent, outcome unknown'],
+    [count(({ intended }) => intended, 'working', 'searching'), 'create request', 'sent, outcome unknown'],
     [unstarted + count(() => true, 'left'), 'step', 'not started'],
   ];
 }
@@ -111,7 +111,7 @@ function openCounts(view: RunView, steps: readonly StepView[]): [count: number, 
 function missingLine({ stopped, toSpend, money: { spentNow, balance } }: RunView): Block | undefined {
   if (stopped?.because !== 'balance' || toSpend === null || toSpend <= spentNow) return undefined;
   const rest = toSpend - spentNow;
-  const text = `the rest costs about ${countOf(rest, 'credit')}`;
+  const text = `the remaining steps cost about ${countOf(rest, 'credit')}`;
   if (balance === null) return line(text);
   const missing = creditsText(Math.max(0, rest - balance));
   return line(`${text}, and the account has ${creditsText(balance)}: ${missing} missing`);
@@ -131,26 +131,34 @@ function waysOn(stopped: NonNullable<RunView['stopped']>, options: SummaryOption
         ? [way('for enough sandbox credits, omit --sandbox-credits', apply)]
         : [
             way('top up the account at the service, then', apply),
-            way('or let the run wait until that is done', call('apply', '--wait-for-balance', '2h')),
+            way('or let the run wait for the credits', call('apply', '--wait-for-balance', '2h')),
           ];
     case 'budget':
       return [way('with a higher budget (`budget` in the manifest; --max-credits only lowers it)', apply)];
     case 'limit':
-      return [way('again now (a limit per run), after 00:00 UTC (per day), or when the payer raises the limit', apply)];
+      return [
+        way('run again now (a limit per run), after 00:00 UTC (per day), or when the payer raises the limit', apply),
+      ];
     case 'alike':
       return [way('to buy the other steps anyway', call('apply', '--on-error', 'continue'))];
     case 'price':
-      return [way('the next plan prices the rest by this charge', apply)];
+      return [way('the next plan prices the remaining steps by this charge', apply)];
     case 'auth':
     case 'unreachable':
-      return [isNoUser(stopped) ? noUser.hint : way('what is wrong with it', call('doctor')), way('then', apply)];
+      return [
+        isNoUser(stopped) ? noUser.hint : way('to check the key and the service', call('doctor')),
+        way('then', apply),
+      ];
     case 'throttled':
-      return [way('to wait for it in a run', call('apply', '--patience', '25h')), way('or then', apply)];
+      return [
+        way('to let the run wait for the service', call('apply', '--patience', '25h')),
+        way('or to run again after that time', apply),
+      ];
     case 'signal':
     case 'disk':
     case 'failure':
     case 'error':
-      return [way('to go on', goingOn)];
+      return [way('to continue', goingOn)];
     default:
       return because satisfies never;
   }

@@ -63,37 +63,37 @@ const troubles: readonly Trouble[] = [
     mend: (steps) => [redoWay(steps, wordsAdvice(steps))],
   },
   {
-    title: [bad('refused'), ', nothing was charged; the service does not have the operation'],
+    title: [bad('refused'), ', nothing was charged; the service does not offer this operation'],
     has: ({ stage, because }) => stage === 'refused' && because === 'no-operation',
     mend: () => [way('what to do', call('help', 'MB1511'))],
   },
   {
     title: [bad('refused'), ', nothing was charged'],
     has: ({ stage }) => stage === 'refused',
-    mend: (steps) => [way(`${wordsAdvice(steps)}when the cause is fixed`, call('apply'))],
+    mend: (steps) => [way(`${wordsAdvice(steps)}after fixing the cause`, call('apply'))],
   },
   {
-    title: [warning('unresolved'), ', bought before and not on record'],
+    title: [warning('unresolved'), ', bought before, but not on record'],
     has: (step) => isUnresolved(step) && step.because === 'key-known',
-    mend: (steps) => resolveWay(steps, "--job and its id from the service's dashboard, or --spend-again"),
+    mend: (steps) => resolveWay(steps, "--job and the job id from the service's dashboard, or --spend-again"),
   },
   {
-    title: [warning('unresolved'), ', and the next run can find out whether these were charged'],
+    title: [warning('unresolved'), ', but the next run can find out whether these steps were charged'],
     has: (step) => isUnresolved(step) && step.recoverable === true,
     select: 'state:unresolved',
-    mend: () => [way('to find out, which never pays twice', call('apply'))],
+    mend: () => [way('to find out without paying twice', call('apply'))],
   },
   {
-    title: [warning('unresolved'), ', it is not known whether these were published'],
+    title: [warning('unresolved'), ', it is not known whether these posts were published'],
     has: (step) => isUnresolved(step) && isPost(step.kind),
     select: 'state:unresolved',
-    mend: (steps) => resolveWay(steps, '--job and its id, or --not-spent'),
+    mend: (steps) => resolveWay(steps, '--job and the id of the post, or --not-spent'),
   },
   {
-    title: [warning('unresolved'), ', it is not known whether these were charged'],
+    title: [warning('unresolved'), ', it is not known whether these steps were charged'],
     has: isUnresolved,
     select: 'state:unresolved',
-    mend: (steps) => resolveWay(steps, '--job and its id, --not-spent or --spend-again'),
+    mend: (steps) => resolveWay(steps, '--job and the job id, --not-spent or --spend-again'),
   },
   { title: [warning('blocked')], has: ({ stage }) => stage === 'blocked' },
 ];
@@ -111,28 +111,31 @@ function wordsAdvice(steps: readonly StepView[]): string {
   const refused = steps.filter(({ error }) => isPromptRefused(error));
   const tasks = new Set(refused.map(({ task }) => `\`${task}\``));
   if (tasks.size === 0) return '';
-  return `the same words are likely to fail again: change them in task ${shortList([...tasks], shownNames)}; then `;
+  return `the same prompt is likely to fail again: change the prompt in task ${shortList([...tasks], shownNames)}; then `;
 }
 
 export function redoWay(steps: readonly { address: string; stage: string }[], before = ''): Remedy {
   const [first] = steps;
   if (first !== undefined && steps.length === 1)
-    return way(`${before}to buy it again`, call('apply', '--redo', first.address));
+    return way(`${before}to buy the step again`, call('apply', '--redo', first.address));
   const states = [...new Set(steps.map(({ stage }) => `state:${stage}`))].sort().join(' ');
   return way(`${before}to buy all ${steps.length} again`, call('apply', '--redo', states));
 }
 
 export function unfitMends(steps: readonly { address: string }[], { areAll }: { areAll: boolean }): Remedy[] {
   const addresses = steps.map(({ address }) => address);
-  const [it, is] = steps.length === 1 ? ['it', 'it is'] : ['them', 'they are'];
+  const [it, outputs] = steps.length === 1 ? ['it', 'the output is'] : ['them', 'the outputs are'];
   const byState = steps.length > 1 && areAll;
   const accept = byState ? call('accept', '--select', 'state:failed') : call('accept', ...addresses);
   // A selection that is one whole address matches exactly that step, without quotes.
   const names = steps.length === 1 ? addresses.join() : addresses.map(writeName).join(' ');
   return [
     'if `expect` is too strict, change it: files that then fit count as done, for 0 credits',
-    way(`${is} paid and kept; to accept ${it}, for 0 credits`, accept),
-    way(`to buy ${it} again`, call('apply', '--redo', byState ? 'state:failed' : names)),
+    way(`${outputs} paid and stored; to accept ${it}, for 0 credits`, accept),
+    way(
+      `to buy the ${steps.length === 1 ? 'step' : 'steps'} again`,
+      call('apply', '--redo', byState ? 'state:failed' : names),
+    ),
   ];
 }
 

@@ -79,7 +79,7 @@ function gatesFact(gates: readonly GateStatus[], paste: Paste): Fact {
       example === undefined
         ? []
         : [
-            way('to review them, and pick by keyboard', call('review')),
+            way('to review the outputs, and pick by keyboard', call('review')),
             way('or to pick by name, as in', call('pick', example)),
           ],
       paste,
@@ -107,8 +107,8 @@ function unresolvedLine(rows: readonly StepStatus[], paste: Paste): Line | undef
   if (unresolved.length === 0) return undefined;
   const asked = unresolved.find(({ recoverable }) => recoverable !== true);
   return asked === undefined
-    ? command('to find out about what is unresolved, which never pays twice', paste(call('apply')))
-    : command('to decide about what is unresolved', paste(call('resolve', asked.address)));
+    ? command('to check the unresolved steps without paying twice', paste(call('apply')))
+    : command('to resolve the steps', paste(call('resolve', asked.address)));
 }
 
 function failedLines(rows: readonly StepStatus[], paste: Paste): Document {

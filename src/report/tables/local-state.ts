@@ -89,7 +89,7 @@ export function chargesText(rows: readonly Leftover[]): string {
   );
   const unknown = jobs.size - known.length;
   if (unknown === 0) return sum;
-  return `${known.length === 0 ? '' : `${sum} and `}an unknown number for ${countOf(unknown, 'job')}`;
+  return `${known.length === 0 ? '' : `${sum} and `}an unknown number of credits for ${countOf(unknown, 'job')}`;
 }
 
 export function recordsView(records: readonly RemoteRecord[]): Document {

@@ -100,9 +100,9 @@ function lackText({ id, campaign, account }: EngineRun, lacks: NonNullable<Engin
     case 'worker':
       return `${run}: no worker is ready for account ${account.slice(0, 8)}`;
     case 'version':
-      return `${run}: no worker has the version of mediabatch that submitted it`;
+      return `${run}: no worker has the version of mediabatch that submitted the run`;
     case 'store':
-      return `${run}: no worker has its store; start one with the --store of its \`apply\``;
+      return `${run}: no worker has the store of the run; start a worker with the same --store as \`apply\``;
     case 'leader':
       return `${run}: no worker leads account ${account.slice(0, 8)}`;
     default:

@@ -106,7 +106,7 @@ async function addBefore(
   const { graph, lock: committed, commit, isAbsent } = await readCommittedCampaign(campaign, ref);
   const lock = isAbsent ? present : committed;
   if (isAbsent && present.steps.size > 0) {
-    const text = `${ref} does not contain the lock: the gallery shows what the current lock has for the requests of ${ref}`;
+    const text = `${ref} does not contain the lock: the gallery shows the outputs in the current lock that match the requests of ${ref}`;
     campaign.tell({ is: 'notice', text });
   }
   // The file at a path is the file of the commit only if the digests are equal.
@@ -192,7 +192,7 @@ export function forClient(
   };
 }
 
-const gaps = 'takes with missing numbers are not offered';
+const gaps = 'takes whose numbers are missing are not part of this gallery';
 
 function nameAmong(asset: ReviewAsset, { differBy }: ReviewGroup, title: string): string {
   const parts = differBy.flatMap((by) => (by === 'take' ? `take ${asset.take ?? ''}` : (asset.matrix[by] ?? [])));

@@ -119,7 +119,7 @@ function hasBytes(path: string, bytes: Uint8Array): boolean {
   return found !== undefined && Buffer.compare(found, bytes) === 0;
 }
 
-export function unwritten(shown: string, why: string, hint = 'give another place with --out'): CampaignError {
+export function unwritten(shown: string, why: string, hint = 'choose another folder with --out'): CampaignError {
   return new CampaignError({ code: 'MB3301', message: `the gallery ${shown} ${why}`, hint, path: shown });
 }
 

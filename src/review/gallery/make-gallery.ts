@@ -86,7 +86,7 @@ export async function makeGallery(campaign: OpenCampaign, options: MakeOptions):
   } catch (error) {
     const isOfDisk = error instanceof UnsafeFileError || (error instanceof Error && 'syscall' in error);
     if (!isOfDisk || error instanceof CampaignError) throw error;
-    const hint = options.single ? 'name a file in a folder that exists and has room' : undefined;
+    const hint = options.single ? 'choose a file in an existing folder with enough free space' : undefined;
     throw unwritten(shown, `cannot be written: ${messageOf(error)}`, hint);
   } finally {
     await thumbs.close();
@@ -160,7 +160,7 @@ class Folder implements GalleryPlace {
       throw unwritten(
         shown,
         `would have ${bytesText(this.#bytes)} with pictures of ${least} pixels: ${bytesText(this.#bytes - maxBytes)} more than ${bytesText(maxBytes)}; nothing was written`,
-        'choose fewer with --select, or give a larger --max-size',
+        'select fewer steps with --select, or set a larger --max-size',
       );
     }
     this.#tries += 1;
@@ -261,7 +261,7 @@ export class SingleFile implements GalleryPlace {
 }
 
 function refused(shown: string, why: string): CampaignError {
-  return unwritten(shown, why, 'give another name to --single-file');
+  return unwritten(shown, why, 'choose another file name for --single-file');
 }
 
 function tooLarge(shown: string, thumbs: number): CampaignError {

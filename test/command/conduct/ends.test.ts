@@ -58,9 +58,9 @@ describe('a token instead of an API key', () => {
       const place = await makePlace(pictures('a', 'b'));
       const args = [name ?? '', 'campaign.yaml', ...more];
       const { err } = await command(args, { cwd: place.folder, env: { ...place.env, MEDIABATCH_API_KEY: token } });
-      expect(err.match(/holds a token, not an API key/g)).toHaveLength(1);
+      expect(err.match(/contains a token, not an API key/g)).toHaveLength(1);
       const withKey = await command(['plan', 'campaign.yaml'], { cwd: place.folder, env: place.env });
-      expect(withKey.err).not.toContain('holds a token');
+      expect(withKey.err).not.toContain('contains a token');
     },
   );
 });

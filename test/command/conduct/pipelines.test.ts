@@ -129,7 +129,7 @@ tasks:
     run.child.kill('SIGUSR2');
     expect(await run.ended).toMatchObject({ code: 1, signal: null });
     expect(run.err()).toMatch(
-      /internal error this is a bug in mediabatch: assert\(!this\.paused\)\n {2}→ everything paid so far is on record in campaign\.lock\.jsonl; run again to go on\n {2}please report it with these lines:\n {2}mediabatch \d+\.\d+\.\d+, Node v\d.*\n {2}command: apply --yes --poll-interval --concurrency\n {2}Error: assert/,
+      /internal error this is a bug in mediabatch: assert\(!this\.paused\)\n {2}→ everything paid so far is on record in campaign\.lock\.jsonl; run again to continue\n {2}please report it with these lines:\n {2}mediabatch \d+\.\d+\.\d+, Node v\d.*\n {2}command: apply --yes --poll-interval --concurrency\n {2}Error: assert/,
     );
     expect(createsSeen(place.service)).toBe(1);
     expect(place.service.ledger()).toHaveLength(1);
@@ -189,7 +189,7 @@ tasks:
       const none = await trial.run(['status', 'campaign.yaml', '--follow']);
       expect(none).toMatchObject({ code: 0, out: '' });
       expect(none.err).toBe(
-        'no run of campaign.yaml is in progress, and none is recorded here\nto begin one: mediabatch apply campaign.yaml\n',
+        'no run of campaign.yaml is in progress, and no earlier run is recorded on this machine\nto start a run: mediabatch apply campaign.yaml\n',
       );
       await trial.run(['apply', 'campaign.yaml', '--yes', '--poll-interval', '10']);
       const over = await trial.run(['status', 'campaign.yaml', '--follow']);

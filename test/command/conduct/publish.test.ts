@@ -35,14 +35,14 @@ tasks:
   describe.runIf(hasTerminals)('on a terminal (python3)', () => {
     const spend = 'Spend ≈ 2 credits, at most 3? [y/N]';
     const publish =
-      'Publish 2 posts to Instagram @sandbox.studio, at 2030-05-01T09:00:00Z? This cannot be taken back. [y/N]';
+      'Publish 2 posts to Instagram @sandbox.studio, at 2030-05-01T09:00:00Z? This cannot be undone. [y/N]';
 
     test('posts have their own question: how many, to which accounts, when', async () => {
       const trial = await makeTrial(manifest);
       const no = await applyOnTerminal(trial, 'y,n');
       expect(no, no.text).toMatchObject({ code: 5, questions: [spend, publish] });
       expect(kindsOf(trial)).toEqual(['image']);
-      expect(no.text).toContain('to publish them: mediabatch apply campaign.yaml --publish');
+      expect(no.text).toContain('to publish the posts: mediabatch apply campaign.yaml --publish');
       const yes = await applyOnTerminal(trial, 'y');
       expect(yes, yes.text).toMatchObject({ code: 0, questions: [publish] });
       expect(kindsOf(trial)).toEqual(['image', 'post', 'post']);

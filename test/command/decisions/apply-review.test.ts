@@ -66,7 +66,9 @@ describe('apply --review', () => {
     run.child.kill('SIGINT');
     expect(await run.ended).toMatchObject({ code: 5, signal: null });
     expect(run.err()).toContain('poster: to be approved');
-    expect(run.err()).toContain('to review them, and pick by keyboard: mediabatch apply campaign.yaml --review\n');
+    expect(run.err()).toContain(
+      'to review the outputs, and pick by keyboard: mediabatch apply campaign.yaml --review\n',
+    );
     expect(verdictsOf(place)).toEqual({ 'hero@warm': 'picked' });
     expect(existsSync(`${place.lock}.guard`)).toBe(false);
     expect((await place.apply()).code).toBe(5);

@@ -87,7 +87,7 @@ tasks:
       );
       const explained = (await place.run('explain', 'campaign.yaml', 'hero@lamp')).out;
       expect(explained).toContain(
-        'to buy it again: 5 credits; to remove the pin: mediabatch pin campaign.yaml hero@lamp --undo\n',
+        'price to buy the step again: 5 credits; to remove the pin: mediabatch pin campaign.yaml hero@lamp --undo\n',
       );
       expect(explained).toContain('+ prompt: a red lamp');
       const text = (await place.run('plan', 'campaign.yaml')).out;

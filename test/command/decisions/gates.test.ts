@@ -50,9 +50,9 @@ tasks:
       expect(first).toContain(
         'or to pick by name, as in: mediabatch pick campaign.yaml hero/1\n         then: mediabatch apply campaign.yaml\n',
       );
-      expect(first).toContain('to buy others instead, as in: mediabatch apply campaign.yaml --redo hero\n');
+      expect(first).toContain('to buy replacements instead, as in: mediabatch apply campaign.yaml --redo hero\n');
       expect((await trial.run(['status', 'campaign.yaml'])).out).toContain(
-        'gates    1 gate open: hero (3 to review)\n         to review them, and pick by keyboard: mediabatch review campaign.yaml\n         or to pick by name, as in: mediabatch pick campaign.yaml hero/1\n',
+        'gates    1 gate open: hero (3 to review)\n         to review the outputs, and pick by keyboard: mediabatch review campaign.yaml\n         or to pick by name, as in: mediabatch pick campaign.yaml hero/1\n',
       );
 
       expect(await apply(trial, 5)).toContain('until outputs are picked');
@@ -102,10 +102,10 @@ tasks:
       const second = hero?.slice(hero.indexOf('  hero:')).replace('  hero:', '  back:');
       const trial = await makeCampaign(`${hero}${second}`);
       const both = await apply(trial, 0);
-      expect(both).toContain('to buy others instead, as in: mediabatch apply campaign.yaml --redo hero\n');
+      expect(both).toContain('to buy replacements instead, as in: mediabatch apply campaign.yaml --redo hero\n');
       await decide(trial, 'reject', 'hero', 'back');
       expect(await apply(trial, 0)).toContain(
-        'to buy others: mediabatch apply campaign.yaml --redo hero --redo back\n',
+        'to buy replacements: mediabatch apply campaign.yaml --redo hero --redo back\n',
       );
     });
 
@@ -113,7 +113,7 @@ tasks:
       const [hero] = manifest.split('  poster:');
       const trial = await makeCampaign(hero);
       const done = await apply(trial, 0);
-      expect(done).toContain('gates  1 gate is open, and nothing waits\n       hero: 1 of 3 to be picked');
+      expect(done).toContain('gates  1 gate is open, and no step waits for a pick\n       hero: 1 of 3 to be picked');
       expect(done).toContain('or to pick by name, as in: mediabatch pick campaign.yaml hero/1\n');
       await decide(trial, 'pick', 'hero/2');
       expect(await apply(trial, 0)).not.toContain('gates');
@@ -248,7 +248,7 @@ tasks:
     expect(booked(trial)).toBe(4);
     expect(first).toContain('canary of card: card@lamp to be picked');
     expect(first).toMatch(/to pick by name, as in: mediabatch pick campaign.yaml card@lamp\n {9}then: /);
-    expect(first).toMatch(/to buy others instead, as in: mediabatch apply campaign.yaml --redo card@lamp/);
+    expect(first).toMatch(/to buy replacements instead, as in: mediabatch apply campaign.yaml --redo card@lamp/);
     expect((await trial.run(['status', 'campaign.yaml'])).out).toContain('1 gate open: canary of card (1 to review)');
     const other = await trial.run(['pick', 'campaign.yaml', 'hero@rug']);
     expect([other.code, other.err]).toEqual([64, expect.stringContaining('has no gate')]);

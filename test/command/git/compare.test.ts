@@ -102,7 +102,7 @@ tasks:
 
         costs         8 steps for 12 credits before, 6 steps for 10 credits now (-2)
         still to buy  10 credits
-        bought        1 job for 2 credits, on record here and not there
+        bought        1 job for 2 credits, on record now, but not in the compared version
         "
       `);
       const { out: page } = await here.runIn(

@@ -51,7 +51,7 @@ test('what is missing, damaged, empty or no picture shows as what it is', async 
   const words = (address: string) => gallery.page.locator(`[data-address="${address}"] .words`);
   for (const address of ['gone', 'empty', 'foreign']) await words(address).getByText('cannot read').waitFor();
   expect(await words('lost').textContent()).toBe('image/4 is not on this disk');
-  expect(await words('damaged').textContent()).toBe('image/5 is not what was saved');
+  expect(await words('damaged').textContent()).toBe('image/5 has changed since it was saved');
   expect(await words('json').textContent()).toBe('other/6');
   expect(await words('failed').textContent()).toBe('failed: refused');
   await gallery.follow('#view=loupe&active=gone');

@@ -312,7 +312,7 @@ tasks:
     await vi.waitUntil(() => first.facts().inFlight === 2, { timeout: 60_000 });
     const paused = await run('pause', 'campaign.yaml');
     expect(paused.err).toMatch(
-      /^paused the run of lamp .*\nnothing new is sent for this run;.*\nto go on: mediabatch resume/,
+      /^paused the run of lamp .*\nthis run creates no jobs while paused;.*\nto continue: mediabatch resume/,
     );
     await vi.waitUntil(() => first.facts().paused === 1, { timeout: 60_000 });
     // What runs is collected, and then the run rests.

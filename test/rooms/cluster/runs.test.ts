@@ -418,9 +418,9 @@ describe('attach', () => {
     const { id: ended } = await submitRun(db, boss, submission({ account, campaign: name }));
     await db.query("UPDATE mediabatch.run SET state = 'ended', ended = now() WHERE id = $1", [ended]);
     await writeEngineNote(lock, { run: ended, account, engine: showEngine(url), since: '2026', submitted: true });
-    expect((await cancel()).err).toContain('had ended already');
+    expect((await cancel()).err).toContain('had already ended');
     const { id: open } = await submitRun(db, boss, submission({ account, campaign: name }));
-    expect((await cancel()).err).toContain('nothing more is bought');
+    expect((await cancel()).err).toContain('this run creates no more jobs');
     expect((await readRun(db, open))?.cancelled).not.toBeNull();
   });
 
@@ -438,6 +438,6 @@ describe('attach', () => {
     expect(planned.err).toMatch(/^limit +70 a month by all workers, 0 left$/m);
     expect(planned.err).toContain('the limit of the workers is not enough for 2 steps');
     await submitRun(db, boss, submission({ account, campaign: name }));
-    expect((await run('status')).err).toContain('its limit: 70 a month by all workers, 0 left');
+    expect((await run('status')).err).toContain('limit of the run: 70 a month by all workers, 0 left');
   });
 });

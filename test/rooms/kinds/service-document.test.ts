@@ -63,7 +63,7 @@ describe('where creates go to', () => {
     [
       'none where two take all',
       { '/videos/a': takes(...all), '/videos/b': takes(...all) },
-      { why: 'which of POST /videos/a, POST /videos/b does it cannot be determined' },
+      { why: 'which of POST /videos/a, POST /videos/b creates this kind cannot be determined' },
     ],
     [
       'none where two take what it is made from',

@@ -87,7 +87,7 @@ test('what cannot be judged says why', () => {
   ]);
   const text = (address: string) => decide(show(data, new Map()), new Map(), { address, is: 'picked' });
   expect(text('a')).toEqual({ is: 'refused', text: 'Nothing to judge at a: not bought yet.' });
-  expect(text('b')).toEqual({ is: 'refused', text: 'b is only to look at: it is not to be picked.' });
+  expect(text('b')).toEqual({ is: 'refused', text: 'b is for viewing only: it cannot be picked.' });
   expect(text('gone')).toEqual({ is: 'refused', text: 'gone no longer exists here.' });
 });
 

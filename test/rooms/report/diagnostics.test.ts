@@ -98,7 +98,7 @@ describe('diagnosticsText', () => {
   it('shows one mistake in several positions as one block', () => {
     const text = show([3, 4, 5, 6, 7, 8, 9].map((line) => mistake('m', { place: place('a', [line, 1], [line, 2]) })));
     expect(text).toBe(
-      'a:3:1 error MB1203 m\n  the same in a:4:1, a:5:1, a:6:1, a:7:1, a:8:1, … and 1 more\n\n7 errors\n',
+      'a:3:1 error MB1203 m\n  the same problem in a:4:1, a:5:1, a:6:1, a:7:1, a:8:1, … and 1 more\n\n7 errors\n',
     );
   });
 

@@ -35,11 +35,12 @@ describe('planText', () => {
       2 to create, 1 to redo, 1 to retry, 1 to collect, 1 to download, 1 to move, 1 unresolved, 1 failed,
       1 blocked, 1 no longer in the manifest, 3 up to date
 
-      to spend      23 credits + 1 step of unknown price (one step of each price runs first; its charge is
-                    the price of the others)
+      to spend      23 credits + 1 step of unknown price (one step of each price runs first; its charge
+                    sets the price of the other steps)
       already paid  36
-      reserved      4 for creates with unknown charge (\`status --list\` shows them, \`resolve\` records it)
-      discarded     12 of paid work that is replaced
+      reserved      4 for create requests with unknown charge (\`status --list\` shows the requests,
+                    \`resolve\` records the charge)
+      discarded     12 of paid work that will be replaced
       budget        120, 80 left now, at most 57 after this plan
       this run      at most 50 credits
       balance       12 345
@@ -82,7 +83,7 @@ describe('planText', () => {
     [
       'unknown',
       { unknownPrices: 2 },
-      'to spend      5 credits + 2 steps of unknown price (one step of each price runs first; its charge is',
+      'to spend      5 credits + 2 steps of unknown price (one step of each price runs first; its charge',
     ],
     ['budget', { budget: 120, budgetLeft: 80 }, 'budget        120, 80 left now, 75 after this plan'],
     ['budget, unknown', { budget: 120, budgetLeft: 80, unknownPrices: 1 }, '80 left now, at most 75 after this plan'],

@@ -66,11 +66,11 @@ describe('createLines', () => {
       hero@en  attached  its job is running
       hero@en  failed  moderated \\x1b[2J
       hero@fr  started  create
-      hero@fr  repeated  the connection was reset; the same key again in 1.5 s
-      hero@fr  searching  the connection was reset; the service's list is searched for its job
-      hero@fr  found  job j-7 is in the service's list
-      hero@fr  checking  the answer to an earlier create of this step was lost
-      hero@fr  checked  an earlier create of this step made job j-8, which is now recorded
+      hero@fr  repeated  the connection was reset; retrying with the same key in 1.5 s
+      hero@fr  searching  the connection was reset; searching the job list of the service for its job
+      hero@fr  found  job j-7 is in the job list of the service
+      hero@fr  checking  the answer to an earlier create request of this step was lost
+      hero@fr  checked  an earlier create request of this step made job j-8, which is now recorded
       hero@fr  unresolved  no answer
       hero@l'été  failed  out of memory; another job is bought
       logo  uploaded  asset-1 (2.0 kB)
@@ -178,7 +178,7 @@ describe('summaryView', () => {
       time     0:41
 
       noticed
-        hero@fr: an earlier create of this step made job j-8, which is now recorded
+        hero@fr: an earlier create request of this step made job j-8, which is now recorded
         the service calls the job RENDERING
         hero@de: a file in the way was renamed
 
@@ -189,15 +189,15 @@ describe('summaryView', () => {
       failed
         hero@en  moderated \\x1b[2J
         hero@it  unknown job.
-        the same words are likely to fail again: change them in task \`hero\`; then to buy all 2 again: mediabatch apply campaign.yaml --redo 'state:failed state:lost'
+        the same prompt is likely to fail again: change the prompt in task \`hero\`; then to buy all 2 again: mediabatch apply campaign.yaml --redo 'state:failed state:lost'
 
       refused, nothing was charged
         theme@c  bad lyrics
-        when the cause is fixed: mediabatch apply campaign.yaml
+        after fixing the cause: mediabatch apply campaign.yaml
 
-      unresolved, it is not known whether these were charged
+      unresolved, it is not known whether these steps were charged
         hero@fr  no answer
-        to decide, with --job and its id, --not-spent or --spend-again: mediabatch resolve campaign.yaml hero@fr
+        to decide, with --job and the job id, --not-spent or --spend-again: mediabatch resolve campaign.yaml hero@fr
 
       blocked
         theme@d  needs hero@it, which is lost
@@ -205,7 +205,7 @@ describe('summaryView', () => {
       1 job still running, paid · 1 step not started
       waited 31 s for credits
       interrupted: nothing more is bought
-      to go on: mediabatch apply campaign.yaml
+      to continue: mediabatch apply campaign.yaml
       "
     `);
   });
@@ -246,7 +246,7 @@ describe('summaryView', () => {
     expect(summaryOf(...boughtStep('hero@a'))).toMatch(
       /1 step done.*interrupted by Ctrl-C: nothing more is bought\n$/s,
     );
-    expect(summaryOf(...boughtStep('hero@a').slice(0, 4))).toContain('to go on: ');
+    expect(summaryOf(...boughtStep('hero@a').slice(0, 4))).toContain('to continue: ');
   });
 
   it('speaks of no key where a run on an engine was cancelled', () => {
@@ -284,7 +284,7 @@ describe('summaryView', () => {
         hero@x  out of order
         cover  HTTP 404: no such job
         all of them: mediabatch status campaign.yaml --list --select 'state:failed state:lost'
-        the same words are likely to fail again: change them in task \`hero\`; then to buy all 15 again: mediabatch apply campaign.yaml --redo 'state:failed state:lost'
+        the same prompt is likely to fail again: change the prompt in task \`hero\`; then to buy all 15 again: mediabatch apply campaign.yaml --redo 'state:failed state:lost'
       "
     `);
   });
@@ -304,8 +304,8 @@ describe('summaryView', () => {
       ...many(2, (index) => ended(`song@${index}`, 'blocked', { error: 'the credits are not enough: it costs 2' })),
     ]);
     for (const part of [
-      '  3 steps  HTTP 400: too wide [bad_ratio]\n    hero@r0, hero@r1, hero@r2\n  when the cause is fixed: ',
-      '  2 steps  no answer\n    hero@a0, hero@a1\n  to find out, which never pays twice: mediabatch apply campaign.yaml\n',
+      '  3 steps  HTTP 400: too wide [bad_ratio]\n    hero@r0, hero@r1, hero@r2\n  after fixing the cause: ',
+      '  2 steps  no answer\n    hero@a0, hero@a1\n  to find out without paying twice: mediabatch apply campaign.yaml\n',
       'hero@u4, … and 2 more\n  all of them: mediabatch status campaign.yaml --list --select state:unresolved\n  to decide,',
       '  8 steps  needs …, which is refused\n    teaser@0, teaser@1, teaser@2, teaser@3, teaser@4, … and 3 more\n',
       '  cover  needs teaser@1, which is blocked\n  2 steps  the credits are not enough: it costs 2\n    song@0, song@1\n',
@@ -319,15 +319,15 @@ describe('summaryView', () => {
     const facts = ['hero@a', 'hero@b', 'hero@c'].map((address) => ({ ...left, address }));
     const text = summary([heroes(3), ...facts], { paste: pasteFor('c.yaml'), unfit: new Set(['hero@a', 'hero@b']) });
     expect(text).toContain(
-      'they are paid and kept; to accept them, for 0 credits: mediabatch accept c.yaml hero@a hero@b\n',
+      'the outputs are paid and stored; to accept them, for 0 credits: mediabatch accept c.yaml hero@a hero@b\n',
     );
-    expect(text).toContain("to buy them again: mediabatch apply c.yaml --redo 'hero@a hero@b'\n");
-    expect(text).toContain('to buy it again: mediabatch apply c.yaml --redo hero@c');
+    expect(text).toContain("to buy the steps again: mediabatch apply c.yaml --redo 'hero@a hero@b'\n");
+    expect(text).toContain('to buy the step again: mediabatch apply c.yaml --redo hero@c');
   });
 
   it.each([
     ['refused', 'no-operation', 'what to do: mediabatch help'],
-    ['refused', undefined, 'when the cause is fixed: mediabatch apply c.yaml'],
+    ['refused', undefined, 'after fixing the cause: mediabatch apply c.yaml'],
     ['unresolved', undefined, '--spend-again'],
   ] as const)('says what to do by the tag of an end, not by its words: %s, %s', (outcome, because, words) => {
     const error = 'the service knows a purchase under its key [MB1511]';
@@ -341,7 +341,7 @@ describe('summaryView', () => {
     ['balance', true, 'for enough sandbox credits, omit --sandbox-credits: mediabatch apply campaign.yaml\n'],
     ['balance', false, 'top up the account at the service, then: mediabatch apply campaign.yaml\n'],
     ['balance', false, 'mediabatch apply campaign.yaml --wait-for-balance 2h\n'],
-    ['unreachable', false, 'what is wrong with it: mediabatch doctor'],
+    ['unreachable', false, 'to check the key and the service: mediabatch doctor'],
     ['budget', false, 'with a higher budget'],
   ] as const)('says how to go on when it is stopped by %s', (because, sandbox, words) => {
     expect(summary([heroes(3), { event: 'spending-stopped', because, detail: '' }], { sandbox })).toContain(words);
@@ -352,14 +352,14 @@ describe('summaryView', () => {
     const saved = ({ file = 'campaign.yaml', call, words }: Call) => ['mediabatch', call, file, ...words].join(' ');
     const goingOn = { ...call('apply'), file: 'a.plan.json' };
     expect(summary([heroes(3), ...stop], { paste: saved, goingOn })).toContain(
-      'to go on: mediabatch apply a.plan.json\n',
+      'to continue: mediabatch apply a.plan.json\n',
     );
   });
 
   it.each([
-    [6, 'the rest costs about 10 credits, and the account has 6: 4 missing'],
-    [20, 'the rest costs about 10 credits, and the account has 20: 0 missing'],
-    [null, 'the rest costs about 10 credits\n'],
+    [6, 'the remaining steps cost about 10 credits, and the account has 6: 4 missing'],
+    [20, 'the remaining steps cost about 10 credits, and the account has 20: 0 missing'],
+    [null, 'the remaining steps cost about 10 credits\n'],
   ])('says how many credits are missing after a 402, at a balance of %s', (balance, words) => {
     const facts: RunFact[] = [
       heroes(3),

@@ -144,7 +144,7 @@ it('the status is a line per task, the money, and what needs attention', () => {
       hero  image  2 of 9  1 running · 1 failed · 1 lost · 2 unresolved · 2 not bought · 1 file missing
       logo  image  1 of 1  1 file missing
 
-      credits  35 spent · 2 creates of unknown price reserved · 0 of 120 left
+      credits  35 spent · 2 create requests of unknown price reserved · 0 of 120 left
       files    2 paid files missing or changed; apply fetches them for free
       orphans  1 step in the lock, not in the manifest: old@x
 
@@ -153,7 +153,7 @@ it('the status is a line per task, the money, and what needs attention', () => {
           hero@failed, hero@lost
         to buy all 2 again: mediabatch apply campaign.yaml --redo 'state:failed state:lost'
 
-      to decide about what is unresolved: mediabatch resolve campaign.yaml hero@unresolved
+      to resolve the steps: mediabatch resolve campaign.yaml hero@unresolved
       "
     `);
 });
@@ -357,7 +357,7 @@ describe('the history of a run', () => {
         theme@d blocked: needs hero@it, which is lost
 
       noticed
-        hero@fr: an earlier create of this step made job j-8, which is now recorded
+        hero@fr: an earlier create request of this step made job j-8, which is now recorded
         the service calls the job RENDERING
         hero@de: a file in the way was renamed
 
@@ -444,7 +444,7 @@ test('an open run that nobody can carry out is named, with what it lacks', () =>
     troublesOf({ runs: [{ ...open, ...(lacks && { lacks }) }], accounts: [], workers: [] }).map(({ text }) => text);
   expect(told(undefined)).toEqual([]);
   expect(told('worker')).toEqual(['run 12345678 of spring waits: no worker is ready for account aaaaaaaa']);
-  expect(told('store')).toEqual([expect.stringContaining('no worker has its store')]);
+  expect(told('store')).toEqual([expect.stringContaining('no worker has the store of the run')]);
   expect(told('leader')).toEqual(['run 12345678 of spring waits: no worker leads account aaaaaaaa']);
 });
 

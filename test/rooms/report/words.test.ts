@@ -142,7 +142,7 @@ describe('style', () => {
 });
 
 test('a question about prices that nobody knows says what they stay within', () => {
-  const within = ', within the 50 that are left of the budget';
+  const within = ', within the remaining budget of 50';
   expect(capText({ unknownPrices: 4, toSpend: null, ceiling: 15, budgetLeft: 50 })).toBe(within);
   expect(capText({ unknownPrices: 4, toSpend: 48, ceiling: 60, budgetLeft: 50 })).toBe(within);
   expect(capText({ unknownPrices: 4, toSpend: 12, ceiling: 15, budgetLeft: 50 })).toBe('');
@@ -209,11 +209,11 @@ x share@b  post   waits
 = share@c  post   posted; changed since (caption: a → b)
 = pic      image  up to date
 
-1 to create, 1 up to date, 1 posted and changed since, 1 waiting for consent
+1 to create, 1 up to date, 1 posted, then changed, 1 waiting for consent
 
 publishes     1 post to account b, at once
 waiting       1 post to account b, at once, for separate consent
-posted        published posts stay as they are. To reschedule a post, delete it at the service, then
+posted        published posts are not changed. To reschedule a post, delete it at the service, then
               --redo its exact address
 to spend      0 credits`);
   expect(planMarkdown(plan(rows))).toContain('- publishes: `1 post to account b, at once`');

@@ -306,7 +306,7 @@ describe('verdicts', () => {
     const batch = [await wanted('hero@lamp/1', 'picked')];
     expect(await host.judge(batch)).toEqual({
       is: 'held',
-      text: 'another run is busy, and what waits is recorded when it ends',
+      text: 'another run holds the lock; the waiting decisions are recorded when that run ends',
     });
     await taken.guard.release();
     expect(await host.judge(batch)).toMatchObject({ is: 'recorded', refused: [] });

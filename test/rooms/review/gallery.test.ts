@@ -345,12 +345,12 @@ function dataOf(...gates: { state?: ReviewGate['state']; verdict?: Is; planned?:
 const paste = ({ call }: { call: string }) => `mediabatch ${call} c.yaml`;
 
 test.each([
-  ['1 gate is open, 1 output to look at', dataOf({ state: 'open' })],
-  ['2 gates are open, 3 outputs to look at', dataOf({ state: 'open' }, { state: 'contested' }, { state: 'decided' })],
-  ['every gate is decided, 1 output to look at', dataOf({ state: 'decided' })],
-  ['1 gate is open, 1 output to look at', dataOf({ state: 'open' }, { state: 'open', planned: true })],
-  ['the outputs of the open gates are not bought yet, 0 outputs to look at', dataOf({ state: 'open', planned: true })],
-  ['1 output to look at; no task has a gate, so there is nothing to decide', dataOf({})],
+  ['1 gate is open, 1 output to review', dataOf({ state: 'open' })],
+  ['2 gates are open, 3 outputs to review', dataOf({ state: 'open' }, { state: 'contested' }, { state: 'decided' })],
+  ['every gate is decided, 1 output to review', dataOf({ state: 'decided' })],
+  ['1 gate is open, 1 output to review', dataOf({ state: 'open' }, { state: 'open', planned: true })],
+  ['the outputs of the open gates are not bought yet, 0 outputs to review', dataOf({ state: 'open', planned: true })],
+  ['1 output to review; no task has a gate, so there is nothing to decide', dataOf({})],
 ])('at the beginning: %s', (text, data) => {
   expect(tellReview(data)).toBe(text);
 });
