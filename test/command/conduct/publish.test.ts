@@ -207,7 +207,7 @@ describe('renamed posts', () => {
       expect(ran.code, text).toBe(code);
       if (answer !== '') {
         expect(text).toMatch(
-          /tell may be the published post share under another name\npublished {2}share: “Hello” .*\nnew/,
+          /tell may be the published post share under a new name\npublished {2}share: “Hello” .*\nnew/,
         );
         expect(text).toContain('Publish 1 post to Instagram @sandbox.studio, at once, in addition to share?');
       }
