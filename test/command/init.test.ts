@@ -115,17 +115,17 @@ test.each([
 });
 
 test.each<[string, string, string | undefined, number, string]>([
-  [
-    'a table without a key',
-    't.csv',
-    'a,b\n1,1\n1,1\n',
-    65,
-    'no column or pair of columns of t.csv has a unique value',
-  ],
+  ['a table without a key', 't.csv', 'a,b\n1,1\n1,1\n', 65, 'no column or pair of columns of t.csv has a unique value'],
   ['an empty table', 't.csv', 'a,b\n', 65, 'has no rows'],
   ['a header with two separators', 't.csv', 'sku;Preis, EUR\na1;1,50\n', 65, 'cannot tell which of'],
   ['a broken table', 't.csv', 'a,b\n1\n', 65, 'MB1302'],
-  ['a total below it', 't.csv', 'Art.-Nr.,name,price\n1,a,3\n2,b,4\n,,7\n', 65, 'row 3 of t.csv has no value in column Art.-Nr.'],
+  [
+    'a total below it',
+    't.csv',
+    'Art.-Nr.,name,price\n1,a,3\n2,b,4\n,,7\n',
+    65,
+    'row 3 of t.csv has no value in column Art.-Nr.',
+  ],
   ['a row without its prompt', 't.csv', 'id,prompt\na,x\nb,\n', 65, 'row 2 of t.csv has no value in column prompt'],
   ['no table', 't.csv', undefined, 65, 't.csv does not exist'],
   ['another kind of file', 't.txt', 'a\n1\n', 64, 'is not a .csv, .tsv or .xlsx file'],
