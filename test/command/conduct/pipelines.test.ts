@@ -194,7 +194,7 @@ tasks:
       await trial.run(['apply', 'campaign.yaml', '--yes', '--poll-interval', '10']);
       const over = await trial.run(['status', 'campaign.yaml', '--follow']);
       expect(over.err).toMatch(
-        /^no run of campaign\.yaml is in progress, and the last one, [\w-]+, ended with exit 0\n/,
+        /^no run of campaign\.yaml is in progress, and the last run, [\w-]+, ended with exit 0\n/,
       );
       expect(over.err).toMatch(/\nwhat it did: mediabatch runs show campaign\.yaml ([\w-]+)\n/);
       const [, id = ''] = /runs show campaign\.yaml ([\w-]+)/.exec(over.err) ?? [];

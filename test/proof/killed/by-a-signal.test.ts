@@ -45,7 +45,7 @@ describe('the second signal', () => {
     // Right after the first one it counts as the same wish.
     const repeated = setInterval(() => run.child.kill('SIGINT'), 400);
     expect(await run.ended.finally(() => clearInterval(repeated))).toMatchObject({ code: 130, signal: null });
-    expect(run.err()).toContain('1 create sent, outcome unknown');
+    expect(run.err()).toContain('1 create request sent, outcome unknown');
     expectNothingLost(place);
     await place.apply([], { ends: 0 });
     expect(place.service.ledger()).toHaveLength(2);
