@@ -83,9 +83,14 @@ export function workplaceForEach(): Workplace {
       temporary.remove();
     });
   });
+  const ofTest = () => {
+    // Hooks of a running test are ignored, so the files would land in the working folder of the tests.
+    if (folder === '') throw new Error('call workplaceForEach outside of a test');
+    return folder;
+  };
   return {
     get folder() {
-      return folder;
+      return ofTest();
     },
     async run(...args) {
       const { terminal, said } = bufferTerminal();
@@ -93,10 +98,11 @@ export function workplaceForEach(): Workplace {
       return { code, ...said };
     },
     write(name, text) {
-      mkdirSync(dirname(join(folder, name)), { recursive: true });
-      writeFileSync(join(folder, name), text);
+      const path = join(ofTest(), name);
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, text);
     },
-    read: (name) => readFileSync(join(folder, name), 'utf8'),
+    read: (name) => readFileSync(join(ofTest(), name), 'utf8'),
   };
 }
 

@@ -95,18 +95,21 @@ test('a bug report contains version, machine, command and stack, and no user dat
   expect(text).not.toContain(homedir() === '/' ? '\0' : homedir());
 });
 
-test('MEDIABATCH_TIMING=1 writes the milliseconds of each stage to stderr, and nothing else changes', async () => {
+describe('timing', () => {
   const place = workplaceForEach();
-  place.write('products.csv', products);
-  place.write('campaign.yaml', manifest);
-  const usual = await place.run('plan', 'campaign.yaml');
-  vi.stubEnv('MEDIABATCH_TIMING', '1');
-  onTestFinished(() => void vi.unstubAllEnvs());
-  const timed = await place.run('plan', 'campaign.yaml');
-  expect(timed.err.replaceAll(/\d+/g, 'N')).toBe(
-    `${usual.err.replaceAll(/\d+/g, 'N')}timing  load N, graph N, lock N, plan N, print N ms\n`,
-  );
-  expect(timed.out).toBe(usual.out);
+
+  test('MEDIABATCH_TIMING=1 writes the milliseconds of each stage to stderr, and nothing else changes', async () => {
+    place.write('products.csv', products);
+    place.write('campaign.yaml', manifest);
+    const usual = await place.run('plan', 'campaign.yaml');
+    vi.stubEnv('MEDIABATCH_TIMING', '1');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const timed = await place.run('plan', 'campaign.yaml');
+    expect(timed.err.replaceAll(/\d+/g, 'N')).toBe(
+      `${usual.err.replaceAll(/\d+/g, 'N')}timing  load N, graph N, lock N, plan N, print N ms\n`,
+    );
+    expect(timed.out).toBe(usual.out);
+  });
 });
 
 test('detaching before a run has begun prints no summary', async () => {
