@@ -130,15 +130,14 @@ class StepRendering {
     const { task, row } = this.#draft;
     const { value = '', path = taskPath(task.id) } = task.with.find((one) => one.field === field) ?? {};
     request[field] = unknownValue;
-    const column = this.#columnOf(value);
-    const isCell = column !== undefined && row !== undefined;
-    const why = isCell ? `: \`${shorten(column)}\` of ${row.label} has no value` : '';
+    const cell = row && this.#cellOf(value);
+    const why = cell ? `: \`${shorten(cell.column)}\` of ${row.label} has no value` : '';
     const message = `\`${field}\` is empty${why}, and no other field of the request describes the output`;
-    const hint = isCell
-      ? `fill the cell, or leave out steps without it: \`when: ${JSON.stringify(`{{ne (trim row.${pathPart(column)}) ''}}`)}\``
+    const hint = cell
+      ? `fill the cell, or leave out steps without it: \`when: ${JSON.stringify(`{{ne (trim ${cell.written}) ''}}`)}\``
       : 'write a string, or leave the step out with `when:`';
     const place = this.#places.value(path);
-    this.#report({ code: 'MB1502', severity: 'error', message, hint, place }, column);
+    this.#report({ code: 'MB1502', severity: 'error', message, hint, place }, cell?.column);
   }
 
   #warnOfTemplates(field: string, { written, value, path }: { written: Json; value: Json; path: Path }): void {
@@ -343,14 +342,16 @@ class StepRendering {
     const { task } = this.#draft;
     for (const fault of faults) {
       const written = task.with.find(({ field }) => field === fault.at[0])?.value;
-      this.#report(placeRequestFault(fault, task, this.#expansion.manifest), this.#columnOf(written ?? null));
+      this.#report(placeRequestFault(fault, task, this.#expansion.manifest), this.#cellOf(written ?? null)?.column);
     }
   }
 
-  /** Returns the column that alone fills a value, also through `{{lookup row matrix.AXIS}}`. */
-  #columnOf(value: Json): string | undefined {
-    const [, axis = ''] = /^\s*\{\{\s*lookup row matrix\.([\w-]+)\s*\}\}\s*$/.exec(String(value)) ?? [];
-    return this.#draft.matrix[axis] ?? columnIn(value, this.#expansion.templates);
+  /** Returns the column that alone fills a value, also through `{{lookup row NAME}}`. `written`: cell in a template. */
+  #cellOf(value: Json): { column: string; written: string } | undefined {
+    const [, name] = /^\s*\{\{\s*lookup row ([A-Za-z_]\w*(?:\.[\w-]+)+)\s*\}\}\s*$/.exec(String(value)) ?? [];
+    const column = name === undefined ? columnIn(value, this.#expansion.templates) : this.#render(`{{${name}}}`, []);
+    if (typeof column !== 'string') return undefined;
+    return { column, written: name === undefined ? `row.${pathPart(column)}` : `(lookup row ${name})` };
   }
 
   #refuse(code: DiagnosticCode, message: string, hint: string, place: Place): void {

@@ -151,7 +151,16 @@ describe('kinds whose requests the service does not document', () => {
       ),
       data: { 'a.csv': 'id,de\nA,x\nB,\n' },
       found: ['MB1502 4:98'],
-      says: ['`de` of row 2 of a.csv has no value', `when: "{{ne (trim row.de) ''}}"`],
+      says: ['`de` of row 2 of a.csv has no value', `when: "{{ne (trim (lookup row matrix.lang)) ''}}"`],
+    },
+    {
+      name: 'an empty cell that was looked up by a field of an axis value',
+      text: tasks(
+        '  a: { kind: voiceover, foreach: a.csv, key: "{{row.id}}", matrix: { lang: [{ id: de, claim: Text DE }] }, with: { text: "{{lookup row matrix.lang.claim}}", voice_id: Aria } }',
+      ),
+      data: { 'a.csv': 'id,Text DE\nA,x\nB,\n' },
+      found: ['MB1502 4:122'],
+      says: ['`Text DE` of row 2 of a.csv has no value', `when: "{{ne (trim (lookup row matrix.lang.claim)) ''}}"`],
     },
     ['a length as a string', video('duration: "5"'), 'MB1503 4:39', 'without quotes'],
     { name: 'a link to a private network', text: video('image: https://10.0.0.1/a.png'), found: ['MB1505 4:36'] },
