@@ -178,14 +178,14 @@ class RequestCheck {
       this.#reportType(name, value, 'a string', hintForText(value));
       return;
     }
-    const { maxLength, values } = field;
+    const { maxLength = Number.POSITIVE_INFINITY, values } = field;
     if (values !== undefined && !values.includes(text)) {
       if (this.#isListed(name, text)) this.#warnOfNew(name, text);
       else this.#refuseValue(name, text, values, { about: field.about, isSandbox: field.about && this.#isSandbox });
       return;
     }
-    const length = maxLength === undefined || text.length <= maxLength ? 0 : [...text].length;
-    if (maxLength !== undefined && length > maxLength) {
+    const length = text.length > maxLength ? [...text].length : 0;
+    if (length > maxLength) {
       const message = `\`${name}\` has ${length} characters; at most ${maxLength} are allowed`;
       this.#report([name], message, `shorten it by ${length - maxLength}`, { code: 'MB1504' });
     }

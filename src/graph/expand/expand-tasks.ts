@@ -48,7 +48,8 @@ export function expandTasks(order: readonly Task[], expansion: Expansion): boole
     const source = task.rows.from === 'parts' ? task.rows : undefined;
     const parts = source && findPartSteps(task, source, expansion);
     const given = source !== undefined && parts === undefined ? 'unknown' : expansion.rowsOf(task.id);
-    const count = countRows(given, source && (parts?.length ?? 0) * source.most) * countSteps(task, expansion);
+    const cells = expansion.cells.get(task.id)?.cells.length ?? 0;
+    const count = countRows(given, source && (parts?.length ?? 0) * source.most) * cells * (task.takes ?? 1);
     total += count;
     if (total > maxSteps) {
       reportTooLarge(task, count, expansion);
@@ -63,10 +64,6 @@ export function expandTasks(order: readonly Task[], expansion: Expansion): boole
 function countRows(rows: TaskRows, parts: number | undefined): number {
   if (typeof rows === 'string') return rows === 'none' ? 1 : 0;
   return parts ?? rows.rows.length;
-}
-
-function countSteps({ id, takes = 1 }: Task, { cells }: Expansion): number {
-  return (cells.get(id)?.cells.length ?? 0) * takes;
 }
 
 function reportTooLarge({ id }: Task, count: number, expansion: Expansion): void {
@@ -217,7 +214,8 @@ function expandTask(task: Task, rows: TaskRows, expansion: Expansion): ExpandedT
   }
   const { axes } = cells;
   const keyed = rows === 'unknown' ? [] : keyRows(task, rows, expansion);
-  const takes = task.takes !== undefined && task.takes > 1 ? [...Array(task.takes).keys()] : [undefined];
+  const count = task.takes ?? 1;
+  const takes = Array.from({ length: count }, (_, index) => (count > 1 ? index + 1 : undefined));
   // All steps of a cell share one object of values, because most campaigns have few cells and many rows.
   const columns = cells.cells.map((cell) => {
     const matrix = pickAxes(cell, axes);
@@ -227,8 +225,7 @@ function expandTask(task: Task, rows: TaskRows, expansion: Expansion): ExpandedT
   const leftOut: Draft[] = [];
   for (const { row, key } of keyed) {
     for (const { cell, matrix, values } of columns) {
-      for (const index of takes) {
-        const take = index === undefined ? undefined : index + 1;
+      for (const take of takes) {
         const address = stepAddress(task.id, { key, values, take });
         const draft: Draft = { address, task, key, matrix, cell, take, row, part: row?.part };
         (isWanted(draft, expansion) ? drafts : leftOut).push(draft);
