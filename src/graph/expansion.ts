@@ -144,7 +144,7 @@ export class Expansion {
       return { wanted: path };
     }
     if ('text' in file) return { text: file.text.replaceAll(/\r\n?/g, '\n').replace(/\n$/, ''), path };
-    if (!('problem' in file)) throw new Error(`internal error: ${path} was not read as a string`);
+    if (!('problem' in file)) throw new Error(`internal error: ${path} was not read as text`);
     return { diagnostic: { severity: 'error', ...explainFileProblem(shorten(path), file), place: at.place } };
   }
 

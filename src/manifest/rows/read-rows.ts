@@ -42,7 +42,7 @@ export function readRows(data: {
     case 'yaml':
       return readYamlRows(source, data.path);
     case 'xlsx':
-      throw new Error(`internal error: the workbook ${data.path} was read as a string`);
+      throw new Error(`internal error: the workbook ${data.path} was read as text`);
     case undefined:
       return { diagnostics: [] };
     default:
