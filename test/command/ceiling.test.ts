@@ -73,7 +73,7 @@ tasks:
       for (let nth = 0; nth < 3; nth += 1) codes.push((await run('apply', 'x.plan.json', '--yes')).code);
       expect([codes, charged()]).toEqual([[4, 4, 4], 20]);
       const last = await run('apply', 'x.plan.json', '--yes');
-      expect(last.err).toContain('3 credits left: steps that cost more are not bought');
+      expect(last.err).toContain('3 credits left: steps beyond this total are not bought');
       // Agreed to anew, with what it comes to by now.
       expect((await run('apply', 'campaign.yaml', '--yes')).code).toBe(0);
       expect(charged()).toBe(60);

@@ -14,8 +14,8 @@ export interface Sides {
 
 /**
  * Chooses the initial pair: the picked asset on the left and the active asset on the right. Without a pick, chooses the
- * active asset and the asset next to it. If the group has only one asset, chooses the source and that asset.  @param
- * group visible assets of the active group, in order
+ * active asset and the asset next to it. If the group has only one asset, chooses the source and that asset. `group`:
+ * visible assets of the active group, in order.
  */
 export function startSides(group: readonly ReviewAsset[], active: string, source?: string): Sides {
   if (group.length === 1 && source !== undefined) return { left: source, right: active, active: 'right' };

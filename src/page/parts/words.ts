@@ -3,7 +3,7 @@ import type { Shown, ShownGroup, Waits } from '../model/shown.ts';
 
 export function credits(amount: number | null): string {
   const text = amount === null ? '?' : String(amount);
-  // Numbers have narrow spaces from 10,000 on, as in the command line.
+  // Numbers have spaces between thousands from 10,000 on, as in the command line.
   const grouped = (amount ?? 0) >= 10_000 ? text.replace(/\B(?=(\d{3})+(?!\d))/g, '\u00a0') : text;
   return `${grouped} ${amount === 1 ? 'credit' : 'credits'}`;
 }

@@ -20,8 +20,8 @@ interface DiagnosticsTextOptions {
 }
 
 /**
- * Returns diagnostics with source excerpts, followed by counts. Empty without diagnostics.  @param sources file texts
- * by the names in the diagnostics. A file without a text has no excerpt.
+ * Returns diagnostics with source excerpts, followed by counts. Empty without diagnostics. `sources`: file texts by the
+ * names in the diagnostics. A file without a text has no excerpt.
  */
 export function diagnosticsText(
   diagnostics: readonly Diagnostic[],

@@ -19,7 +19,8 @@ export function moneyFacts(totals: PlanTotals, { isQuiet = false } = {}): Fact[]
     retries:
       mayRetry !== undefined &&
       (mayRetry > 0 ? `up to ${countOf(mayRetry, 'credit')} more if jobs fail` : 'of unknown price'),
-    approved: ceiling < knownPrices && bad(`${countOf(ceiling, 'credit')} left: steps that cost more are not bought`),
+    approved:
+      ceiling < knownPrices && bad(`${countOf(ceiling, 'credit')} left: steps beyond this total are not bought`),
     'after picks':
       afterPicks &&
       `${pickedText(afterPicks)}, for ${countOf(afterPicks.steps, 'step')} that ${afterPicks.steps === 1 ? 'waits' : 'wait'}`,
@@ -84,10 +85,7 @@ export function spendText(totals: Prices): string {
   return costText(costOf(totals));
 }
 
-/**
- * Returns a text such as `, within the 40 that are left of the budget`. Empty if only the approved total limits the
- * cost.
- */
+/** Returns a text such as `, within the remaining budget of 40`. Empty if only the approved total limits the cost. */
 export function capText({
   unknownPrices,
   toSpend,

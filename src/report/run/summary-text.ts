@@ -176,9 +176,9 @@ function filesFact(
   { outputs = '', filesStay = false }: SummaryOptions,
 ): Fact | undefined {
   if (count === 0) return undefined;
-  const base = outputs === '' ? '' : `${outputs.replace(/\/+$/, '')}/`;
   if (filesStay && label === 'saved')
     return { label, text: `${count === 1 ? path : countOf(count, 'file')} in the store of the run` };
+  const base = outputs === '' ? '' : `${outputs.replace(/\/+$/, '')}/`;
   if (count === 1) return { label, text: `${base}${path}` };
   const place = `${base}${folder}`;
   return { label, text: `${countOf(count, 'file')}${place === '' ? '' : ` in ${place}`}` };
