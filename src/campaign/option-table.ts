@@ -1,4 +1,5 @@
 import { CampaignError } from '../contract/failure.ts';
+import type { Advice } from '../ground/advice.ts';
 import { isJobId } from '../ground/job-id.ts';
 import type { Options } from '../plan/plan.generated.ts';
 
@@ -220,7 +221,7 @@ export const optionTable = {
   ...applyOptions,
 };
 
-export function wrongOptions(message: string, hint: string, ...options: string[]): CampaignError {
+export function wrongOptions(message: string, hint: Advice, ...options: string[]): CampaignError {
   return new CampaignError({ code: 'MB3000', message, hint, options });
 }
 

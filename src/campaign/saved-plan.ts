@@ -205,12 +205,9 @@ export function refuseReplanning(saved: SavedPlan, options: object): void {
   );
   if (first === undefined) return;
   const given = flagOf(first.row);
-  throw new CampaignError({
-    code: 'MB3000',
-    message: `${given} cannot be combined with a saved plan: ${saved.path} contains its own options`,
-    hint: way(`plan again, with ${given} and the options of the saved plan`, planAgain(saved)),
-    options: [given],
-  });
+  const message = `${given} cannot be combined with a saved plan: ${saved.path} contains its own options`;
+  const hint = way(`plan again, with ${given} and the options of the saved plan`, planAgain(saved));
+  throw wrongOptions(message, hint, given);
 }
 
 export function refuseUncovered(agreement: Agreement, plan: Plan): void {

@@ -167,12 +167,8 @@ export function chooseRecorded(
   { graph, lock, orphans }: { graph: Graph; lock: Lock; orphans: readonly string[] | undefined },
 ): Set<string> {
   if (names.length === 0 && orphans === undefined) {
-    throw new CampaignError({
-      code: 'MB3000',
-      message: 'no steps are selected: name addresses, or use --orphans for steps that the manifest no longer has',
-      hint: way('nothing was removed; to see the orphans', call('status')),
-      options: ['--orphans'],
-    });
+    const message = 'no steps are selected: name addresses, or use --orphans for steps that the manifest no longer has';
+    throw wrongOptions(message, way('nothing was removed; to see the orphans', call('status')), '--orphans');
   }
   const known = [...lock.steps.keys()].map(onlyInLock);
   const chosen = new Set(orphans);
