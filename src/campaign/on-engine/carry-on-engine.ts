@@ -32,7 +32,7 @@ import { holdGuard, type LoadedLock, requireLock } from '../read-lock.ts';
 import type { ApplyTerms, Carrier, EngineChoice, Held, Running, RunResult, Watching } from '../run.ts';
 import { findStore, storeOfRun } from './files-of-run.ts';
 import { findUnseenRun, giveBackLost, isOfGraph } from './record-of-run.ts';
-import { watchOnEngine } from './watch-engine.ts';
+import { unknownRun, watchOnEngine } from './watch-engine.ts';
 
 interface Ground {
   engine: Engine;
@@ -100,7 +100,7 @@ class EngineCarrier implements Carrier {
     if (note !== undefined) refuseOtherEngine(note, engine);
     const noted = note && (await readRun(database, note.run));
     if (note !== undefined && noted === undefined) {
-      if (note.submitted) throw lostRun(note.run, engine);
+      if (note.submitted) throw unknownRun(note.run, engine.shown, 'nothing was sent; ');
       await forgetSubmit(engine, campaign, { run: note.run, waitMs: options.lockTimeoutMs ?? 0 });
     }
     const run =
@@ -152,7 +152,7 @@ class EngineCarrier implements Carrier {
     // Another clone has submitted this campaign since `attach`.
     await removeEngineNote(lock);
     const theirs = await readRun(database, id);
-    if (theirs === undefined) throw lostRun(id, engine);
+    if (theirs === undefined) throw unknownRun(id, engine.shown, 'nothing was sent; ');
     const header = await this.#headerOf(theirs);
     refuseNamesake(header, theirs, graph, engine.shown);
     return this.#attachTo(theirs, header, loaded);
@@ -332,12 +332,9 @@ function refuseHere({ sandbox }: Pick<OpenCampaign, 'sandbox'>, { review }: Pick
     throw wrongOptions(message, 'remove --review or the engine (--engine, MEDIABATCH_ENGINE)', '--review', '--engine');
   }
   if (!sandbox) return;
-  throw new CampaignError({
-    code: 'MB3000',
-    message: '--sandbox and --engine cannot be combined: workers cannot reach the sandbox of this process',
-    hint: way('remove --sandbox, and start a sandbox that workers can reach', call('sandbox')),
-    options: ['--sandbox', '--engine'],
-  });
+  const message = '--sandbox and --engine cannot be combined: workers cannot reach the sandbox of this process';
+  const hint = way('remove --sandbox, and start a sandbox that workers can reach', call('sandbox'));
+  throw wrongOptions(message, hint, '--sandbox', '--engine');
 }
 
 function refuseOtherEngine(note: { engine: string; account: string }, { shown, account }: Engine): void {
@@ -348,18 +345,6 @@ function refuseOtherEngine(note: { engine: string; account: string }, { shown, a
     message: `this campaign has an open run ${other}`,
     hint: 'attach to the open run first; nothing was sent',
     lock: note.engine,
-  });
-}
-
-function lostRun(run: string, { shown }: Engine): CampaignError {
-  return new CampaignError({
-    code: 'MB3702',
-    message: `${shown} has no record of run ${run} of this campaign`,
-    hint: [
-      'nothing was sent; if the engine database was recreated, no lock contains the purchases of the run since then',
-      way('to list purchases that no lock contains', call('list jobs', '--unknown')),
-      way('to release the campaign', call('unlock', '--id', run)),
-    ],
   });
 }
 

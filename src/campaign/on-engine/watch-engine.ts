@@ -189,12 +189,12 @@ function putAside(error: string, { run, shown, lock }: { run: string; shown: str
   });
 }
 
-function unknownRun(run: string, shown: string): CampaignError {
+export function unknownRun(run: string, shown: string, sent = ''): CampaignError {
   return new CampaignError({
     code: 'MB3702',
     message: `${shown} has no record of run ${run} of this campaign`,
     hint: [
-      'if the database was restored from a backup or recreated, purchases since then may be unrecorded',
+      `${sent}if the engine database was restored from a backup or recreated, some purchases of the run may be in no lock`,
       way('to list purchases that no lock contains', call('list jobs', '--unknown')),
       way('then release the campaign', call('unlock', '--id', run)),
     ],
