@@ -201,7 +201,8 @@ export function refuseRestored({ paths }: OpenCampaign, { lock, isEmpty, restore
     code: 'MB3409',
     message: `cannot record a decision: ${lossOf(paths.lock)}, and its purchases are only in this machine's purchase journal`,
     hint: [
-      way('restore the lock from git, from a copy or from the journal', call('apply')),
+      'restore the lock from git or from a copy',
+      way('or restore the lock from the journal', call('apply')),
       'then run the command again',
     ],
     lock: shownPath(paths.lock),
