@@ -29,7 +29,7 @@ export interface LoadedManifest {
   asked: readonly Asked[];
 }
 
-export interface LoadOptions {
+interface LoadOptions {
   vars?: Record<string, string> | undefined;
   varFiles?: readonly string[] | undefined;
   checker?: RequestChecker | undefined;

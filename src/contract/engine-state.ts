@@ -1,7 +1,7 @@
 import type { StepOutcome } from './event.ts';
 import type { SpendingLeft } from './spending.ts';
 
-/** State of an engine for `engine status`. Ages (`…Ms`) are in ms and use the clock of the engine's server. */
+/** State of an engine for `workers`. Ages (`…Ms`) are in ms and use the clock of the engine's server. */
 export interface EngineState {
   runs: EngineRun[];
   accounts: EngineAccount[];

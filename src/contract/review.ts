@@ -99,7 +99,7 @@ export interface ReviewAsset {
   report?: AssetReport;
 }
 
-export interface AssetReport {
+interface AssetReport {
   /** Expected cost in credits before the run, `null` if unknown. Omitted if the step shares another step's job. */
   estimated?: number | null;
   /** Source of each request field, for example `campaign.yaml:14, name of products.csv:3`. */
