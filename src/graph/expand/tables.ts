@@ -114,7 +114,7 @@ function findJoined(read: ReadTable, draft: Draft, expansion: Expansion): Row | 
   const message = `table \`${table.name}\` has no row for ${nameValues(table, values)}`;
   const place = expansion.manifest.places.key(tablePath(table.name));
   const label = rows === 'unknown' ? table.name : rows.label;
-  const alike = missed.size > mostSearched ? undefined : findAlike(read, nameValues(table, values));
+  const alike = missed.size > mostSearched ? undefined : findAlike(read, values);
   const hint = alike === undefined ? `add it to ${label}` : `${label} has a row for ${alike}: write both alike`;
   expansion.report(withTrail({ code: 'MB1307', severity: 'error', message, hint, place }, draft));
   return undefined;
@@ -122,10 +122,12 @@ function findJoined(read: ReadTable, draft: Draft, expansion: Expansion): Row | 
 
 const mostSearched = 10;
 
-function findAlike({ table, byValues }: ReadTable, wanted: string): string | undefined {
-  const plain = (text: string) => text.normalize('NFC').toLowerCase().replaceAll(/\s/g, '');
-  const names = [...(byValues?.keys() ?? [])].map((id) => nameValues(table, JSON.parse(id) as string[]));
-  return names.find((name) => plain(name) === plain(wanted));
+function findAlike({ table, byValues }: ReadTable, wanted: readonly string[]): string | undefined {
+  const plain = (values: readonly string[]) =>
+    idOf(values.map((value) => value.normalize('NFC').toLowerCase().replaceAll(/\s/g, '')));
+  const known = [...(byValues?.keys() ?? [])].map((id) => JSON.parse(id) as string[]);
+  const alike = known.find((values) => plain(values) === plain(wanted));
+  return alike && nameValues(table, alike);
 }
 
 function valueFor(
