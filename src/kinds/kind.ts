@@ -61,7 +61,7 @@ export interface Kind {
   };
   /**
    * Fields that determine the price together with the model. `all`: the price is undocumented. Then all values count
-   * except links, and the length of each free text counts.
+   * except links. Of a free text, only the length counts.
    */
   readonly pricedBy: readonly string[] | 'all';
   readonly free?: true;

@@ -109,7 +109,7 @@ interface SaveRule {
 }
 
 const outside: readonly SaveRule[] = [
-  { breaks: /^(?:[A-Za-z]:|[/~])/, says: 'is absolute', hint: 'write a path relative to the folder of the manifest' },
+  { breaks: /^(?:[A-Z]:|[/~])/i, says: 'is not relative', hint: 'write a path relative to the folder of the manifest' },
   {
     breaks: /(?:^|\/)\.\.(?:\/|$)/,
     says: 'leaves the folder of the manifest',
