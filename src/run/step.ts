@@ -17,7 +17,7 @@ import { isOpenSend } from '../lock/sends.ts';
 import type { Carry, StepOrder } from '../plan/plan.ts';
 import { idempotencyKey } from '../plan/purchases/key.ts';
 import { costOfAnother, recoveryOf, whyNotAgain } from '../plan/purchases/next.ts';
-import { findMissingPart, type PartCondition } from '../plan/situation/parts.ts';
+import { describeMissingPart, findMissingPart, type PartCondition } from '../plan/situation/parts.ts';
 import { emptiesList, fillRequest } from './references.ts';
 import { moveOutputs, recordOutputs, saveOutputs } from './save.ts';
 import { buyJob } from './send-create.ts';
@@ -188,7 +188,7 @@ async function findNeed(order: StepOrder, { ledger }: Pick<Ports, 'ledger'>): Pr
   const count = (of: string, fingerprint: string) => counts.get(nameOf({ of, fingerprint }));
   const missing = findMissingPart(order.parts, count);
   if (missing !== undefined) {
-    return { is: 'unneeded', because: `${missing.condition.of} gave ${missing.parts}` };
+    return { is: 'unneeded', because: describeMissingPart(missing) };
   }
   const absent = new Set(
     optional.filter(([, list]) => findMissingPart(list, count) !== undefined).map(([address]) => address),

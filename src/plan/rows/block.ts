@@ -3,7 +3,7 @@ import type { Reason } from '../plan.generated.ts';
 import type { Plan, PlanRow } from '../plan.ts';
 import { reasonOf } from '../reason.ts';
 import type { Match } from '../situation/find-purchases.ts';
-import { type CountParts, findMissingPart, type PartCondition } from '../situation/parts.ts';
+import { type CountParts, describeMissingPart, findMissingPart, type MissingPart } from '../situation/parts.ts';
 import { type Draft, lastingFacts } from './draft.ts';
 
 export function dependentRows(rows: readonly PlanRow[], matches: readonly Match[]): PlanRow[] {
@@ -96,6 +96,6 @@ export function withoutUnneeded(plan: Plan, count: CountParts): { plan: Plan; un
   return { plan: unneeded.length === 0 ? plan : { ...plan, rows }, unneeded };
 }
 
-export function notNeeded({ condition, parts }: { condition: PartCondition; parts: number }): Reason {
-  return reasonOf('not-needed', `not needed: ${condition.of} has ${parts === 1 ? '1 part' : `${parts} parts`}`);
+export function notNeeded(missing: MissingPart): Reason {
+  return reasonOf('not-needed', `not needed: ${describeMissingPart(missing)}`);
 }

@@ -28,15 +28,24 @@ export function findConditions(graph: Graph): ReadonlyMap<string, readonly PartC
   return found;
 }
 
+export interface MissingPart {
+  condition: PartCondition;
+  parts: number;
+}
+
 export function findMissingPart(
   conditions: readonly PartCondition[] | undefined,
   count: CountParts,
-): { condition: PartCondition; parts: number } | undefined {
+): MissingPart | undefined {
   for (const condition of conditions ?? []) {
     const parts = count(condition.of, condition.fingerprint);
     if (parts !== undefined && condition.index >= parts) return { condition, parts };
   }
   return undefined;
+}
+
+export function describeMissingPart({ condition, parts }: MissingPart): string {
+  return `${condition.of} has ${parts === 1 ? '1 part' : `${parts} parts`}`;
 }
 
 export function partCounter(matches: readonly Match[]): CountParts {
