@@ -29,7 +29,7 @@ export interface Decision {
   action: Exclude<Action, 'blocked' | 'orphan'>;
   reason: Reason;
   purchase?: { generation: number; repeat: number };
-  /** Unresolved create request to settle before `purchase`. */
+  /** Unresolved create request to settle first. `purchase` is then omitted. */
   asks?: OpenSend;
   changedSince?: true;
 }
@@ -105,7 +105,7 @@ function buyAgain(match: Match, job: Job, { redo }: DecisionFacts): Decision {
   if (job.state === 'done') return buy(match, 'redo', reasonOf('redo-asked', '--redo requests a new output'));
   const { attempts = 1 } = match.step.rules?.retry ?? {};
   const made = attempts - (retriesLeft(match)?.left ?? 0);
-  const how = redo ? '--redo asks' : `attempt ${made + 1} of ${attempts}`;
+  const how = redo ? '--redo retries it' : `attempt ${made + 1} of ${attempts}`;
   return buy(match, 'retry', jobFailed(job, `${failedText(job)}; ${how}`));
 }
 

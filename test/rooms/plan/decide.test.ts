@@ -105,9 +105,13 @@ describe('what is done with one step', () => {
       [
         'failed',
         job(a, { state: 'failed', error: 'moderated' }),
-        { action: 'retry', reason: 'job a-1 failed: moderated; --redo asks', purchase: nth(2) },
+        { action: 'retry', reason: 'job a-1 failed: moderated; --redo retries it', purchase: nth(2) },
       ],
-      ['lost', job(a, { state: 'lost' }), { action: 'retry', reason: 'job a-1 lost; --redo asks', purchase: nth(2) }],
+      [
+        'lost',
+        job(a, { state: 'lost' }),
+        { action: 'retry', reason: 'job a-1 lost; --redo retries it', purchase: nth(2) },
+      ],
       [
         'refused',
         create(a, { state: 'refused', attempt: 2, error: 'too long' }),

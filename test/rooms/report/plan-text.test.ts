@@ -22,7 +22,7 @@ describe('planText', () => {
 
       + hero       image  2 steps  5 + ?  not bought yet (de,16:9  en,16:9)
       ~ theme      music              12  stylePrompt: piano → strings  gives up 12
-      ^ jingle     music               6  job j-7 failed: overloaded; --redo asks
+      ^ jingle     music               6  job j-7 failed: overloaded; --redo retries it
       @ teaser@de  image                  job j-8 is running
       v teaser@en  image                  paid; images/en.png is missing
       > poster     image                  was placard

@@ -82,7 +82,7 @@ export function fullPlan(): Plan {
       discards: 12,
       reason: 'stylePrompt: piano → strings',
     }),
-    row('jingle', 'retry', { kind: 'music', credits: 6, reason: 'job j-7 failed: overloaded; --redo asks' }),
+    row('jingle', 'retry', { kind: 'music', credits: 6, reason: 'job j-7 failed: overloaded; --redo retries it' }),
     row('teaser@de', 'attach', { reason: 'job j-8 is running', jobId: 'j-8' }),
     row('teaser@en', 'download', { reason: 'paid; images/en.png is missing', jobId: 'j-9' }),
     row('poster', 'move', { reason: 'was placard' }),
