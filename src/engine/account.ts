@@ -323,7 +323,7 @@ export class Account {
   }
 
   #sumExpected(prices: readonly Price[]): number {
-    return prices.reduce((total, price) => total + this.prices.expected(price), 0);
+    return sum(prices, (price) => this.prices.expected(price));
   }
 
   /**
@@ -431,11 +431,11 @@ export class Account {
   }
 }
 
-/** Number of matching charges from which on the ramp no longer limits a price class. */
+/** More matching charges than this do not raise the limit of the ramp. */
 const mostMet = 20;
 
-function sum(held: Iterable<Held>, creditsOf: (one: Held) => number): number {
+function sum<Item>(items: Iterable<Item>, creditsOf: (one: Item) => number): number {
   let total = 0;
-  for (const one of held) total += creditsOf(one);
+  for (const one of items) total += creditsOf(one);
   return total;
 }

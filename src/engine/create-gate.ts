@@ -6,8 +6,8 @@ import type { Account } from './account.ts';
 import type { AccountGate } from './account-gate.ts';
 
 /**
- * Sends the create requests of a run; there is no other way to send one. Enforces the limits of the account, and sends
- * nothing after spending was stopped.
+ * Gate for the create requests of a run: a request is sent only between `enter` and `leave`. Enforces the limits of the
+ * account, and admits no new request after spending was stopped.
  */
 export class LocalGate implements CreateGate {
   readonly #account: AccountGate;

@@ -269,7 +269,7 @@ export class LocalLedger implements Ledger {
     }
   }
 
-  /** Stores the body only if it contains output of another step. Any other body can be made again. */
+  /** Reports the answer to the store of bodies. Bodies without links are not stored, because they can be made again. */
   async #keepAnswered(order: StepOrder): Promise<void> {
     if (hasLinks(order)) await this.#given.bodies.answered(order.key);
   }
@@ -372,7 +372,7 @@ const firstOf = (key: string) => `${key}-first`;
 
 /**
  * Stores a request body before it is sent. A service may replay a key only for the first bytes that it received, and
- * the lock may have lost the outcome of these. So the first body is kept beside later ones.
+ * the lock may have lost the outcome of these. The first body is therefore stored in addition to the newest body.
  */
 async function keepBody(bodies: RequestBodies, { key, body }: { key: string; body: string }): Promise<void> {
   const before = await bodies.read(key);

@@ -32,7 +32,7 @@ import { addCredits, nextOrder } from './step.ts';
 import type { StepEnd } from './step-end.ts';
 
 interface ResumeFacts extends SendFacts {
-  /** A step that does not exist is left out of a list, so the sent list may be shorter than the list in the request. */
+  /** The lock when the plan was made. */
   before: Lock;
   lock: Lock;
   prices: WrittenPrices;

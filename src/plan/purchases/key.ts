@@ -8,10 +8,12 @@ import type { Match } from '../situation/find-purchases.ts';
 
 /**
  * Derives the idempotency key of a create request: 44 ASCII characters; the service allows 128. The key depends only on
- * the purchase, so a second clone, or a run without the lock, derives the same key.  `repeat` numbers the purchases of
- * this fingerprint from 1. It increases only when a user buys the same request again on purpose. `attempt` increases
- * after a refusal, because the service may answer a repeated key with the stored error. The service may also accept the
- * refused key, so a run tries all keys in order from the first. Two clones therefore find the same key.
+ * the purchase, so a second clone, or a run without the lock, derives the same key.
+ *
+ * `repeat` numbers the purchases of this fingerprint from 1. It increases only when a user buys the same request again
+ * on purpose. `attempt` increases after a refusal, because the service may answer a repeated key with the stored error.
+ * The service may also accept the refused key, so a run tries all keys in order from the first. Two clones therefore
+ * find the same key.
  */
 export function idempotencyKey(purchase: {
   campaign: string;

@@ -96,7 +96,7 @@ function endsIn(word: string): number[] {
   return [...new Set([...(isAddress ? [] : [first]), ...others, word.length])];
 }
 
-/** Relies on row keys and matrix values without `@`. */
+/** Row keys and matrix values never contain `@`, so a name with `@` after a comma begins another condition. */
 const conditionAfterComma = /,(?=\+?(?:(?:kind|tag|state|cost|selector):|"|[^\s,@"]*@))/g;
 
 function readExact(text: string, isAddress: Vocabulary): Condition | undefined {
@@ -162,7 +162,7 @@ export function vocabularyOf({ steps }: Graph): Vocabulary {
   return (text) => addresses.has(text);
 }
 
-/** Returns the addresses that a name matches. If no step matches, matches gates and returns the steps of each gate. */
+/** Returns the addresses that a name matches. If no step matches, returns the steps of the gate with this name. */
 export function findSteps(name: Name, { steps, gates = [] }: Graph): readonly string[] {
   const named = findNamed(name, steps).map(({ address }) => address);
   return named.length > 0 ? named : (gates.find((gate) => gate.name === name.text)?.members ?? []);

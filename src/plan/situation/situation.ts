@@ -79,10 +79,11 @@ export function limit(situation: SeenSituation, limits: Limits): SeenSituation {
 /**
  * Applies users' decisions to the graph. A pinned step, or a step whose output was accepted for a new input, gets the
  * request and fingerprint of its purchase. A decision about a step therefore never regenerates its dependents. Picks
- * replace the references to their gate. Earlier decisions about the steps in `redo` do not count.  Gates are decided in
- * rounds: picks determine the requests behind a gate, and these requests determine which purchases belong to renamed
- * steps. The rounds end when nothing changes. Each round settles at least one more gate, in order of dependency. If two
- * exchanged purchases never agree, the last state counts.
+ * replace the references to their gate. Earlier decisions about the steps in `redo` do not count.
+ *
+ * Gates are decided in rounds: picks determine the requests behind a gate, and these requests determine which purchases
+ * belong to renamed steps. The rounds end when nothing changes. Each round settles at least one more gate, in order of
+ * dependency. If two exchanged purchases never agree, the last state counts.
  */
 function decideGraph(written: Graph, lock: Lock, redo: ReadonlySet<string>): DecidedCampaign {
   const { gates = [] } = written;
