@@ -10,12 +10,10 @@ const mostLinkBytes = 4096;
 
 /** Maximum size in bytes of an uploaded file. Git prints the whole file at once, so the whole file is in memory. */
 const mostHashedBytes = 512 * 1024 ** 2;
-/**
- * In bytes. Hashing a file up to this size is faster than starting git. At most this many such files are hashed at
- * once.
- */
+/** In bytes. Hashing a file up to this size is faster than starting git. */
 const smallBytes = 256 * 1024;
-const mostAtOnce = 200;
+/** With a file, at most this many small files of its folder are hashed. */
+const mostAhead = 200;
 
 /** A folder of a commit. As in a working tree, files outside the folder and hidden files are refused. */
 export class CommitTree {
@@ -94,9 +92,9 @@ export class CommitTree {
   async #hash(path: string, file: GitBlob): Promise<Digest | undefined> {
     if (!this.#digests.has(file.id)) {
       const isAhead = ([other, { id, bytes }]: [string, GitBlob]) =>
-        dirname(other) === dirname(path) && bytes <= smallBytes && !this.#digests.has(id);
+        dirname(other) === dirname(path) && bytes <= smallBytes && id !== file.id && !this.#digests.has(id);
       const ahead = [...this.#files].filter(isAhead).map(([, blob]) => blob);
-      const blobs = [file, ...ahead.slice(0, mostAtOnce)];
+      const blobs = [file, ...ahead.slice(0, mostAhead)];
       const contents = await readBlobs(this.#folder, blobs);
       for (const [index, { id }] of blobs.entries()) {
         const content = contents[index];

@@ -81,7 +81,7 @@ export async function readBlobs(folder: string, blobs: readonly GitBlob[]): Prom
   return blobs.map(() => {
     const start = out.indexOf(0x0a, at) + 1;
     const size = /^[0-9a-f]+ blob (\d+)\n$/.exec(out.toString('latin1', at, start))?.[1];
-    at = size === undefined ? start : start + Number(size) + 1;
+    at = size === undefined ? Math.max(at, start) : start + Number(size) + 1;
     return size === undefined ? undefined : out.subarray(start, start + Number(size));
   });
 }
