@@ -17,7 +17,7 @@ interface LinkCall {
   headers: OutgoingHttpHeaders;
   body?: AsyncIterable<Uint8Array>;
   signal: AbortSignal;
-  /** In ms. Time limit for each piece of the body to be sent. The time starts when the request has a connection. */
+  /** In ms. Time limit for the answer. It starts when the request has a connection, and again at each sent piece. */
   silenceMs: number;
 }
 
@@ -141,8 +141,8 @@ function ownHostOf(baseUrl: string): string | undefined {
 }
 
 /**
- * Decides from the text of a link whether it may be followed. The link must be https, without a login, and without a
- * non-public IP address. When a connection is made, `makeCheckedLookup` checks the addresses of the host name.
+ * Decides from the text of a link whether it may be followed. No link may contain a login. A link to a host other than
+ * `ownHost` must be https without a non-public IP address. `makeCheckedLookup` checks the addresses of host names.
  */
 export function judgeLink(text: string, ownHost: string | undefined): JudgedLink {
   if (!URL.canParse(text)) return { is: 'refused', message: 'the link is not a URL' };

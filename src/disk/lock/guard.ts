@@ -102,7 +102,7 @@ async function tryToTake(path: string, note: HolderNote): Promise<Attempt> {
   if (turn.is === 'held') return turn;
   try {
     const now = readState(path);
-    // Another process created the file first.
+    // Another process replaced the guard after the first check.
     if (now.is !== 'held' || now.note.id !== holder.id) return tryToTake(path, note);
     await replaceFile(path, writeNote(note));
     return { is: 'taken', tookOver: holder };
