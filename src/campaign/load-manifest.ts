@@ -127,7 +127,7 @@ async function readSheets(
 function manifestProblem(file: string, { problem, detail = '' }: ReadProblem): CampaignError {
   const wrong = (message: string, hint?: Advice) =>
     new CampaignError({ code: 'MB1001', message, file, ...defined({ hint }) });
-  const start = way('give the path of a campaign.yaml, or create a new campaign.yaml', call('init'));
+  const start = way('name a manifest, or create a campaign', call('init'));
   if (problem === 'missing') return wrong(`there is no file ${file} (${resolve(file)})`, start);
   if (problem !== 'not-a-file') return wrong(`the manifest ${file} cannot be read: ${detail}`);
   const inside = join(file, 'campaign.yaml');

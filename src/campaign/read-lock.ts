@@ -305,7 +305,7 @@ function elsewhereError(shown: string, { engine, since, run }: EngineNote): Camp
     message: `${shown} belongs to a run that was submitted to ${engine} at ${clockText(since, systemClock.now())}`,
     hint: [
       way('to attach to the run, and download its outputs', call('apply', '--engine', engine)),
-      way('to stop it', call('cancel', '--engine', engine)),
+      way('to cancel the run, and collect its running jobs', call('cancel', '--engine', engine)),
       way('if the engine no longer exists', call('unlock', '--id', run)),
     ],
     lock: shown,

@@ -35,7 +35,7 @@ export async function servePage(
   err(`${style.green('review')}  ${running.url}\n`);
   err(style.dim(`  ${about}\n`));
   if (open && !(await openPage(running.entrance))) {
-    err(`  no browser was opened: open the address yourself, or use --no-open to skip this attempt\n`);
+    err(`  no browser was opened: open the address yourself\n`);
   }
   return running;
 }

@@ -56,7 +56,7 @@ export function createDownloader(options: DownloaderOptions): Downloader {
         answer.destroy();
         if (status >= 300 && status < 400 && location !== undefined) {
           if (!URL.canParse(location, url.href))
-            return { is: 'refused', message: `${url.host} answered with a redirect without a URL` };
+            return { is: 'refused', message: `${url.host} redirects to an invalid URL` };
           next = new URL(location, url).href;
           continue;
         }

@@ -181,7 +181,7 @@ function putAside(error: string, { run, shown, lock }: { run: string; shown: str
         call('apply'),
       ),
       way(
-        'to end the run, and continue on this machine with its known purchases',
+        'to end the run, and continue on this machine with its recorded purchases',
         call('unlock', '--id', run, '--force'),
       ),
     ],

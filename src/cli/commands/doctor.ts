@@ -182,7 +182,7 @@ function lockFindings({ shown, reading, problem }: FoundLock, service: string | 
     findings.push(
       wrong(
         `${shown} contains jobs of another service address than the one in this environment`,
-        'set MEDIABATCH_BASE_URL to the address in the lock, or use a separate lock with --lock FILE. If the service has moved to a new address, apply once with --service-moved',
+        'set MEDIABATCH_BASE_URL to the address of the lock, or use a separate lock for this service: --lock FILE. If the same service has a new address, apply once with --service-moved',
       ),
     );
   }

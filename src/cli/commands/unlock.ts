@@ -75,10 +75,10 @@ function openError(file: string, { run, engine }: EngineNote): CampaignError {
     code: 'MB3704',
     message: `the run of ${file} is still open on ${engine}; nothing was unlocked`,
     hint: [
-      way('to attach to the run', call('apply', '--engine', engine)),
+      way('to attach to the run, and download its outputs', call('apply', '--engine', engine)),
       way('to cancel the run, and collect its running jobs', call('cancel', '--engine', engine)),
       way(
-        'to end the run on the engine at once, and continue on this machine with its purchases',
+        'to end the run, and continue on this machine with its recorded purchases',
         call('unlock', '--id', run, '--force'),
       ),
     ],

@@ -180,7 +180,7 @@ export const lockCommands: readonly CommandRow[] = [
     description: 'Deletes downloaded files that no step refers to. Lists the files and asks for confirmation.',
     arguments: [manifestArgument],
     options: [
-      ['--kept', 'delete the replaced outputs in .mediabatch/ instead of these'],
+      ['--kept', 'delete the replaced outputs in .mediabatch/ instead'],
       ['--dry-run', 'list only'],
       yesOption,
       optionTable.json,

@@ -86,8 +86,7 @@ const serviceCommands: readonly CommandRow[] = [
   {
     name: 'upload',
     summary: 'upload files to the media library',
-    description:
-      'Uploads files and prints their URLs and ids. Files with the same content are uploaded only once. Costs nothing.',
+    description: 'Uploads files and prints their URLs and ids. Costs nothing.',
     arguments: [['<paths...>', 'files on this machine']],
     options: asking,
     examples: [

@@ -23,7 +23,7 @@ const manifestFaults: YamlFaults = {
   unsendable: 'MB1106',
   emptyHint: [
     'a manifest needs `version: 1`, `name:` and `tasks:`',
-    way('to write one to start from', shell('mediabatch', 'init')),
+    way('to create a campaign', shell('mediabatch', 'init')),
   ],
 };
 
