@@ -48,7 +48,7 @@ export interface CarryOutOptions {
   ends?: DriveOptions['ends'];
   /** Default: emits `step-finished` at once. */
   onEnd?: DriveOptions['onEnd'] | undefined;
-  /** Parts that the runs of one account share, and the id of this run. Default: parts of its own. */
+  /** Parts that the runs of one account share, and the id of this run. Default: new parts for this run alone. */
   account?: SharedAccount & { run: string };
   /** Charges that earlier leaders of this run recorded, by price class. */
   learned?: PriceBook | undefined;

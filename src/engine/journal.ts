@@ -201,8 +201,8 @@ export class Journal {
   }
 }
 
-function ofKind<Value>(all: Map<string, Map<string, Value>>, kind: string): Map<string, Value> {
-  const own = all.get(kind) ?? new Map<string, Value>();
+function ofKind(all: Map<string, Map<string, string>>, kind: string): Map<string, string> {
+  const own = all.get(kind) ?? new Map<string, string>();
   all.set(kind, own);
   return own;
 }

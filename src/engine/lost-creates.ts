@@ -74,7 +74,7 @@ interface LookUpOptions {
 
 /**
  * Recovers create requests whose answers were lost, for kinds that have a list of jobs. While the list is read, no
- * create request of the kind is in flight. So each listed job is either on record or belongs to a lost request.
+ * create request of the kind is in flight. Each listed job is therefore on record, or belongs to a lost request.
  */
 export class ListLookUp implements LostCreates {
   readonly #given: LookUpOptions;

@@ -125,8 +125,8 @@ async function findValues(
 }
 
 /**
- * Returns a stored body if it equals this request in everything but the values of other steps; otherwise `undefined`.
- * So nothing is sent that is not in the plan.
+ * Returns a stored body if it equals this request in everything but the values of other steps. Returns `undefined` for
+ * any other body, because a run sends only what its plan contains.
  */
 export function takeKeptBody(request: OpenRequest, body: string | undefined): string | undefined {
   if (body === undefined) return undefined;
