@@ -152,7 +152,7 @@ tasks:
     failed: spent / 3,
     delivered: (spent / 3) * 2,
   });
-  // It was said of this file: another one is looked at anew.
+  // The acceptance was about this file: a new file is checked again.
   const again = await trial.apply(['--redo', 'pic@a']);
   expect(again.code).toBe(3);
   expect(again.err).toMatch(/pic@a {2}pics\/a\.png does not fit/);

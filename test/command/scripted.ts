@@ -10,7 +10,7 @@ export const nobody = { MEDIABATCH_BASE_URL: 'http://127.0.0.1:9/api/v1', MEDIAB
 
 export type Scripted = [status: number, body: unknown];
 
-/** A service that says what it is told to: by method and path below /api/v1. */
+/** A service that gives scripted answers, by method and path below /api/v1. */
 export async function scripted(answers: { [operation: string]: Scripted }) {
   const seen: string[] = [];
   const origin = await serveHere((request, response) => {

@@ -84,7 +84,7 @@ export class BookingService {
   #working = 0;
   /** Requests that are answered later, or never. */
   #waiting = 0;
-  /** Each link is signed anew. */
+  /** Each link is signed again. */
   #signed = 0;
 
   constructor(time: Time, options: ServerOptions = {}) {

@@ -43,7 +43,7 @@ tasks:
 `;
 }
 
-/** An upload, an image, two voiceovers, a film, its cuts, and a post for each of three cuts, of which two are made. */
+/** An upload, an image, two voiceovers, a film, its cuts, and posts for three cuts, although the film has only two. */
 export function launch(): Graph {
   const url = (address: string, field = 'url') => ({ $ref: address, field });
   const file = { path: 'logo.png', sha256: 'ab'.repeat(32), bytes: 3 };

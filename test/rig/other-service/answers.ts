@@ -10,7 +10,7 @@ interface Answer {
 /** A JSON answer, the bytes of a file, or a connection that breaks. */
 export type Reply = Answer | { status: number; bytes: Buffer; type: string } | 'break';
 
-/** What the answers are made with. `link`: the place of a file, signed anew whenever it is asked for. */
+/** What the answers are made with. `link`: the place of a file, signed again whenever it is asked for. */
 export interface Facts {
   manners: Manners;
   books: Books;

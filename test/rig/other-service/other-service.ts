@@ -25,7 +25,7 @@ export interface Call {
  * documented, `Manners` holds what it decided (ids, envelopes, paths of creates, what an answer leaves out, names of
  * fields, pages, the forms of times). It shares no code with the sandbox, and keeps books of its own, in which a create
  * stands before it is answered. Common to all manners: answers have no field that may be absent (`completedAt`, `kind`,
- * echoes of a create), links are signed anew at each call, clips come out of order, `/uploads/complete` says only that
+ * echoes of a create), links are signed again at each call, clips come out of order, `/uploads/complete` says only that
  * it succeeded, and a catalog has its units beside its prices under names of its own.
  *
  *     const other = await OtherService.open({ ...terse, holder: 'job' });

@@ -108,7 +108,7 @@ test('a head that another has taken over becomes a worker like any other, and it
   await end(engine, again.seat, id);
 });
 
-test.each(['before', 'after'])('a worker that is told to end %s its server goes away ends', async (order) => {
+test.each(['before', 'after'])('a worker that is stopped %s its server goes away ends', async (order) => {
   const never = () => new Promise<never>(() => {});
   let awaySince: number | undefined;
   const db: Database = {
@@ -159,7 +159,7 @@ test.each([
   ]);
 });
 
-test('ends by itself when no run is open, if it is told to', async () => {
+test('with --exit-when-idle a worker ends by itself when no run is open', async () => {
   const { engine, id } = await submittedHere(submission({ account }));
   const worker = startWorker(engine, 'one', { exitWhenIdle: true });
   const { seat, finish } = await seatOf(worker);

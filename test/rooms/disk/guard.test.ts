@@ -37,7 +37,7 @@ function pathsIn(folder: string): { lock: string; guard: string } {
   return { lock: join(folder, 'campaign.lock.jsonl'), guard: join(folder, '.mediabatch', 'campaign.lock.jsonl.guard') };
 }
 
-/** A process that holds a lock until it is told to go on. */
+/** A process that holds a lock until its stdin gets a line. */
 async function startHolder(command: string[]) {
   const holder = startProgram(command, { stdin: 'pipe' });
   return Object.assign(holder, { said: await holder.saw('taken') });

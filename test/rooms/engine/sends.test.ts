@@ -407,7 +407,7 @@ tasks:
   pair: { kind: image, with: { prompt: a pair, referenceImages: ["{{tasks.hero.url}}"] } }
 `;
 
-  /** At a service that signs each link anew, and compares the bytes of a key. */
+  /** At a service that signs each link again on every request, and compares the bytes of a key. */
   function makeChain(): TestCampaign {
     const campaign = new TestCampaign(chain);
     let signed = 0;
@@ -419,7 +419,7 @@ tasks:
     return campaign;
   }
 
-  describe('a request with a link that is signed anew', () => {
+  describe('a request with a link whose signature changes', () => {
     test('finds its job where only the lock is of yesterday: its first bytes are still here', async () => {
       const campaign = makeChain();
       const before = campaign.file.text;

@@ -246,7 +246,7 @@ describe('a lock that is no list of lines any more', () => {
   const pieces = fc.constantFrom('\r', '\n', ' ', '"', '{', '}', ',', '\\', '\0', '\u2028', 'x');
   const edit = fc.record({ at: fc.nat(bytes.length - 1), away: fc.nat(3), put: fc.array(pieces, { maxLength: 3 }) });
   forAll([fc.array(edit, { minLength: 1, maxLength: 3 })], 1500)(
-    'whatever was done to it, either all of its jobs are read, or it is refused, or a part of the last line is told of',
+    'after any edit all jobs are read, or the lock is refused, or an incomplete last line is reported',
     (edits) => {
       const edited = edits.reduce(
         (sum, { at, away, put }) =>

@@ -161,7 +161,7 @@ describe('a schema of somebody else', () => {
     expect(isValid({ uniqueItems: true }, [1, 2, { a: 1 }, { a: 1 }])).toBe(false);
   });
 
-  test('takes strings for numbers where it is told to, also when it tells what is wrong', () => {
+  test('accepts strings as numbers if that option is set, also when it reports errors', () => {
     const found = compiled({ properties: { a: { type: 'number' }, b: { type: 'number' } } }, { textsAreValues: true });
     expect(found.validate({ a: '1', b: '2' })).toEqual([]);
     expect(found.validate({ a: '1', b: 'x' })).toMatchObject([{ path: ['b'] }]);

@@ -231,7 +231,7 @@ const graphs: fc.Arbitrary<Graph> = fc
 const sum = (numbers: number[]) => numbers.reduce((total, one) => total + one, 0);
 
 forAll([graphs, locks, fc.subarray<CostDimension>(['task', 'kind', 'model', 'tag'])], 200)(
-  'says of every credit of the status where it went, once, whatever it is told apart by',
+  'counts each credit of the status once, under any grouping',
   (graph, lock, by) => {
     const situation = situate(graph, lock);
     const { credits } = makeStatus({ situation, present: new Map() });

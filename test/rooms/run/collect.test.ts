@@ -356,7 +356,7 @@ test('only what is newer than the mark that was set before the first of them cou
   expect(decide(['n2', 'n1'], [{ fence: 'n2' }, { fence: 'gone' }])).toEqual([adopted('n2'), adopted('n1')]);
 });
 
-test('a recorded link, which each request signs anew, shows nothing about the list', () => {
+test('a recorded link, whose signature changes with each request, shows nothing about the list', () => {
   const walk = { jobs: [], older: [record('known', old)], complete: true };
   const lost = [{ id: 'k', request: asked, resent: false }];
   const linked = new Map([['known', { prompt: { $ref: 'a', field: 'url' }, model: 'm1' }]]);

@@ -92,7 +92,7 @@ describe('sounds', () => {
   });
 });
 
-test('videos the same order gives the same bytes; another prompt or footer gives others', async () => {
+test('videos: the same order gives the same bytes; another prompt or footer gives other bytes', async () => {
   const changes = [{}, { prompt: 'A boat' }, { footer: 'take 2' }];
   const film = (change: object) => renderVideo({ ...scene, durationMs: 2500, ...change }).then(digest);
   const digests = await Promise.all(changes.map(film));

@@ -124,7 +124,7 @@ describe('answers', () => {
     ['a redirect to nowhere', 302, {}, 'refused'],
     ['the end of a file', 206, { 'content-range': 'bytes 5-9/10' }, 'refused'],
     ['an unknown part of a file', 206, {}, 'refused'],
-  ])('%s (HTTP %i) is told by its status', async (_name, status, headers, is) => {
+  ])('%s is reported with its status (HTTP %i)', async (_name, status, headers, is) => {
     const { url, seen } = await serve((_request, response) => response.writeHead(status, headers).end());
     const answer = await downloader(url).open(`${url}/a`, signal);
     expect(answer).toEqual({ is, message: `${new URL(url).host} answered HTTP ${status}` });

@@ -51,7 +51,7 @@ describe('secrets', () => {
     ['https://user:S1@cdn.x/a', 'https://cdn.x/a'],
     ['a.png?X-Goog-Signature=S1&x=1', 'a.png?X-Goog-Signature=…&x=1'],
     ['Authorization: Bearer S1S1S1S1', 'Authorization: Bearer …'],
-  ])('what signs a link in a text is taken out, whoever it belongs to: %s', (text, seen) => {
+  ])('the signature of any link in a text is removed: %s', (text, seen) => {
     expect(makeRedact(undefined)(text)).toBe(seen);
     expect(makeRedact(key)(seen)).toBe(seen);
   });

@@ -15,7 +15,7 @@ describe('page', () => {
     return () => vi.useRealTimers();
   });
 
-  /** A page whose host answers when it is told to. */
+  /** A page whose host answers when the test lets it. */
   function open(data: ReviewData) {
     const loads = new Held<[], ReviewData>();
     const sends = new Held<Parameters<Host['send']>, Awaited<ReturnType<Host['send']>>>();
@@ -305,7 +305,7 @@ describe('outbox', () => {
   const verdict = (address: string, is: WantedVerdict['is']): WantedVerdict => ({ address, is, job: `job-${address}` });
   const recorded = (revision: number, refused: Refusal[] = []): Answer => ({ is: 'recorded', revision, refused });
 
-  /** An outbox whose host answers when it is told to, and what its browser keeps. */
+  /** An outbox whose host answers when the test lets it, and what its browser keeps. */
   function open(left: WantedVerdict[] = []) {
     const sends = new Held<Parameters<Host['send']>, Answer>();
     const store = new Map(left.map((one) => [one.address, one]));
