@@ -348,7 +348,8 @@ class StepRendering {
 
   /** Returns the column that alone fills a value, also through `{{lookup row NAME}}`. `written`: cell in a template. */
   #cellOf(value: Json): { column: string; written: string } | undefined {
-    const [, name] = /^\s*\{\{\s*lookup row ([A-Za-z_]\w*(?:\.[\w-]+)+)\s*\}\}\s*$/.exec(String(value)) ?? [];
+    const text = typeof value === 'string' ? value : '';
+    const [, name] = /^\s*\{\{\s*lookup row ([A-Za-z_]\w*(?:\.[\w-]+)+)\s*\}\}\s*$/.exec(text) ?? [];
     const column = name === undefined ? columnIn(value, this.#expansion.templates) : this.#render(`{{${name}}}`, []);
     if (typeof column !== 'string') return undefined;
     return { column, written: name === undefined ? `row.${pathPart(column)}` : `(lookup row ${name})` };

@@ -11,6 +11,7 @@ describe('kinds whose requests the service does not document', () => {
     ['a missing prompt', image('model: alpha-2'), 'MB1502 6:5', 'task `hero`', 'prompt'],
     ['a prompt without value', image('prompt:'), 'MB1503 7:7'],
     ['a prompt that is a number', image('prompt: 2024'), 'MB1503 7:15', 'quotes'],
+    ['a prompt that is a map', image('prompt: { a: b }'), 'MB1503 7:7', 'is a map, and must be a string'],
     [
       'an unknown model',
       image('prompt: x', 'model: alpha-3'),
