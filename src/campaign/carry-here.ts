@@ -18,7 +18,7 @@ import type { Scope } from '../ground/scope.ts';
 import { defined, messageOf } from '../ground/values.ts';
 import { countForRun, isWork } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
-import { withoutUnneeded } from '../plan/rows/block.ts';
+import { withoutUnneeded } from '../plan/rows/draft.ts';
 import { partsOnRecord } from '../plan/situation/parts.ts';
 import { Durations } from '../service/polling/durations.ts';
 import { sandboxKey } from './embed-sandbox.ts';

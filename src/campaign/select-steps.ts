@@ -17,8 +17,7 @@ import {
   type Vocabulary,
   vocabularyOf,
 } from '../plan/select/select.ts';
-import type { Situation } from '../plan/situation/situation.ts';
-import { stateOfStep } from '../plan/situation/step-state.ts';
+import { type Situation, stateOfStep } from '../plan/situation/situation.ts';
 import { type PlanningOptions, wrongOptions } from './option-table.ts';
 
 type Choice = Pick<PlanningOptions, 'select' | 'exclude' | 'first'>;

@@ -2,8 +2,17 @@ import { Condition } from '../ground/condition.ts';
 import { isCharged } from '../plan/actions.ts';
 import { addressOf, orderId, type PlanTotals, type StepOrder } from '../plan/plan.ts';
 import type { Cap } from '../plan/prices/fund.ts';
-import { type Price, PriceBook, saidOf } from '../plan/prices/price-book.ts';
-import { ceilingOf, guessText, shareOf, shareOnceCharged, withMargin, worstFactor } from '../plan/prices/prices.ts';
+import {
+  type ClassPrice,
+  ceilingOf,
+  guessText,
+  PriceBook,
+  saidOf,
+  shareOf,
+  shareOnceCharged,
+  withMargin,
+  worstFactor,
+} from '../plan/prices/prices.ts';
 
 type Reservation =
   | { is: 'reserved'; credits: number | null }
@@ -14,7 +23,7 @@ type Reservation =
   | { is: 'over-plan' };
 
 interface Held {
-  price: Price;
+  price: ClassPrice;
   credits: number | null;
   expected: number;
   /** True if the service charged the step but did not report the amount. */
@@ -42,7 +51,7 @@ export class Account {
   /** Credits that the approved plan may cost. Undefined without an approved plan. */
   #approved: number | undefined;
   /** Prices of purchases that are still to be charged, by order id. */
-  readonly #toCharge = new Map<string, Price>();
+  readonly #toCharge = new Map<string, ClassPrice>();
   /** Price classes without an estimate. The first charge of such a class sets the approved credits of the class. */
   readonly #unestimated = new Set<string>();
   /** Price classes without further create requests until a user approves a new plan that includes the known charge. */
@@ -139,7 +148,7 @@ export class Account {
    * Tries to reserve the price of a step. `isSent`: the create request of the step was sent before. The ramp does not
    * delay such a request, because only one pass over the service's list can match identical requests to jobs.
    */
-  reserve(address: string, price: Price, { isSent = false } = {}): Reservation {
+  reserve(address: string, price: ClassPrice, { isSent = false } = {}): Reservation {
     const own = this.#flying.get(address);
     if (own !== undefined) return { is: 'reserved', credits: own.credits };
     this.#setAside(address);
@@ -249,7 +258,7 @@ export class Account {
     return this.#changes.changed();
   }
 
-  #expectCharge(address: string, price: Price): void {
+  #expectCharge(address: string, price: ClassPrice): void {
     this.#toCharge.set(address, price);
     if (price.credits === null && price.likely === undefined) this.#unestimated.add(price.class);
   }
@@ -266,7 +275,7 @@ export class Account {
     }
   }
 
-  #isApproved(address: string, price: Price): boolean {
+  #isApproved(address: string, price: ClassPrice): boolean {
     if (this.#approved === undefined) return true;
     if (this.isClosed(price.class)) return false;
     if (!this.#toCharge.has(address)) {
@@ -290,7 +299,7 @@ export class Account {
    * Closes the price class if the charge shows that the run would exceed the approved total. `before`: the highest
    * earlier charge of the class.
    */
-  #checkCharge(price: Price, charged: number, before: number): string | undefined {
+  #checkCharge(price: ClassPrice, charged: number, before: number): string | undefined {
     if (this.#approved === undefined) return undefined;
     const isFirst = before === 0 && this.#unestimated.has(price.class);
     const others = isFirst ? [...this.#toCharge.values()].filter((one) => one.class === price.class) : [];
@@ -307,8 +316,8 @@ export class Account {
    * estimate, if a user can be asked.
    */
   #whyClosed(
-    price: Price,
-    { charged, expected, others }: { charged: number; expected: number; others: readonly Price[] },
+    price: ClassPrice,
+    { charged, expected, others }: { charged: number; expected: number; others: readonly ClassPrice[] },
   ): string | undefined {
     const most = ceilingOf(price);
     if (most !== undefined && charged > most) return `but the plan allows at most ${most}`;
@@ -322,7 +331,7 @@ export class Account {
     return `but ${expected} was expected: the remaining steps would cost ${rest}, and ${leftText} left of the approved total`;
   }
 
-  #sumExpected(prices: readonly Price[]): number {
+  #sumExpected(prices: readonly ClassPrice[]): number {
     return sum(prices, (price) => this.prices.expected(price));
   }
 
@@ -330,7 +339,7 @@ export class Account {
    * A step of known price may start if it fits the caps even after a price rise of all requests in flight. Without a
    * cap, only the ramp limits the step, because the approved plan limits the total.
    */
-  #judge(price: Price & { credits: number }, isSent: boolean): Reservation['is'] {
+  #judge(price: ClassPrice & { credits: number }, isSent: boolean): Reservation['is'] {
     if (price.class === uncharged) return 'reserved';
     if (this.#isCapped && !this.#fits(price))
       return price.credits > 0 && this.#isPriceAwaited ? 'later' : 'over-budget';
@@ -358,7 +367,7 @@ export class Account {
     return this.#met.get(name) ?? 0;
   }
 
-  #fits({ credits, source }: Price & { credits: number }): boolean {
+  #fits({ credits, source }: ClassPrice & { credits: number }): boolean {
     if (credits > 0) return credits <= this.left; // I14 (cap)
     return source === 'documented' || this.#leftBesideGuesses >= 0; // I14 (free)
   }
@@ -373,7 +382,7 @@ export class Account {
    * A step of unknown price runs as a price probe, one at a time. Under a cap, a probe waits until no other request is
    * in flight, because the probe may cost all that is left. An estimate can only delay or refuse the step.
    */
-  #judgeCanary({ likely = 1 }: Price): Reservation['is'] {
+  #judgeCanary({ likely = 1 }: ClassPrice): Reservation['is'] {
     if (!this.#isCapped) return this.#hasCanary ? 'later' : 'reserved';
     if (this.#flying.size > 0) return 'later'; // I14 (price)
     const unpriced = this.#unpriced();
@@ -385,7 +394,7 @@ export class Account {
     return Math.max(1, likely) <= left ? 'reserved' : 'over-budget'; // I14 (listed)
   }
 
-  describeShortage(address: string, price: Price): string {
+  describeShortage(address: string, price: ClassPrice): string {
     const known = this.prices.known(price);
     const cost = known ?? (price.likely === undefined ? undefined : `≈ ${price.likely}`);
     const says = cost === undefined ? `${address} has no known price` : `${address} costs ${cost}`;

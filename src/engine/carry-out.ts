@@ -12,7 +12,7 @@ import type {
 import type { Lock } from '../lock/record.ts';
 import { orderId, type Plan, type StepOrder } from '../plan/plan.ts';
 import { capsOf } from '../plan/prices/fund.ts';
-import type { PriceBook } from '../plan/prices/price-book.ts';
+import type { PriceBook } from '../plan/prices/prices.ts';
 import { hasOpenSend } from '../plan/purchases/next.ts';
 import { stepFinished } from '../run/step-end.ts';
 import { Account } from './account.ts';

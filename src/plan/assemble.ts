@@ -1,3 +1,15 @@
+import { type ChangeFacts, tellChanges } from './compare/changes.ts';
+import type { Reason } from './plan.generated.ts';
+import {
+  type OrderedJob,
+  type Plan,
+  type PlanRow,
+  type PlanTotals,
+  type Price,
+  reasonOf,
+  type StepOrder,
+  type WorkRow,
+} from './plan.ts';
 /*
  * (Graph, lock, facts) → plan: an action, a reason and a price for every step.
  * Takes: a `SeenSituation` and facts as values. The same facts give the same plan.
@@ -10,14 +22,12 @@ import { defined } from '../ground/values.ts';
 import { countedPurchases } from '../lock/decisions.ts';
 import type { Output, StepRecord } from '../lock/record.ts';
 import { isCarriedOut, isSpending, publishes } from './actions.ts';
-import type { ChangeFacts } from './compare/changes.ts';
 import { type Decision, type DecisionFacts, decide } from './decide.ts';
 import { isAcceptedAsIs } from './decisions/pin.ts';
 import { blockAtGates, openGates } from './gates/block-at-gates.ts';
 import { holdForCanaries } from './gates/canaries.ts';
 import { describeWait } from './gates/gates.ts';
 import { type Aspect, aspectsOf } from './outputs/expectation.ts';
-import type { OrderedJob, Plan, PlanRow, PlanTotals, Price, StepOrder, WorkRow } from './plan.ts';
 import { holdPosts } from './posts/hold-posts.ts';
 import { findPosted, isPost, sendsOf, targetOf } from './posts/post-record.ts';
 import { blockUnfunded, leaveOut } from './prices/fund.ts';
@@ -26,9 +36,7 @@ import { heldWhereUnpriced, type PriceHints, type PriceOf, pricesFrom } from './
 import { costOfRetries, countRefused, idempotencyKey, repeatOf, retriesAfter } from './purchases/key.ts';
 import type { SendFacts } from './purchases/next.ts';
 import { askedSend, blockUndecidable, markStrangeSends, openSendRows } from './purchases/open-sends.ts';
-import { type Reason, reasonOf, tellChanges } from './reason.ts';
-import { blockDependents, notNeeded } from './rows/block.ts';
-import { buyOnce, Draft } from './rows/draft.ts';
+import { blockDependents, buyOnce, Draft, notNeeded } from './rows/draft.ts';
 import { tellFollowing, tellReplaced } from './rows/follow.ts';
 import { orphanRows } from './rows/orphans.ts';
 import { boughtAtIn, type Match } from './situation/find-purchases.ts';

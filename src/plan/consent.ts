@@ -1,9 +1,9 @@
 import { defined } from '../ground/values.ts';
 import { isSpending, publishes } from './actions.ts';
-import type { Plan, PlanRow, PostTarget } from './plan.ts';
+import type { Reason } from './plan.generated.ts';
+import { type Plan, type PlanRow, type PostTarget, reasonOf } from './plan.ts';
 import { isAskedAbout, isPost } from './posts/post-record.ts';
 import { askRow } from './purchases/open-sends.ts';
-import { type Reason, reasonOf } from './reason.ts';
 import { blocked } from './rows/draft.ts';
 import { sumAgain } from './sum-up.ts';
 

@@ -1,18 +1,18 @@
+import { defined } from '../ground/values.ts';
 import { kinds } from '../kinds/index.ts';
 import { countedPurchases } from '../lock/decisions.ts';
 import type { Job, OpenSend, Output, Purchase, Refusal } from '../lock/record.ts';
 import { isJob, isOpenSend } from '../lock/sends.ts';
-import type { ChangeFacts } from './compare/changes.ts';
+import { type ChangeFacts, tellChanges } from './compare/changes.ts';
 import { decidedText } from './decisions/resolve-purchase.ts';
 import { type Unfit, unfitText } from './outputs/expectation.ts';
 import type { Reason } from './plan.generated.ts';
-import type { Action, SpendingAction } from './plan.ts';
+import { type Action, reasonOf, type SpendingAction } from './plan.ts';
 import { isPost, sendsOf, targetOf } from './posts/post-record.ts';
 import type { PriceOf } from './prices/prices.ts';
 import { nextPurchase, retriesLeft } from './purchases/key.ts';
 import { hasOpenSend, next, type RetryRefusal, type SendFacts } from './purchases/next.ts';
 import { ownOpenSend } from './purchases/open-sends.ts';
-import { jobFailed, reasonOf, tellChanges, upToDate } from './reason.ts';
 import { wantedPath, withoutExtension } from './select/names.ts';
 import type { Match } from './situation/find-purchases.ts';
 import type { FileState, SeenFiles } from './situation/situation.ts';
@@ -66,6 +66,7 @@ export function decide(match: Match, facts: DecisionFacts): Decision {
   }
 }
 
+const upToDate = Object.freeze(reasonOf('up-to-date', 'up to date'));
 const notBought = Object.freeze(reasonOf('not-bought', 'not bought yet'));
 const notPosted = Object.freeze(reasonOf('not-bought', 'not posted yet'));
 
@@ -107,6 +108,10 @@ function buyAgain(match: Match, job: Job, { redo }: DecisionFacts): Decision {
   const made = attempts - (retriesLeft(match)?.left ?? 0);
   const how = redo ? '--redo retries it' : `attempt ${made + 1} of ${attempts}`;
   return buy(match, 'retry', jobFailed(job, `${failedText(job)}; ${how}`));
+}
+
+function jobFailed({ jobId }: Pick<Purchase, 'jobId'>, text: string): Reason {
+  return { ...reasonOf('job-failed', text), ...defined({ job: jobId }) };
 }
 
 function failedText(job: Job): string {

@@ -1,7 +1,7 @@
 import type { OpenRequest } from '../graph/graph.ts';
 import type { Output } from '../lock/record.ts';
 import type { Expectation } from '../manifest/manifest.ts';
-import type { Action, LaterPurchase, Row, RowPrice, WrittenPlan } from './plan.generated.ts';
+import type { Action, LaterPurchase, Reason, Row, RowPrice, WrittenPlan } from './plan.generated.ts';
 import type { PartCondition } from './situation/parts.ts';
 
 export type { Action, Need, Post as PostTarget, Totals as PlanTotals } from './plan.generated.ts';
@@ -142,6 +142,10 @@ export interface RestingRow extends RowFacts, None<Work>, None<Waiting> {
   action: Exclude<Action, StepOrder['action'] | 'blocked'>;
   credits: 0;
   blockedBy?: never;
+}
+
+export function reasonOf(code: Reason['code'], text: string): Reason {
+  return { code, text };
 }
 
 export function withoutSend(order: Carry): Carry {

@@ -1,7 +1,6 @@
 import type { Step } from '../graph/graph.ts';
 import { listCharges } from '../plan/prices/charges.ts';
-import type { Situation } from '../plan/situation/situation.ts';
-import { type StepState, stateOfStep, stepStates } from '../plan/situation/step-state.ts';
+import { type Situation, type StepState, stateOfStep, stepStates } from '../plan/situation/situation.ts';
 import { countOf, countWords, creditsText } from './numbers.ts';
 import { safeText } from './safe-text.ts';
 

@@ -15,9 +15,9 @@ import {
   type StepOrder,
   withoutSend,
 } from '../plan/plan.ts';
-import { PriceBook } from '../plan/prices/price-book.ts';
 import {
   heldWhereUnpriced,
+  PriceBook,
   type PriceOf,
   pricesFrom,
   shareOf,

@@ -3,7 +3,9 @@ import { canonicalJson, type Json } from '../../ground/json.ts';
 import { defined, isMap, type Path } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
 import { meantValue } from '../../kinds/price.ts';
-import type { Cause, Change } from '../plan.generated.ts';
+import type { Purchase } from '../../lock/record.ts';
+import type { Cause, Change, Reason } from '../plan.generated.ts';
+import type { Match } from '../situation/find-purchases.ts';
 
 export interface ChangeFacts {
   addressOf?: ((fingerprint: string) => string | undefined) | undefined;
@@ -106,6 +108,23 @@ class Comparison {
     if (Array.isArray(value.$text)) return value.$text.map((part) => String(this.#readable(part))).join('');
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.#readable(item) ?? null]));
   }
+}
+
+export function tellChanges(
+  code: Reason['code'],
+  { bought, match }: { bought: Purchase | undefined; match: Match },
+  { facts, tell = (change) => change }: { facts: ChangeFacts; tell?: (change: string) => string },
+): Reason {
+  if (bought?.request === undefined) return { code, text: tell('an input changed') };
+  const { step } = match;
+  const paidRequest = step.decided?.wanted?.paidRequest ?? step.paidRequest;
+  const { changes, follows } = findChanges(bought.request, { ...step, paidRequest }, facts);
+  return {
+    code,
+    text: tell(describeChanges(changes)),
+    ...(changes.length > 0 && { changes }),
+    ...(follows.length > 0 && { follows }),
+  };
 }
 
 function referenceIn(value: Json | undefined): string | undefined {

@@ -7,8 +7,7 @@ import type { Change } from '../plan.generated.ts';
 import { isPost, sendsOf } from '../posts/post-record.ts';
 import { type Charge, listCharges } from '../prices/charges.ts';
 import { type PriceHints, type PriceOf, pricesFrom } from '../prices/prices.ts';
-import { type Situation, situate } from '../situation/situation.ts';
-import { stateOfStep } from '../situation/step-state.ts';
+import { type Situation, situate, stateOfStep } from '../situation/situation.ts';
 import { type ChangeFacts, describeChanges, findChanges } from './changes.ts';
 
 interface Version {

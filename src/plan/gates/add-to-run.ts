@@ -1,8 +1,7 @@
 import { defined } from '../../ground/values.ts';
 import { isSpending, waitsFor } from '../actions.ts';
 import { withholdPosts } from '../consent.ts';
-import { type Plan, type PlanRow, rowId, type StepOrder } from '../plan.ts';
-import { reasonOf } from '../reason.ts';
+import { type Plan, type PlanRow, reasonOf, rowId, type StepOrder } from '../plan.ts';
 import { blocked } from '../rows/draft.ts';
 import { sumAfterPicks, sumAgain } from '../sum-up.ts';
 

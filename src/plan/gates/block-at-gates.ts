@@ -1,11 +1,9 @@
 import type { Gate, Graph } from '../../graph/graph.ts';
 import { defined } from '../../ground/values.ts';
 import { isSpending } from '../actions.ts';
-import type { BlockedRow, Plan, PlanRow } from '../plan.ts';
+import { type BlockedRow, type Plan, type PlanRow, reasonOf } from '../plan.ts';
 import { ceilingOf } from '../prices/prices.ts';
-import { reasonOf } from '../reason.ts';
-import { dependentRows } from '../rows/block.ts';
-import { blocked, type Draft } from '../rows/draft.ts';
+import { blocked, type Draft, dependentRows } from '../rows/draft.ts';
 import type { Match } from '../situation/find-purchases.ts';
 import type { Situation } from '../situation/situation.ts';
 import { describeWait, gatesByMember } from './gates.ts';

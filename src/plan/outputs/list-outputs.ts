@@ -16,8 +16,7 @@ import type { Template } from '../../manifest/template/template.ts';
 import { isPost, sendsOf } from '../posts/post-record.ts';
 import { withoutExtension } from '../select/names.ts';
 import { type BoughtAt, boughtAtIn, type Match } from '../situation/find-purchases.ts';
-import type { Situation } from '../situation/situation.ts';
-import { type StepState, stateOfStep } from '../situation/step-state.ts';
+import { type Situation, type StepState, stateOfStep } from '../situation/situation.ts';
 import type { Said } from '../situation/verdicts.ts';
 
 interface StepEntry {

@@ -1,7 +1,6 @@
 import { groupBy } from '../../ground/values.ts';
 import { isSpending, waitsFor } from '../actions.ts';
-import type { PlanRow, PlanTotals } from '../plan.ts';
-import { reasonOf } from '../reason.ts';
+import { type PlanRow, type PlanTotals, reasonOf } from '../plan.ts';
 import { blocked, type Draft } from '../rows/draft.ts';
 import type { Situation } from '../situation/situation.ts';
 

@@ -248,3 +248,34 @@ export function ceilingOfRows(
   const spending = rows.filter(({ action }) => isSpending(action));
   return sumShares(spending.map(({ credits, price }) => price ?? { credits }));
 }
+
+/** A price during a run. Nothing is reserved for an estimate, but an estimate can delay a purchase. */
+export type ClassPrice = Pick<Price, 'class' | 'credits'> & Partial<Price>;
+
+export class PriceBook {
+  changes = 0;
+  readonly #charged = new Map<string, number>();
+
+  charged(priceClass: string): number {
+    return this.#charged.get(priceClass) ?? 0;
+  }
+
+  learn(priceClass: string, credits: number): void {
+    if (credits <= this.charged(priceClass)) return;
+    this.#charged.set(priceClass, credits);
+    this.changes += 1;
+  }
+
+  known(price: ClassPrice): number | null {
+    const charged = this.charged(price.class);
+    return charged === 0 ? price.credits : Math.max(charged, price.credits ?? 0);
+  }
+
+  expected(price: ClassPrice): number {
+    return Math.max(this.charged(price.class), saidOf(price));
+  }
+}
+
+export function saidOf({ credits, likely }: ClassPrice): number {
+  return credits ?? likely ?? 0;
+}

@@ -1,8 +1,7 @@
 import { isSpending } from '../actions.ts';
 import { describeChanges } from '../compare/changes.ts';
-import type { PlanRow } from '../plan.ts';
+import { type PlanRow, reasonOf } from '../plan.ts';
 import { isPost } from '../posts/post-record.ts';
-import { reasonOf } from '../reason.ts';
 import type { Match } from '../situation/find-purchases.ts';
 import type { Draft } from './draft.ts';
 

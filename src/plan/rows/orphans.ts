@@ -5,8 +5,7 @@ import { countedPurchases, pinnedFingerprint } from '../../lock/decisions.ts';
 import { agreeOnSends, factOf, joinParts } from '../../lock/join.ts';
 import type { Lock, Purchase, StepRecord } from '../../lock/record.ts';
 import { isJob, isOpenSend, mayBeCharged } from '../../lock/sends.ts';
-import type { RestingRow } from '../plan.ts';
-import { reasonOf } from '../reason.ts';
+import { type RestingRow, reasonOf } from '../plan.ts';
 import type { Match } from '../situation/find-purchases.ts';
 import type { Situation } from '../situation/situation.ts';
 

@@ -1,6 +1,6 @@
 import { type Graph, needFinder, type Step } from '../../graph/graph.ts';
 import { groupBy } from '../../ground/values.ts';
-import { type StepState, stepStates } from '../situation/step-state.ts';
+import { type StepState, stepStates } from '../situation/situation.ts';
 import { findAddress, findNamed, fits, type Name } from './names.ts';
 
 /**

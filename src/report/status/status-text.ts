@@ -1,6 +1,6 @@
 import { call, way } from '../../ground/advice.ts';
 import { isPost } from '../../plan/posts/post-record.ts';
-import type { StepState } from '../../plan/situation/step-state.ts';
+import type { StepState } from '../../plan/situation/situation.ts';
 import { type Paste, waysBlock } from '../advice-text.ts';
 import {
   active,

@@ -9,8 +9,7 @@ import { heldWhereUnpriced, type PriceHints, pricesFrom } from '../../plan/price
 import { settlingOf } from '../../plan/purchases/next.ts';
 import { findOrphans } from '../../plan/rows/orphans.ts';
 import type { DecidedGate, Match } from '../../plan/situation/find-purchases.ts';
-import type { Situation } from '../../plan/situation/situation.ts';
-import { type StepState, stateOfStep } from '../../plan/situation/step-state.ts';
+import { type Situation, type StepState, stateOfStep } from '../../plan/situation/situation.ts';
 import type { Said, Verdicts } from '../../plan/situation/verdicts.ts';
 import { heldCredits } from '../../plan/sum-up.ts';
 

@@ -8,7 +8,7 @@ import { findChanges } from '../../plan/compare/changes.ts';
 import { findOwn } from '../../plan/decisions/pin.ts';
 import { readableRequest } from '../../plan/outputs/list-outputs.ts';
 import type { BoughtAt, DecidedStep, Match } from '../../plan/situation/find-purchases.ts';
-import { stateOfStep } from '../../plan/situation/step-state.ts';
+import { stateOfStep } from '../../plan/situation/situation.ts';
 import type { Verdicts } from '../../plan/situation/verdicts.ts';
 
 /** Locates an output. `isKeptOnly`: searches only the retained files, because another output now has its path. */

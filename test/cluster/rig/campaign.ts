@@ -3,7 +3,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunEvent } from '../../../src/contract/event.ts';
 import { exitCodes } from '../../../src/contract/exit.ts';
-import { upToDate } from '../../../src/plan/reason.ts';
 import type { Fate, IncomingCreate } from '../../rig/booking-service.ts';
 import { readLines } from '../../rig/command.ts';
 import { readLockFile } from '../../rig/oracle.ts';
@@ -99,7 +98,7 @@ export function endOf(place: ClusterPlace, { code }: Pick<Ended, 'code'>, home =
   for (const event of events) {
     if (event.event === 'step-finished') ends.set(event.address, event.outcome);
     // Who is killed between the end of a run and its own begins another one, to which all that was made is up to date.
-    else if (event.event === 'step-left' && !(event.reason === upToDate.text && ends.get(event.address) === 'done')) {
+    else if (event.event === 'step-left' && !(event.reason === 'up to date' && ends.get(event.address) === 'done')) {
       ends.set(event.address, `left: ${event.reason}`);
     }
   }

@@ -7,7 +7,7 @@ import {
   type SelectionFacts,
   vocabularyOf,
 } from '../../../src/plan/select/select.ts';
-import type { StepState } from '../../../src/plan/situation/step-state.ts';
+import type { StepState } from '../../../src/plan/situation/situation.ts';
 import { forAll } from '../../rig/runs.ts';
 import { graphOfSteps, type WrittenStep } from '../../rig/steps.ts';
 
