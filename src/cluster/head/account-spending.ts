@@ -5,6 +5,7 @@ import { lowestOf, type SpendingLeft, type SpendingLimits, tightestOf } from '..
 import { isAnswered } from '../../disk/state/purchase-journal.ts';
 import {
   type Finder,
+  type HoldName,
   type SpendingHome,
   SpendingLedger,
   type SpendingLine,
@@ -127,6 +128,10 @@ export class AccountSpending implements SpendingHome {
       this.#failure ??= { error };
     });
     return verdict;
+  }
+
+  mustWait(hold: HoldName, probe: HoldName): boolean {
+    return this.#monthNow().sums.mustWait(hold, probe);
   }
 
   async isGone(finder: Finder): Promise<boolean> {

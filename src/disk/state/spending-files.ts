@@ -9,7 +9,7 @@ import { isCertainlyDead, type ProcessIdentity } from '../lock/process-identity.
 import { findOwn } from './sealed-file.ts';
 import { readSharedLines, SharedLines } from './shared-lines.ts';
 import type { SpendingClock, SpendingHome } from './spending-ledger.ts';
-import { type Finder, type SpendingLine, SpendingSums, type Verdict } from './spending-ledger.ts';
+import { type Finder, type HoldName, type SpendingLine, SpendingSums, type Verdict } from './spending-ledger.ts';
 
 const folderName = 'spending';
 const fileName = /^\d{4}-\d{2}\.jsonl$/;
@@ -55,6 +55,12 @@ export class SpendingFiles implements SpendingHome {
     return verdict;
   }
 
+  mustWait(hold: HoldName, probe: HoldName): boolean {
+    const month = this.#monthNow();
+    month.readOn();
+    return month.sums.mustWait(hold, probe);
+  }
+
   async isGone(finder: Finder): Promise<boolean> {
     return typeof finder === 'object' && isCertainlyDead(finder, this.#of.self);
   }
@@ -79,14 +85,18 @@ class OpenMonth {
   readonly verdicts = new Map<string, Verdict | undefined>();
   readonly judge = coalesce(async () => {
     await this.lines.datasync();
-    this.lines.readOn((text) => {
-      const judged = this.sums.add(parseJson(text));
-      if (judged !== undefined && this.verdicts.has(judged.line)) this.verdicts.set(judged.line, judged.verdict);
-    });
+    this.readOn();
   });
 
   constructor(lines: SharedLines) {
     this.lines = lines;
+  }
+
+  readOn(): void {
+    this.lines.readOn((text) => {
+      const judged = this.sums.add(parseJson(text));
+      if (judged !== undefined && this.verdicts.has(judged.line)) this.verdicts.set(judged.line, judged.verdict);
+    });
   }
 }
 

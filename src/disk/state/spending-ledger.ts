@@ -20,6 +20,8 @@ export interface SpendingHome {
    * unwritten.
    */
   add(line: SpendingLine): Promise<Verdict>;
+  /** Returns whether a reservation must still wait for a price probe. Writes no line. */
+  mustWait(hold: HoldName, probe: HoldName): boolean;
   /** Returns whether the process or run that started a price probe has ended without reporting the price. */
   isGone(finder: Finder): Promise<boolean>;
 }
@@ -38,6 +40,8 @@ export class SpendingLedger {
   readonly #of: { campaign: string; path: string; by: Finder; clock: SpendingClock };
   readonly #held = new Map<string, Held>();
   readonly #charged = new Set<string>();
+  /** Price probe of another purchase, for which the purchases of this run wait. */
+  #probe: UnknownHold | undefined;
 
   /** `path`: names the campaign in messages. `by`: process or run that starts price probes. */
   constructor(home: SpendingHome, of: { campaign: string; path: string; by: Finder; clock: SpendingClock }) {
@@ -47,11 +51,17 @@ export class SpendingLedger {
 
   async hold({ key, credits, likely, isSent }: Hold): Promise<HoldAnswer> {
     if (this.#held.has(key)) return 'held';
+    const { campaign } = this.#of;
+    // A line for each check would make the storage grow while the runs wait.
+    if (!isSent && this.#probe !== undefined && this.#home.mustWait({ campaign, hold: key }, this.#probe)) {
+      await this.#await(this.#probe);
+      return 'later';
+    }
     const { day, month } = this.#home.limits;
     const line: HoldLine = {
       at: this.#now(),
       hold: key,
-      campaign: this.#of.campaign,
+      campaign,
       line: randomId(),
       credits: credits ?? likely,
       ...(credits === null && { unknown: { by: this.#of.by, path: this.#of.path } }),
@@ -114,7 +124,9 @@ export class SpendingLedger {
 
   /** Waits for another purchase's price probe. If the owner of the probe has ended, marks the probe as lost. */
   async #await(other: UnknownHold): Promise<void> {
-    if (await this.#home.isGone(other.unknown.by)) this.#settle(other, { isLost: true });
+    const isGone = await this.#home.isGone(other.unknown.by);
+    this.#probe = isGone ? undefined : other;
+    if (isGone) this.#settle(other, { isLost: true });
     else await this.#of.clock.sleep(waitMs);
   }
 
@@ -140,11 +152,14 @@ export type Finder = ProcessIdentity | string;
 
 export type SpendingLine = HoldLine | ChargeLine;
 
-interface HoldLine {
-  at: string;
+/** Different campaigns may have equal idempotency keys. */
+export interface HoldName {
   hold: string;
-  /** Needed because different campaigns may have equal idempotency keys. */
   campaign: string;
+}
+
+interface HoldLine extends HoldName {
+  at: string;
   line: string;
   /** Reserved credits. For an unknown price: the estimate, or 0. */
   credits: number;
@@ -213,6 +228,12 @@ export class SpendingSums {
     return { day: dayOf(at) > dayOf(this.#at) ? 0 : this.#today, month: this.#month };
   }
 
+  mustWait(hold: HoldName, probe: HoldName): boolean {
+    const other = this.#entries.get(nameOf(probe));
+    const isProbing = other !== undefined && this.#unknown.has(other) && other.isLost !== true;
+    return isProbing && this.#entries.get(nameOf(hold))?.isOpen !== true;
+  }
+
   openOf(campaign: string): HoldLine[] {
     const entries = [...this.#entries.values()];
     return entries.flatMap(({ line, isOpen }) => (isOpen && line.campaign === campaign ? [line] : []));
@@ -225,7 +246,7 @@ export class SpendingSums {
   }
 
   #hold(line: HoldLine): Verdict {
-    const name = `${line.campaign} ${line.hold}`;
+    const name = nameOf(line);
     const known = this.#entries.get(name);
     // This key already has an open reservation, so nothing is added.
     if (known?.isOpen === true) return { is: 'held' };
@@ -276,7 +297,7 @@ export class SpendingSums {
 
   /** Records a charge. The last charge of a key counts, because a resumed run finds the charge of a killed run. */
   #charge({ charged, campaign, credits, held = 0, isLost }: ChargeLine): void {
-    const entry = this.#entries.get(`${campaign} ${charged}`);
+    const entry = this.#entries.get(nameOf({ campaign, hold: charged }));
     if (entry === undefined) {
       const above = Math.max(0, (credits ?? held) - held);
       this.#month += above;
@@ -309,6 +330,10 @@ export class SpendingSums {
     this.#month += more;
     if (entry.day === dayOf(this.#at)) this.#today += more;
   }
+}
+
+function nameOf({ campaign, hold }: HoldName): string {
+  return `${campaign} ${hold}`;
 }
 
 /** Returns the credits that a reservation counts at first. A create request of unknown price counts at least 1. */

@@ -56,6 +56,8 @@ beforeEach(() => {
   });
 });
 
+const lines = () => readFileSync(join(state, 'mediabatch', 'spending', '2026-11.jsonl'), 'utf8');
+
 async function ledgerOf(lock: string, limits: { day?: number; month?: number } = { day: 10 }) {
   const ledger = await openPurchases(lock.split('/')[1] ?? '', { clock, spending: { limits, lock } });
   if (ledger === undefined) throw new Error('nothing can be kept');
@@ -165,7 +167,9 @@ describe('I44 what a person spends in all campaigns', () => {
     const other = await ledgerOf('/b/campaign.lock.jsonl');
     expect(await one.hold('x', null)).toBe('held');
     expect(await other.hold('y', 1)).toBe('later');
+    const before = lines();
     expect(await other.hold('y', null)).toBe('later');
+    expect(lines()).toBe(before);
     await one.charge('x', 9);
     await one.ledger.close();
     expect(await other.hold('y', 2)).toMatchObject({ over: expect.stringContaining('1 are left') });
