@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
 import type { Ports } from '../contract/ports.ts';
 import type { OpenRequest } from '../graph/graph.ts';
+import { findReferences } from '../graph/render/fingerprint.ts';
 import { canonicalJson, type Json } from '../ground/json.ts';
 import { isMap } from '../ground/values.ts';
-import type { StepOrder } from '../plan/plan.ts';
+import type { AskedSend, StepOrder } from '../plan/plan.ts';
 import { type StepEnd, stopFor } from './step-end.ts';
 
 /** Steps whose outputs a request uses, with the fingerprints of the purchases that are meant. */
@@ -74,8 +75,21 @@ export function emptiesList(request: OpenRequest, absent: ReadonlySet<string>): 
 }
 
 export async function makeBody(order: StepOrder, ports: Ports, absent: ReadonlySet<string>): Promise<string | StepEnd> {
+  // If the manifest no longer has a step, only the stored bytes contain its link.
+  if (order.asksOnly && findReferences(order.request).length > 0) {
+    const error = 'the answer to the create request was lost, and this machine does not have the links of the request';
+    return { outcome: 'unresolved', credits: null, error };
+  }
   const filled = await fillRequest(order, ports, absent);
   return 'body' in filled ? canonicalJson(filled.body) : filled;
+}
+
+/** After a lost answer, only the bytes that were first sent with the idempotency key may be sent. */
+export function requireSame(made: string | StepEnd, send: AskedSend | undefined): string | StepEnd {
+  if (typeof made !== 'string' || send?.digest === undefined || digestOfBody(made) === send.digest) return made;
+  const error =
+    'the answer to the create request was lost, and the request contained other links, which only the sending machine has';
+  return { outcome: 'unresolved', credits: null, error, recoverable: true };
 }
 
 export async function fillRequest(

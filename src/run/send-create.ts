@@ -1,328 +1,19 @@
-import type { CreateAnswer } from '../contract/answer.ts';
+import type { CreateAnswer, CreatedJob, ListedJob } from '../contract/answer.ts';
 import { elapsedOf } from '../contract/clock.ts';
 import { ServiceError } from '../contract/errors.ts';
-import type { Departure, Ports } from '../contract/ports.ts';
-import { findReferences } from '../graph/render/fingerprint.ts';
-import { defined } from '../ground/values.ts';
+import { isDefect } from '../contract/failure.ts';
+import type { Departure, LookUp, Ports } from '../contract/ports.ts';
+import { defined, messageOf } from '../ground/values.ts';
 import { kinds } from '../kinds/index.ts';
 import { type AskedSend, type StepOrder, withoutSend } from '../plan/plan.ts';
 import { idempotencyKey } from '../plan/purchases/key.ts';
 import { recoveryOf } from '../plan/purchases/next.ts';
 import { canReplay, type Next, nextAfterCreate } from './outcome.ts';
-import {
-  type Bought,
-  type Create,
-  type Ended,
-  giveUp,
-  holdSend,
-  msAhead,
-  type Purchase,
-  recordFound,
-  recordJob,
-  type Sent,
-  unfound,
-} from './record-job.ts';
-import { digestOfBody, makeBody } from './references.ts';
+import { makeBody, requireSame } from './references.ts';
 import type { StepEnd } from './step-end.ts';
 
-type Unsent = Exclude<Create, { is: 'searching' }>;
-
-/**
- * Result of one try of a create request. `afterMs`: how long to wait before the next try, without occupying the gate.
- */
-type Tried = ({ create: Create } | Ended) & { departure: Departure; afterMs?: number };
-
-async function sendCreate(create: Unsent, purchase: Purchase): Promise<{ create: Create } | Ended> {
-  const { order, ports, body } = purchase;
-  const { gate, service, clock, signal } = ports;
-  if (typeof body !== 'string') return { end: await leaveOff(create, purchase, body) };
-  // Requesting a lost answer again pays for nothing new.
-  const isAsked = create.is === 'sent' && service.replays(order.kind);
-  if ((await gate.enter(order, { signal, isAsked })) === 'stop') {
-    return { end: await leaveOff(create, purchase, { outcome: 'left', credits: 0 }) };
-  }
-  let tried: Tried | undefined;
-  try {
-    tried = await tryCreate(create, purchase, { body, isAsked });
-  } finally {
-    gate.leave(order, tried?.departure ?? { is: 'undecided' });
-  }
-  if (tried.afterMs !== undefined) await clock.sleep(tried.afterMs, signal);
-  return tried;
-}
-
-async function tryCreate(
-  create: Unsent,
-  purchase: Purchase,
-  { body, isAsked }: { body: string; isAsked: boolean },
-): Promise<Tried> {
-  const { order, ports } = purchase;
-  const { service, clock } = ports;
-  const replays = service.replays(order.kind);
-  const ahead = await service.clockAheadMs({ fresh: isAsked });
-  const at = clock.now() + msAhead(ahead);
-  // A prompt, a long queue or a suspended machine may have used up the service's replay window for the key.
-  if (create.is === 'sent' && !canReplay({ replays, ageMs: at - create.send.at })) {
-    const error = 'the service no longer replays the answer to the create request';
-    const end = giveUp(purchase, { error, recoverable: create.send.fence !== undefined });
-    return { end, departure: { is: 'undecided' } };
-  }
-  purchase.tries += 1;
-  const leftAt = elapsedOf(clock);
-  const { answer, sent } =
-    typeof ahead === 'number' ? await post(create, { ...purchase, body }, at) : unanswered(create, ahead.unreachable);
-  const departure: Departure = { is: answer.is === 'accepted' ? 'accepted' : 'undecided' };
-  const missed = answer.is === 'accepted' ? await takeJob(answer, create, purchase, { sent, at }) : answer;
-  if ('end' in missed) return { ...missed, departure };
-  const next = nextAfterCreate(missed, {
-    replays,
-    searches: sent?.fence !== undefined,
-    maybeSent: create.is === 'sent' || create.is === 'made-nothing',
-    tries: purchase.tries,
-    ageMs: at - (sent?.at ?? at),
-    elapsedMs: clock.now() - purchase.startedAt,
-    patienceMs: ports.patienceMs,
-  });
-  const isUnknown = missed.is === 'ambiguous' || missed.is === 'in-progress';
-  return act(next, { create, sent, at, leftAt, isUnknown, departure, purchase });
-}
-
-/** Records the job of an accepted request. If another request already has this job, returns an answer without a job. */
-async function takeJob(
-  { job: named, model, doubt }: Extract<CreateAnswer, { is: 'accepted' }>,
-  create: Unsent,
-  purchase: Purchase,
-  { sent, at }: { sent: Sent | undefined; at: number },
-): Promise<{ end: Bought } | { is: 'ambiguous' | 'known'; message: string }> {
-  if (sent === undefined) throw new Error('internal error: an answer to what was not sent');
-  // A replayed answer reports no charge, but the first request was charged, and its lost answer may have been the
-  // only report.
-  const job = create.is === 'sent' && named.credits === 0 ? { ...named, credits: null } : named; // I14 (again)
-  const recorded = await recordJob(purchase, { job, send: sent, at, model, doubt });
-  const { jobId } = job;
-  if (recorded !== 'taken') return { end: { order: purchase.order, jobId, credits: recorded.credits, fresh: true } };
-  const message = `the service answered with job ${jobId}, which belongs to another request`;
-  return { is: doubt === undefined ? 'ambiguous' : 'known', message };
-}
-
-/** `leftAt`: when the request was sent, on the monotonic clock. */
-interface Missed {
-  create: Unsent;
-  sent: Sent | undefined;
-  at: number;
-  leftAt: number;
-  isUnknown: boolean;
-  departure: Departure;
-  purchase: Purchase;
-}
-
-async function act(next: Next, missed: Missed): Promise<Tried> {
-  const { sent, at, departure, purchase } = missed;
-  const { order, ports } = purchase;
-  switch (next.do) {
-    case 'look-up':
-      return { create: lookUp(next.error, missed), departure };
-    case 'again':
-      return sendAgain(next, missed);
-    case 'drop': {
-      stopGate(next, ports);
-      const end: StepEnd = { outcome: 'left', credits: 0, error: next.error };
-      if (sent !== undefined) return { end: await takeBack(purchase, sent, end), departure };
-      ports.ledger.release(order);
-      return { end, departure };
-    }
-    case 'refuse':
-    case 'hold': {
-      if (sent === undefined) throw new Error('internal error: a refusal of what was not sent');
-      if (next.do === 'refuse') return refuse(purchase, next, sent.id);
-      if (await sendFirstBody(purchase)) {
-        const send = { ...sent, keyError: next.error };
-        return { create: { is: 'intended', send }, departure: { is: 'returning' } };
-      }
-      return { end: await holdSend(purchase, { error: next.error, send: sent.id }), departure };
-    }
-    case 'give-up': {
-      const { error } = next;
-      if (next.stop !== 'balance') stopGate(next, ports);
-      const replays = ports.service.replays(order.kind);
-      const recoverable =
-        sent === undefined || recoveryOf({ fence: sent.fence, replays, ageMs: at - sent.at }) !== undefined;
-      return {
-        end: giveUp(purchase, { error, recoverable }),
-        departure: next.stop === 'balance' ? { is: 'out-of-credits', error } : departure,
-      };
-    }
-    default:
-      return next satisfies never;
-  }
-}
-
-function lookUp(error: string, { sent, leftAt, purchase }: Missed): Create {
-  const { order, ports } = purchase;
-  const { clock, emit, lost } = ports;
-  if (sent?.fence === undefined) throw new Error('internal error: a look-up without a fence');
-  emit({ event: 'create-searched', address: order.address, because: error });
-  const { id, fence, resent } = sent;
-  // The system clock may have been set since.
-  const sentAt = clock.now() - (elapsedOf(clock) - leftAt);
-  return {
-    is: 'searching',
-    send: { ...sent, because: error },
-    found: lost.lookUp(order, { id, sentAt, fence, resent }),
-  };
-}
-
-function sendAgain(next: Extract<Next, { do: 'again' }>, { create, sent, isUnknown, purchase }: Missed): Tried {
-  const { because, throttled } = next;
-  const { order, ports } = purchase;
-  const afterMs = throttled ? next.afterMs : Math.round(next.afterMs * ports.clock.random());
-  ports.emit({ event: 'create-repeated', address: order.address, because, afterMs, ...defined({ throttled }) });
-  // Whether an earlier request may have been charged does not change, unless this one may have been.
-  const is = isUnknown ? 'sent' : create.is === 'new' ? 'intended' : create.is;
-  const again: Create = sent === undefined ? create : { is, send: { ...sent, because } };
-  // After a throttled request, the gate makes all requests of the account wait.
-  if (throttled) return { create: again, departure: { is: 'throttled', afterMs } };
-  return { create: again, departure: { is: 'returning' }, afterMs };
-}
-
-function stopGate({ stop, error, waitMs }: Extract<Next, { do: 'drop' | 'give-up' }>, { gate, clock }: Ports): void {
-  if (stop === undefined) return;
-  gate.stop(stop, error, waitMs === undefined ? undefined : new Date(clock.now() + waitMs).toISOString());
-}
-
-/**
- * Takes the bytes that were first sent with this idempotency key, because the service replays its answer only for these
- * bytes.
- */
-async function sendFirstBody(purchase: Purchase): Promise<boolean> {
-  const first = await purchase.ports.ledger.firstBody(purchase.order);
-  if (first === undefined || first === purchase.body) return false;
-  purchase.body = first; // I20 (first)
-  return true;
-}
-
-function unanswered(create: Unsent, message: string): { answer: CreateAnswer; sent?: Sent } {
-  const answer = { is: 'not-sent', message } as const;
-  return create.is === 'new' || create.is === 'made-nothing' ? { answer } : { answer, sent: create.send };
-}
-
-/**
- * Makes the create request durable, and then sends it. If `sent` is missing in the result, nothing was recorded or
- * sent.
- */
-async function post(
-  create: Unsent,
-  purchase: Purchase & { body: string },
-  at: number,
-): Promise<{ answer: CreateAnswer; sent?: Sent }> {
-  const { order, ports, body } = purchase;
-  const call = { kind: order.kind, body, key: order.key };
-  if (create.is === 'intended' || create.is === 'sent') {
-    // An earlier run sent it, so the listeners of this run have no record of it.
-    if (purchase.tries === 1) tellIntended(purchase);
-    return { answer: await ports.service.create(call), sent: create.send };
-  }
-  const known = create.is === 'new' ? undefined : create.send;
-  const fence = known?.fence ?? (await readFence(order.kind, ports));
-  if (typeof fence === 'object') return { answer: fence };
-  const sent = await intend(purchase, { at, known, fence });
-  return { answer: await ports.service.create(call), sent };
-}
-
-/** If only the list can recover a lost answer, the create request is not sent while the list cannot be read. */
-async function readFence(kind: string, { lost }: Ports): Promise<string | undefined | CreateAnswer> {
-  if (kinds[kind]?.recovery !== 'list') return undefined;
-  try {
-    return await lost.fence(kind);
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    return { is: 'not-sent', message: `the list of jobs cannot be read: ${error.message}` };
-  }
-}
-
-async function intend(
-  purchase: Purchase & { body: string },
-  { at, known, fence }: { at: number; known: Sent | undefined; fence: string | undefined },
-): Promise<Sent> {
-  const { order, ports, body } = purchase;
-  const replays = ports.service.replays(order.kind);
-  const id = await ports.ledger.intent(order, { body, replays, at, fence, resent: known?.id }); // I2
-  tellIntended(purchase);
-  const because = known?.because ?? 'the answer to the create request was lost';
-  return { id, at: known?.at ?? at, because, resent: known !== undefined, fence };
-}
-
-function tellIntended({ order, ports, reserved }: Purchase): void {
-  ports.emit({ event: 'create-intended', address: order.address, key: order.key, reserved });
-}
-
-/**
- * Records that the service refused this idempotency key. If the key was refused before, the service may only have
- * replayed that refusal, so the next key is tried. Otherwise the refusal is final for this run.
- */
-async function refuse(
-  { order, ports }: Purchase,
-  { error, because, stop }: Extract<Next, { do: 'refuse' }>,
-  id: string,
-): Promise<Tried> {
-  const { gate, ledger, service } = ports;
-  await ledger.finish(order, { state: 'refused', error, send: id });
-  const end: StepEnd = { outcome: 'refused', credits: 0, error, ...defined({ because }) };
-  const isOver: Tried = { end, departure: { is: 'undecided' } };
-  if (stop !== undefined && stop !== 'balance') {
-    gate.stop(stop, error);
-    return isOver;
-  }
-  const rest = order.asksOnly ? order : withoutSend(order);
-  const isWalked = service.replays(order.kind);
-  const goOn = (next: StepOrder): Tried => ({ next, departure: { is: 'returning' } });
-  if (isWalked && order.attempt <= order.refused) return goOn(underKey(rest, order.attempt + 1)); // I20 (repeated)
-  if (stop !== 'balance') return isOver;
-  if (gate.leave(order, { is: 'out-of-credits', error }) !== 'again') return isOver;
-  return goOn(underKey({ ...rest, refused: isWalked ? order.attempt : order.refused }, 1)); // I20 (walk)
-}
-
-function underKey(order: StepOrder, attempt: number): StepOrder {
-  const { campaign, fingerprint, repeat } = order;
-  return { ...order, attempt, key: idempotencyKey({ campaign, fingerprint, repeat, attempt }) };
-}
-
-/**
- * Closes a create request that was not sent, or that was refused because of its idempotency key. If an earlier purchase
- * exists under the key, the request is held, so that the purchase is not lost.
- */
-async function takeBack(purchase: Purchase, { id, keyError }: Sent, end: StepEnd): Promise<StepEnd> {
-  if (keyError !== undefined) return holdSend(purchase, { error: keyError, send: id });
-  await purchase.ports.ledger.finish(purchase.order, { state: 'unsent', send: id });
-  return end;
-}
-
-async function leaveOff(create: Unsent, purchase: Purchase, end: StepEnd): Promise<StepEnd> {
-  const { order, ports } = purchase;
-  const { ledger, service, clock, signal } = ports;
-  switch (create.is) {
-    case 'new':
-      ledger.release(order);
-      return end;
-    case 'intended':
-      return takeBack(purchase, create.send, end);
-    case 'sent':
-    case 'made-nothing': {
-      if (end.outcome !== 'left') {
-        ledger.doubt(order);
-        return end;
-      }
-      const { because, fence, at } = create.send;
-      const error = signal.aborted
-        ? 'interrupted before the answer arrived'
-        : `${because}; nothing more is bought, so the request was not sent again`;
-      const recovery = recoveryOf({ fence, replays: service.replays(order.kind), ageMs: clock.now() - at });
-      return giveUp(purchase, { error, recoverable: recovery !== undefined });
-    }
-    default:
-      return create satisfies never;
-  }
-}
+/** `order`: the order as it was bought. Its idempotency key may be a later one than the plan has. */
+export type Bought = { order: StepOrder; jobId: string; credits: number | null; fresh: boolean };
 
 /**
  * Buys a job: reserves the price, makes the intent durable, sends the request, makes the job ID durable. For an answer
@@ -340,8 +31,10 @@ export async function buyJob(
   }
 }
 
+type Ended = { end: Bought | StepEnd } | { next: StepOrder };
+
 async function buyUnderKey(order: StepOrder, ports: Ports, absent: ReadonlySet<string>): Promise<Ended> {
-  const { ledger, clock, signal } = ports;
+  const { ledger, signal } = ports;
   if (signal.aborted) return { end: { outcome: 'left', credits: 0 } };
   const begin = await ledger.begin(order);
   if (begin.do === 'stop') return { end: { outcome: 'left', credits: 0 } };
@@ -354,42 +47,17 @@ async function buyUnderKey(order: StepOrder, ports: Ports, absent: ReadonlySet<s
     ledger.doubt(order);
     return { end: { outcome: 'unresolved', credits: null, error: begin.held } };
   }
-  let create = begin.open === undefined ? ({ is: 'new' } satisfies Create) : await resume(order, begin.open, ports);
-  const made = begin.body ?? (await makeRequest(order, ports, absent));
+  const create: Create = begin.open === undefined ? { is: 'new' } : await resume(order, begin.open, ports);
+  const made = begin.body ?? (await makeBody(order, ports, absent));
   const body = create.is === 'sent' ? requireSame(made, begin.open) : made;
-  const purchase = { order, ports, body, reserved: begin.reserved, startedAt: clock.now(), tries: 0 };
-  for (;;) {
-    const next = create.is === 'searching' ? await readList(create, purchase) : await sendCreate(create, purchase);
-    if (!('create' in next)) return next;
-    create = next.create;
-  }
-}
-
-/** If the manifest no longer has a step, only the stored bytes contain its link. */
-function makeRequest(order: StepOrder, ports: Ports, absent: ReadonlySet<string>): Promise<string | StepEnd> {
-  if (!order.asksOnly || findReferences(order.request).length === 0) return makeBody(order, ports, absent);
-  const error = 'the answer to the create request was lost, and this machine does not have the links of the request';
-  return Promise.resolve({ outcome: 'unresolved', credits: null, error });
-}
-
-/** After a lost answer, only the bytes that were first sent with the idempotency key may be sent. */
-function requireSame(made: string | StepEnd, send: AskedSend | undefined): string | StepEnd {
-  if (typeof made !== 'string' || send?.digest === undefined || digestOfBody(made) === send.digest) return made;
-  const error =
-    'the answer to the create request was lost, and the request contained other links, which only the sending machine has';
-  return { outcome: 'unresolved', credits: null, error, recoverable: true };
+  return new Purchase(order, ports, { body, reserved: begin.reserved }).make(create);
 }
 
 /** Continues a create request that an earlier run, or another clone, has begun. */
 async function resume(order: StepOrder, open: AskedSend, ports: Ports): Promise<Create> {
   const { id, since, fence, resent = false } = open;
-  const send = {
-    id,
-    at: Date.parse(since),
-    because: 'the answer to the create request was lost in an earlier run',
-    resent,
-    fence,
-  };
+  const because = 'the answer to the create request was lost in an earlier run';
+  const send = { id, at: Date.parse(since), because, resent, fence };
   if (fence === undefined) return { is: 'sent', send };
   const ahead = await ports.service.clockAheadMs();
   // The time of the resend is not recorded; it was at the latest just before this run.
@@ -397,16 +65,428 @@ async function resume(order: StepOrder, open: AskedSend, ports: Ports): Promise<
   return { is: 'searching', send, found: ports.lost.lookUp(order, { id, sentAt, fence, resent }) };
 }
 
-async function readList(
-  { send, found }: Extract<Create, { is: 'searching' }>,
-  purchase: Purchase,
-): Promise<{ create: Create } | Ended> {
-  const { order, ports } = purchase;
-  const answer = await found;
-  if (answer.do === 'adopt') return recordFound(answer.job, send, purchase);
-  if (answer.do !== 'resend') return { end: giveUp(purchase, unfound(answer, send.because)) };
-  if (!order.asksOnly) return { create: { is: 'made-nothing', send } };
-  // The step no longer needs the job, so only the fact that it was not made is recorded.
-  await ports.ledger.finish(order, { state: 'unsent', send: send.id });
-  return { end: { outcome: 'done', credits: 0 } };
+function msAhead(ahead: number | { unreachable: string }): number {
+  return typeof ahead === 'number' ? ahead : 0;
+}
+
+/** A recorded create request. Times are in ms since 1970, by the service's clock. */
+interface Sent {
+  id: string;
+  at: number;
+  because: string;
+  fence?: string | undefined;
+  /** True if the request was sent again because the list showed that the first request made no job. */
+  resent: boolean;
+  /** Error that the service returned for this idempotency key, while the first bytes of the key are sent again. */
+  keyError?: string;
+}
+
+/**
+ * `intended`: durable, and certainly not received. `sent`: may have been charged. `made-nothing`: the list has shown
+ * that no job was made.
+ */
+type Unsent = { is: 'new' } | { is: 'intended' | 'sent' | 'made-nothing'; send: Sent };
+type Searching = { is: 'searching'; send: Sent; found: Promise<LookUp> };
+type Create = Unsent | Searching;
+
+/**
+ * Result of one try of a create request. `afterMs`: how long to wait before the next try, without occupying the gate.
+ */
+type Tried = ({ create: Create } | Ended) & { departure: Departure; afterMs?: number };
+
+/** `leftAt`: when the request was sent, on the monotonic clock. */
+interface Missed {
+  create: Unsent;
+  sent: Sent | undefined;
+  at: number;
+  leftAt: number;
+  isUnknown: boolean;
+  departure: Departure;
+}
+
+/** One purchase under one idempotency key. */
+class Purchase {
+  readonly #order: StepOrder;
+  readonly #ports: Ports;
+  /** The bytes to send. If they cannot be made, the end of the step. */
+  #body: string | StepEnd;
+  readonly #reserved: number | null;
+  /** In ms since 1970, by the local clock. */
+  readonly #startedAt: number;
+  #tries = 0;
+
+  constructor(order: StepOrder, ports: Ports, { body, reserved }: { body: string | StepEnd; reserved: number | null }) {
+    this.#order = order;
+    this.#ports = ports;
+    this.#body = body;
+    this.#reserved = reserved;
+    this.#startedAt = ports.clock.now();
+  }
+
+  async make(first: Create): Promise<Ended> {
+    for (let create = first; ; ) {
+      const next = create.is === 'searching' ? await this.#readList(create) : await this.#send(create);
+      if (!('create' in next)) return next;
+      create = next.create;
+    }
+  }
+
+  get #replays(): boolean {
+    return this.#ports.service.replays(this.#order.kind);
+  }
+
+  async #send(create: Unsent): Promise<{ create: Create } | Ended> {
+    const { gate, clock, signal } = this.#ports;
+    const body = this.#body;
+    if (typeof body !== 'string') return { end: await this.#leaveOff(create, body) };
+    // Requesting a lost answer again pays for nothing new.
+    const isAsked = create.is === 'sent' && this.#replays;
+    if ((await gate.enter(this.#order, { signal, isAsked })) === 'stop') {
+      return { end: await this.#leaveOff(create, { outcome: 'left', credits: 0 }) };
+    }
+    let tried: Tried | undefined;
+    try {
+      tried = await this.#try(create, body, isAsked);
+    } finally {
+      gate.leave(this.#order, tried?.departure ?? { is: 'undecided' });
+    }
+    if (tried.afterMs !== undefined) await clock.sleep(tried.afterMs, signal);
+    return tried;
+  }
+
+  async #try(create: Unsent, body: string, isAsked: boolean): Promise<Tried> {
+    const { service, clock, patienceMs } = this.#ports;
+    const replays = this.#replays;
+    const ahead = await service.clockAheadMs({ fresh: isAsked });
+    const at = clock.now() + msAhead(ahead);
+    // A prompt, a long queue or a suspended machine may have used up the service's replay window for the key.
+    if (create.is === 'sent' && !canReplay({ replays, ageMs: at - create.send.at })) {
+      const error = 'the service no longer replays the answer to the create request';
+      const end = this.#giveUp(error, create.send.fence !== undefined);
+      return { end, departure: { is: 'undecided' } };
+    }
+    this.#tries += 1;
+    const leftAt = elapsedOf(clock);
+    const { answer, sent } =
+      typeof ahead === 'number' ? await this.#post(create, body, at) : unanswered(create, ahead.unreachable);
+    const departure: Departure = { is: answer.is === 'accepted' ? 'accepted' : 'undecided' };
+    const missed = answer.is === 'accepted' ? await this.#takeJob(answer, create, { sent, at }) : answer;
+    if ('end' in missed) return { ...missed, departure };
+    const next = nextAfterCreate(missed, {
+      replays,
+      searches: sent?.fence !== undefined,
+      maybeSent: create.is === 'sent' || create.is === 'made-nothing',
+      tries: this.#tries,
+      ageMs: at - (sent?.at ?? at),
+      elapsedMs: clock.now() - this.#startedAt,
+      patienceMs,
+    });
+    const isUnknown = missed.is === 'ambiguous' || missed.is === 'in-progress';
+    return this.#act(next, { create, sent, at, leftAt, isUnknown, departure });
+  }
+
+  /**
+   * Makes the create request durable, and then sends it. If `sent` is missing in the result, nothing was recorded or
+   * sent.
+   */
+  async #post(create: Unsent, body: string, at: number): Promise<{ answer: CreateAnswer; sent?: Sent }> {
+    const { service } = this.#ports;
+    const { kind, key } = this.#order;
+    if (create.is === 'intended' || create.is === 'sent') {
+      // An earlier run sent it, so the listeners of this run have no record of it.
+      if (this.#tries === 1) this.#tellIntended();
+      return { answer: await service.create({ kind, body, key }), sent: create.send };
+    }
+    const known = create.is === 'new' ? undefined : create.send;
+    const fence = known?.fence ?? (await readFence(kind, this.#ports));
+    if (typeof fence === 'object') return { answer: fence };
+    const intent = { body, replays: this.#replays, at, fence, resent: known?.id };
+    const id = await this.#ports.ledger.intent(this.#order, intent); // I2
+    this.#tellIntended();
+    const because = known?.because ?? 'the answer to the create request was lost';
+    const sent = { id, at: known?.at ?? at, because, resent: known !== undefined, fence };
+    return { answer: await service.create({ kind, body, key }), sent };
+  }
+
+  #tellIntended(): void {
+    const { address, key } = this.#order;
+    this.#ports.emit({ event: 'create-intended', address, key, reserved: this.#reserved });
+  }
+
+  /** Records the job of an accepted request. If another request already has this job, returns an answer without a job. */
+  async #takeJob(
+    { job: named, model, doubt }: Extract<CreateAnswer, { is: 'accepted' }>,
+    create: Unsent,
+    { sent, at }: { sent: Sent | undefined; at: number },
+  ): Promise<{ end: Bought } | { is: 'ambiguous' | 'known'; message: string }> {
+    if (sent === undefined) throw new Error('internal error: an answer to what was not sent');
+    // A replayed answer reports no charge, but the first request was charged, and its lost answer may have been the
+    // only report.
+    const job = create.is === 'sent' && named.credits === 0 ? { ...named, credits: null } : named; // I14 (again)
+    const recorded = await this.#record({ job, send: sent, at, model, doubt });
+    const { jobId } = job;
+    if (recorded !== 'taken') return { end: { order: this.#order, jobId, credits: recorded.credits, fresh: true } };
+    const message = `the service answered with job ${jobId}, which belongs to another request`;
+    return { is: doubt === undefined ? 'ambiguous' : 'known', message };
+  }
+
+  async #act(next: Next, missed: Missed): Promise<Tried> {
+    const { sent, at, departure } = missed;
+    switch (next.do) {
+      case 'look-up':
+        return { create: this.#lookUp(next.error, missed), departure };
+      case 'again':
+        return this.#sendAgain(next, missed);
+      case 'drop': {
+        this.#stopGate(next);
+        const end: StepEnd = { outcome: 'left', credits: 0, error: next.error };
+        if (sent !== undefined) return { end: await this.#takeBack(sent, end), departure };
+        this.#ports.ledger.release(this.#order);
+        return { end, departure };
+      }
+      case 'refuse':
+      case 'hold': {
+        if (sent === undefined) throw new Error('internal error: a refusal of what was not sent');
+        if (next.do === 'refuse') return this.#refuse(next, sent.id);
+        if (await this.#sendFirstBody()) {
+          const send = { ...sent, keyError: next.error };
+          return { create: { is: 'intended', send }, departure: { is: 'returning' } };
+        }
+        return { end: await this.#hold(next.error, sent.id), departure };
+      }
+      case 'give-up': {
+        const { error } = next;
+        if (next.stop !== 'balance') this.#stopGate(next);
+        const end = this.#giveUp(error, sent === undefined || this.#isRecoverable(sent, at));
+        return { end, departure: next.stop === 'balance' ? { is: 'out-of-credits', error } : departure };
+      }
+      default:
+        return next satisfies never;
+    }
+  }
+
+  #isRecoverable({ fence, at: sentAt }: Sent, now: number): boolean {
+    return recoveryOf({ fence, replays: this.#replays, ageMs: now - sentAt }) !== undefined;
+  }
+
+  #lookUp(error: string, { sent, leftAt }: Missed): Searching {
+    const { clock, emit, lost } = this.#ports;
+    if (sent?.fence === undefined) throw new Error('internal error: a look-up without a fence');
+    emit({ event: 'create-searched', address: this.#order.address, because: error });
+    const { id, fence, resent } = sent;
+    // The system clock may have been set since.
+    const sentAt = clock.now() - (elapsedOf(clock) - leftAt);
+    const found = lost.lookUp(this.#order, { id, sentAt, fence, resent });
+    return { is: 'searching', send: { ...sent, because: error }, found };
+  }
+
+  #sendAgain(next: Extract<Next, { do: 'again' }>, { create, sent, isUnknown }: Missed): Tried {
+    const { because, throttled } = next;
+    const { clock, emit } = this.#ports;
+    const afterMs = throttled ? next.afterMs : Math.round(next.afterMs * clock.random());
+    emit({ event: 'create-repeated', address: this.#order.address, because, afterMs, ...defined({ throttled }) });
+    // Whether an earlier request may have been charged does not change, unless this one may have been.
+    const is = isUnknown ? 'sent' : create.is === 'new' ? 'intended' : create.is;
+    const again: Create = sent === undefined ? create : { is, send: { ...sent, because } };
+    // After a throttled request, the gate makes all requests of the account wait.
+    if (throttled) return { create: again, departure: { is: 'throttled', afterMs } };
+    return { create: again, departure: { is: 'returning' }, afterMs };
+  }
+
+  #stopGate({ stop, error, waitMs }: Extract<Next, { do: 'drop' | 'give-up' }>): void {
+    if (stop === undefined) return;
+    const { gate, clock } = this.#ports;
+    gate.stop(stop, error, waitMs === undefined ? undefined : new Date(clock.now() + waitMs).toISOString());
+  }
+
+  /**
+   * Takes the bytes that were first sent with this idempotency key, because the service replays its answer only for
+   * these bytes.
+   */
+  async #sendFirstBody(): Promise<boolean> {
+    const first = await this.#ports.ledger.firstBody(this.#order);
+    if (first === undefined || first === this.#body) return false;
+    this.#body = first; // I20 (first)
+    return true;
+  }
+
+  /**
+   * Records that the service refused this idempotency key. If the key was refused before, the service may only have
+   * replayed that refusal, so the next key is tried. Otherwise the refusal is final for this run.
+   */
+  async #refuse({ error, because, stop }: Extract<Next, { do: 'refuse' }>, id: string): Promise<Tried> {
+    const { gate, ledger } = this.#ports;
+    const order = this.#order;
+    await ledger.finish(order, { state: 'refused', error, send: id });
+    const end: StepEnd = { outcome: 'refused', credits: 0, error, ...defined({ because }) };
+    const isOver: Tried = { end, departure: { is: 'undecided' } };
+    if (stop !== undefined && stop !== 'balance') {
+      gate.stop(stop, error);
+      return isOver;
+    }
+    const rest = order.asksOnly ? order : withoutSend(order);
+    const isWalked = this.#replays;
+    const goOn = (next: StepOrder): Tried => ({ next, departure: { is: 'returning' } });
+    if (isWalked && order.attempt <= order.refused) return goOn(underKey(rest, order.attempt + 1)); // I20 (repeated)
+    if (stop !== 'balance') return isOver;
+    if (gate.leave(order, { is: 'out-of-credits', error }) !== 'again') return isOver;
+    return goOn(underKey({ ...rest, refused: isWalked ? order.attempt : order.refused }, 1)); // I20 (walk)
+  }
+
+  /** Ends a step that sends no further request. A request that may have been charged stays open. */
+  async #leaveOff(create: Unsent, end: StepEnd): Promise<StepEnd> {
+    const { ledger, clock, signal } = this.#ports;
+    switch (create.is) {
+      case 'new':
+        ledger.release(this.#order);
+        return end;
+      case 'intended':
+        return this.#takeBack(create.send, end);
+      case 'sent':
+      case 'made-nothing': {
+        if (end.outcome !== 'left') {
+          ledger.doubt(this.#order);
+          return end;
+        }
+        const error = signal.aborted
+          ? 'interrupted before the answer arrived'
+          : `${create.send.because}; nothing more is bought, so the request was not sent again`;
+        return this.#giveUp(error, this.#isRecoverable(create.send, clock.now()));
+      }
+      default:
+        return create satisfies never;
+    }
+  }
+
+  /**
+   * Closes a create request that was not sent, or that was refused because of its idempotency key. If an earlier
+   * purchase exists under the key, the request is held, so that the purchase is not lost.
+   */
+  async #takeBack({ id, keyError }: Sent, end: StepEnd): Promise<StepEnd> {
+    if (keyError !== undefined) return this.#hold(keyError, id);
+    await this.#ports.ledger.finish(this.#order, { state: 'unsent', send: id });
+    return end;
+  }
+
+  /** Ends a step whose create request may have been charged. The request stays open. */
+  #giveUp(error: string, recoverable: boolean): StepEnd {
+    this.#ports.ledger.doubt(this.#order);
+    return { outcome: 'unresolved', credits: null, error, ...(recoverable && { recoverable }) };
+  }
+
+  /** Records that a charged create request must not be sent again. Only a user can tell which job it made. */
+  async #hold(error: string, send: string): Promise<StepEnd> {
+    await this.#ports.ledger.finish(this.#order, { state: 'unresolved', error, send });
+    return { ...this.#giveUp(error, false), because: 'key-known' };
+  }
+
+  async #readList({ send, found }: Searching): Promise<{ create: Create } | Ended> {
+    const answer = await found;
+    if (answer.do === 'adopt') return { end: await this.#adopt(answer.job, send) };
+    if (answer.do !== 'resend') {
+      return { end: this.#giveUp(`${send.because}; ${describeUnfound(answer)}`, answer.do !== 'hold') };
+    }
+    if (!this.#order.asksOnly) return { create: { is: 'made-nothing', send } };
+    // The step no longer needs the job, so only the fact that it was not made is recorded.
+    await this.#ports.ledger.finish(this.#order, { state: 'unsent', send: send.id });
+    return { end: { outcome: 'done', credits: 0 } };
+  }
+
+  /**
+   * Records a listed job for a lost create request. A listed charge of 0 counts as unknown, because the service may not
+   * have booked the charge yet.
+   */
+  async #adopt({ jobId, recordId, model, credits }: ListedJob, send: Sent): Promise<Bought | StepEnd> {
+    const { emit, service, clock } = this.#ports;
+    const order = this.#order;
+    const job = { jobId, credits: credits || null, isListed: true as const, balance: null, ...defined({ recordId }) };
+    emit({ event: 'job-found', address: order.address, jobId });
+    const ahead = await service.clockAheadMs();
+    const recorded = await this.#record({ job, send, at: clock.now() + msAhead(ahead), model });
+    if (recorded !== 'taken') return { order, jobId, credits: recorded.credits, fresh: false };
+    return this.#giveUp(`${send.because}; the list shows job ${jobId}, which belongs to another request`, false);
+  }
+
+  /**
+   * Records a job. If the ledger cannot record the job, the ID is reported and the job is still collected, because it is
+   * paid.
+   */
+  async #record(made: {
+    job: CreatedJob;
+    send: Sent;
+    at: number;
+    model?: string | undefined;
+    doubt?: string | undefined;
+  }): Promise<{ credits: number | null } | 'taken'> {
+    const { ledger, gate, emit } = this.#ports;
+    const order = this.#order;
+    const { address, price } = order;
+    const { jobId, balance } = made.job; // I3 (reported)
+    const notice = (message: string) => emit({ event: 'noticed', address, message });
+    let { credits } = made.job;
+    try {
+      const answered = { id: made.send.id, replays: this.#replays, at: made.at };
+      const recorded = await ledger.created(order, made.job, answered);
+      if (recorded === 'taken') return 'taken'; // I3 (id)
+      credits = recorded.credits;
+    } catch (error) {
+      const message = messageOf(error);
+      const isOurs = isDefect(error);
+      if (!isOurs) gate.stop('disk', message);
+      notice(`job ${jobId} was created for ${address} and could not be recorded (${message}); keep this line`);
+      // The other steps continue: the record of this step decides how it ends.
+      if (isOurs) throw error;
+    }
+    if (made.doubt !== undefined) {
+      notice(
+        `the service refused the create request (${made.doubt}) but named job ${jobId}, which is recorded for this step`,
+      );
+    }
+    // A step known to be free is not “of unknown price” only because the service does not report 0.
+    credits ??= price.credits === 0 ? 0 : null;
+    if (order.asksOnly) return { credits };
+    emit({ event: 'job-created', address, jobId, credits, balance, ...defined({ model: made.model }) });
+    return { credits };
+  }
+}
+
+function unanswered(create: Unsent, message: string): { answer: CreateAnswer; sent?: Sent } {
+  const answer = { is: 'not-sent', message } as const;
+  return create.is === 'new' || create.is === 'made-nothing' ? { answer } : { answer, sent: create.send };
+}
+
+/** If only the list can recover a lost answer, the create request is not sent while the list cannot be read. */
+async function readFence(kind: string, { lost }: Ports): Promise<string | undefined | CreateAnswer> {
+  if (kinds[kind]?.recovery !== 'list') return undefined;
+  try {
+    return await lost.fence(kind);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return { is: 'not-sent', message: `the list of jobs cannot be read: ${error.message}` };
+  }
+}
+
+function underKey(order: StepOrder, attempt: number): StepOrder {
+  const { campaign, fingerprint, repeat } = order;
+  return { ...order, attempt, key: idempotencyKey({ campaign, fingerprint, repeat, attempt }) };
+}
+
+const mostCandidates = 3;
+
+function describeUnfound(found: Exclude<LookUp, { do: 'adopt' | 'resend' }>): string {
+  switch (found.do) {
+    case 'stop':
+      return 'interrupted before the list was read';
+    case 'held':
+      return 'the job was not searched for (--on-unknown hold)';
+    case 'unread':
+      return `the list could not be read (${found.error})`;
+    case 'hold': {
+      const ids = found.candidates.slice(0, mostCandidates).map(({ jobId }) => jobId);
+      const more = found.candidates.length > ids.length ? ` and ${found.candidates.length - ids.length} more` : '';
+      return `${found.error}${ids.length === 0 ? '' : `; the job may be ${ids.join(', ')}${more}`}`;
+    }
+    default:
+      return found satisfies never;
+  }
 }
