@@ -1,10 +1,4 @@
-import {
-  type EngineAccount,
-  type EngineRun,
-  type EngineState,
-  type EngineWorker,
-  lackOf,
-} from '../contract/engine-state.ts';
+import { type EngineRun, type EngineState, type EngineWorker, lackOf } from '../contract/engine-state.ts';
 import { defined } from '../ground/values.ts';
 import type { Sql } from './database/database.ts';
 import { leaseMs } from './head/account.ts';
@@ -98,7 +92,7 @@ function stepsOf(ends: Ends, { of, isOpen }: { of: number; isOpen: boolean }): E
   };
 }
 
-async function readAccounts(sql: Sql): Promise<EngineAccount[]> {
+async function readAccounts(sql: Sql): Promise<EngineState['accounts']> {
   const rows = await sql.query<{ id: string; head: string | null; beatMs: number | null; error: string | null }>(
     `SELECT id, CASE WHEN ${isLeading} THEN head END AS head, ${age('beat')} AS "beatMs", error
      FROM mediabatch.account ORDER BY id`,

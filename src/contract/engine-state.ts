@@ -4,7 +4,15 @@ import type { SpendingLeft } from './spending.ts';
 /** State of an engine for `workers`. Ages (`…Ms`) are in ms and use the clock of the engine's server. */
 export interface EngineState {
   runs: EngineRun[];
-  accounts: EngineAccount[];
+  accounts: {
+    id: string;
+    /** Worker ID of the leader. `null` if no worker holds the lease. */
+    head: string | null;
+    beatMs?: number;
+    error?: string;
+    /** The spending limit with the fewest credits left, among the limits of the account's workers. */
+    limit?: SpendingLeft;
+  }[];
   workers: EngineWorker[];
 }
 
@@ -30,16 +38,6 @@ export interface EngineRun {
   files: { wanted: number; saved: number; failed: number };
   store: string | null;
   protocol: number;
-}
-
-export interface EngineAccount {
-  id: string;
-  /** Worker ID of the leader. `null` if no worker holds the lease. */
-  head: string | null;
-  beatMs?: number;
-  error?: string;
-  /** The spending limit with the fewest credits left, among the limits of the account's workers. */
-  limit?: SpendingLeft;
 }
 
 export interface EngineWorker {

@@ -1,22 +1,3 @@
-export const exitCodes = {
-  done: 0,
-  internalError: 1,
-  changesPending: 2,
-  someFailed: 3,
-  outOfCredits: 4,
-  waitsForPerson: 5,
-  needsDecision: 6,
-  wrongUsage: 64,
-  wrongInput: 65,
-  unreachable: 69,
-  cannotWrite: 73,
-  lockHeld: 75,
-  keyRefused: 77,
-  interrupted: 130,
-} as const;
-
-export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
-
 export type ExitAnswers = {
   /** When to run the command again: `same` unchanged, `changed` after a correction. */
   again: 'never' | 'same' | 'changed';
@@ -26,28 +7,31 @@ export type ExitAnswers = {
   paid: 'nothing' | 'recorded' | 'perhaps';
 };
 
-const answers: { readonly [name in keyof typeof exitCodes]: ExitAnswers } = {
-  done: { again: 'never', person: false, paid: 'recorded' },
-  internalError: { again: 'changed', person: true, paid: 'perhaps' },
-  changesPending: { again: 'never', person: false, paid: 'nothing' },
-  someFailed: { again: 'changed', person: true, paid: 'recorded' },
-  outOfCredits: { again: 'changed', person: true, paid: 'recorded' },
-  waitsForPerson: { again: 'changed', person: true, paid: 'recorded' },
-  needsDecision: { again: 'same', person: true, paid: 'perhaps' },
-  wrongUsage: { again: 'changed', person: false, paid: 'nothing' },
-  wrongInput: { again: 'changed', person: false, paid: 'nothing' },
-  unreachable: { again: 'same', person: false, paid: 'recorded' },
-  cannotWrite: { again: 'changed', person: true, paid: 'recorded' },
-  lockHeld: { again: 'same', person: false, paid: 'recorded' },
-  keyRefused: { again: 'changed', person: true, paid: 'recorded' },
-  interrupted: { again: 'same', person: false, paid: 'recorded' },
-};
+const exits = {
+  done: { code: 0, again: 'never', person: false, paid: 'recorded' },
+  internalError: { code: 1, again: 'changed', person: true, paid: 'perhaps' },
+  changesPending: { code: 2, again: 'never', person: false, paid: 'nothing' },
+  someFailed: { code: 3, again: 'changed', person: true, paid: 'recorded' },
+  outOfCredits: { code: 4, again: 'changed', person: true, paid: 'recorded' },
+  waitsForPerson: { code: 5, again: 'changed', person: true, paid: 'recorded' },
+  needsDecision: { code: 6, again: 'same', person: true, paid: 'perhaps' },
+  wrongUsage: { code: 64, again: 'changed', person: false, paid: 'nothing' },
+  wrongInput: { code: 65, again: 'changed', person: false, paid: 'nothing' },
+  unreachable: { code: 69, again: 'same', person: false, paid: 'recorded' },
+  cannotWrite: { code: 73, again: 'changed', person: true, paid: 'recorded' },
+  lockHeld: { code: 75, again: 'same', person: false, paid: 'recorded' },
+  keyRefused: { code: 77, again: 'changed', person: true, paid: 'recorded' },
+  interrupted: { code: 130, again: 'same', person: false, paid: 'recorded' },
+} as const satisfies Record<string, ExitAnswers & { code: number }>;
 
-const byCode: ReadonlyMap<number, ExitAnswers> = new Map(
-  Object.entries(exitCodes).map(([name, code]) => [code, answers[name as keyof typeof exitCodes]]),
-);
+type ExitCodes = { readonly [Name in keyof typeof exits]: (typeof exits)[Name]['code'] };
+
+export const exitCodes = Object.fromEntries(Object.entries(exits).map(([name, { code }]) => [name, code])) as ExitCodes;
+
+export type ExitCode = ExitCodes[keyof ExitCodes];
 
 /** Treats an unknown number as an internal error. */
-export function answersOfExit(exit: ExitCode | number): ExitAnswers {
-  return byCode.get(exit) ?? answers.internalError;
+export function answersOfExit(exit: number): ExitAnswers {
+  const { again, person, paid } = Object.values(exits).find(({ code }) => code === exit) ?? exits.internalError;
+  return { again, person, paid };
 }

@@ -99,7 +99,6 @@ export interface Ledger {
   /** Returns the body that was first sent with the idempotency key, if it differs from the step's body. */
   firstBody(order: StepOrder): Promise<string | undefined>;
   jobOf(address: string, fingerprint: string): Promise<FinishedJob | undefined>;
-  keyOfJob(kind: string, jobId: string): Promise<string | undefined>;
 }
 
 /** The create request that received an answer. With `replays`, the answer is valid for all requests with this key. */

@@ -6,12 +6,6 @@ import type { Plan, PlanRow } from '../plan/plan.ts';
 import type { StepEnd } from '../run/step-end.ts';
 import type { CarriedOut } from './carry-out.ts';
 
-interface EndOfRun {
-  exit: ExitCode;
-  outcomes: ReadonlyMap<string, StepOutcome>;
-  end: Extract<RunFact, { event: 'run-ended' }>;
-}
-
 /** Facts that earlier leaders of this run reported. */
 interface EarlierHeads {
   spent: number;
@@ -20,19 +14,16 @@ interface EarlierHeads {
   balance: number | null;
 }
 
-interface About {
-  plan: Plan;
+interface About extends Pick<RunFindings, 'plan' | 'interrupted' | 'needsPeople'> {
   ends: ReadonlyMap<string, StepEnd>;
   carried: CarriedOut;
-  interrupted: boolean;
-  needsPeople: boolean;
   /** Credits reserved for possible charges of earlier runs. */
   held: number;
   elapsedMs: number;
   earlier?: EarlierHeads;
 }
 
-export function endOfRun({ plan, ends, carried, interrupted, needsPeople, held, elapsedMs, earlier }: About): EndOfRun {
+export function endOfRun({ plan, ends, carried, interrupted, needsPeople, held, elapsedMs, earlier }: About) {
   const { ledger, gate, driven } = carried;
   const outcomes = new Map([...ends].map(([name, { outcome }]) => [name, outcome]));
   // The reason why an earlier leader stopped also explains the steps that were not carried out since.
@@ -42,16 +33,17 @@ export function endOfRun({ plan, ends, carried, interrupted, needsPeople, held, 
     plan,
     outcomes: outcomes.values(),
     stopped: gate.stopped ?? before?.stopped,
-    overBudget: ledger.overBudget || before?.hasStopped('budget') === true || before?.hasStopped('limit') === true,
-    overPrice: gate.hasHeldPrices || before?.hasStopped('price') === true,
+    lacksCredits:
+      ledger.overBudget ||
+      gate.hasHeldPrices ||
+      (['budget', 'limit', 'price'] as const).some((because) => before?.hasStopped(because) === true),
     hasOpenSends: hasOpenSends(ledger.lock),
     interrupted,
     hasDefects: driven.defects.length > 0,
     needsPeople,
   });
-  const { result: estimated } = ledger.estimates;
   const unsaved = [...ends.values()].filter((step) => step.unsaved).length;
-  const end: EndOfRun['end'] = {
+  const end: Extract<RunFact, { event: 'run-ended' }> = {
     event: 'run-ended',
     exit,
     outcomes: count(outcomes.values()),
@@ -63,7 +55,7 @@ export function endOfRun({ plan, ends, carried, interrupted, needsPeople, held, 
     held: ledger.account.held + held,
     balance: ledger.balance ?? earlier?.balance ?? null,
     elapsedMs,
-    ...defined({ estimated }),
+    ...defined({ estimated: ledger.estimates.result }),
   };
   return { exit, outcomes, end };
 }
@@ -78,9 +70,8 @@ interface RunFindings {
   plan: Plan;
   outcomes: Iterable<StepOutcome>;
   stopped: StopReason | undefined;
-  overBudget: boolean;
-  /** True if charges above the plan stopped the purchases of a price class. */
-  overPrice: boolean;
+  /** True if a cap, or a charge above the plan, stopped purchases. */
+  lacksCredits: boolean;
   hasOpenSends: boolean;
   interrupted: boolean;
   hasDefects: boolean;
@@ -89,7 +80,7 @@ interface RunFindings {
 
 /** Returns the exit code of a run. If several apply, the code that most needs an action by the user wins. */
 export function exitCodeOf(findings: RunFindings): ExitCode {
-  const { plan, outcomes, stopped, overBudget, overPrice, hasOpenSends, interrupted, needsPeople } = findings;
+  const { plan, outcomes, stopped, lacksCredits, hasOpenSends, interrupted, needsPeople } = findings;
   const seen = new Set(outcomes);
   const actions = new Set(plan.rows.map(({ action }) => action));
   const unfunded = plan.rows.some(({ blockedBy }) => blockedBy === 'budget');
@@ -101,7 +92,7 @@ export function exitCodeOf(findings: RunFindings): ExitCode {
   if (stopped === 'disk') return exitCodes.cannotWrite;
   if (stopped === 'auth') return exitCodes.keyRefused;
   if (hasOpenSends || seen.has('unresolved') || actions.has('unresolved')) return exitCodes.needsDecision;
-  if (stopped === 'balance' || overBudget || overPrice || unfunded) return exitCodes.outOfCredits;
+  if (stopped === 'balance' || lacksCredits || unfunded) return exitCodes.outOfCredits;
   if (stopped === 'unreachable' || stopped === 'throttled') return exitCodes.unreachable;
   const fell: StepOutcome[] = ['failed', 'refused', 'lost', 'running', 'blocked', 'left'];
   if (fell.some((outcome) => seen.has(outcome)) || actions.has('failed') || blocked.length > waiting) {

@@ -1,11 +1,4 @@
-import type {
-  AnsweredSend,
-  FinishedJob,
-  IntendedRequest,
-  LockFile,
-  PurchaseJournal,
-  StepResult,
-} from '../contract/ports.ts';
+import type { AnsweredSend, FinishedJob, LockFile, PurchaseJournal, StepResult } from '../contract/ports.ts';
 import { defined } from '../ground/values.ts';
 import { isFreelyRepeated } from '../kinds/index.ts';
 import { mostRevision } from '../lock/decisions.ts';
@@ -15,7 +8,6 @@ import { type AwaitedSend, closedSends, isJob, isOpenSend } from '../lock/sends.
 import { writeLine } from '../lock/write.ts';
 import type { StepOrder } from '../plan/plan.ts';
 import { isOwnSend, isReplayed, type SendFacts } from '../plan/purchases/next.ts';
-import { digestOfBody } from '../run/references.ts';
 
 /** Write-ahead log of the lock. Each fact is durable before it changes the lock in memory. */
 export class Journal {
@@ -78,6 +70,26 @@ export class Journal {
       throw error;
     }
     this.#fold(line);
+  }
+
+  /** Records how a job ended. Appends no line if the lock already contains exactly these files of the job. */
+  async end(order: StepOrder, result: Done | Extract<StepResult, { state: 'failed' | 'lost' }>): Promise<void> {
+    const { jobId } = result;
+    const before = this.purchasesOf(order).find((one) => one.jobId === jobId);
+    const credits = before?.credits ?? order.credits;
+    if (result.state !== 'done') return this.append(order, { ...result, ...defined({ credits }) });
+    const { outputs, url = before?.url } = result;
+    const isRecorded = before?.outputs !== undefined && hasFiles(before, outputs);
+    const own = this.lock.steps.get(order.address)?.purchases.find((one) => one.jobId === jobId);
+    if (isRecorded && own?.state === 'done') return;
+    const isReplaced = before?.outputs !== undefined && !isRecorded;
+    const revision = Math.min((before?.revision ?? 0) + (isReplaced ? 1 : 0), mostRevision);
+    const { recordId } = before ?? {};
+    await this.append(order, {
+      ...{ state: 'done', jobId, outputs },
+      ...defined({ credits, recordId, url }),
+      ...(revision > 0 && { revision }),
+    });
   }
 
   /**
@@ -210,59 +222,12 @@ function ofKind(all: Map<string, Map<string, string>>, kind: string): Map<string
 type FactsOf<Fact> = Fact extends Purchase
   ? Omit<Fact, 'kind' | 'fingerprint' | 'generation' | 'attempt' | 'key' | 'request' | 'take'>
   : never;
-export type PurchaseFacts = FactsOf<Purchase>;
+type PurchaseFacts = FactsOf<Purchase>;
+type Done = Extract<StepResult, { state: 'done' }>;
 
-/**
- * Facts to record before a create request is sent. If the service does not replay keys, the request is never sent
- * twice.
- */
-export function intentFacts(
-  { replays, at, body, fence, resent }: IntendedRequest,
-  { send, account, hasLinks }: { send: string; account: string | undefined; hasLinks: boolean },
-) {
-  return {
-    state: replays ? ('intent' as const) : ('unresolved' as const), // I1
-    send,
-    since: new Date(at).toISOString(),
-    ...defined({ account }),
-    ...(hasLinks && { digest: digestOfBody(body) }),
-    ...defined({ fence }),
-    ...(resent !== undefined && { resent: true as const }),
-  };
-}
-
-export function creditsOf(order: StepOrder, before: Purchase | undefined): { credits?: number } {
-  const credits = before?.credits ?? order.credits;
-  return credits === undefined ? {} : { credits };
-}
-
-/** `revision`: omitted if the lock already has the same revision. */
-export function doneFacts(
-  order: StepOrder,
-  { jobId, outputs, url }: Extract<StepResult, { state: 'done' }>,
-  { before, revision }: { before: Purchase | undefined; revision: number | undefined },
-) {
-  const counted = revision ?? before?.revision ?? 0;
-  const known = url ?? before?.url;
-  return {
-    state: 'done' as const,
-    jobId,
-    ...creditsOf(order, before),
-    outputs,
-    ...defined({ recordId: before?.recordId, url: known }),
-    ...(counted > 0 && { revision: counted }),
-  };
-}
-
-/**
- * Returns a higher revision if these outputs differ from the recorded ones, and `undefined` if the lock contains
- * exactly these outputs.
- */
-export function nextRevision(before: Purchase | undefined, outputs: Output[]): number | undefined {
-  const recorded = before?.outputs;
-  if (recorded === undefined) return before?.revision ?? 0;
-  const same =
-    recorded.length === outputs.length &&
-    recorded.every(({ path, sha256 }, index) => path === outputs[index]?.path && sha256 === outputs[index]?.sha256);
-  return same ? undefined : Math.min((before?.revision ?? 0) + 1, mostRevision);
+function hasFiles({ outputs: recorded }: Purchase, outputs: readonly Output[]): boolean {
+  return (
+    recorded?.length === outputs.length &&
+    recorded.every(({ path, sha256 }, index) => path === outputs[index]?.path && sha256 === outputs[index]?.sha256)
+  );
 }

@@ -24,10 +24,10 @@ import { tightestCap } from '../plan/prices/fund.ts';
 import { worstFactor } from '../plan/prices/prices.ts';
 import { isOwnSend, type SendFacts, settlingOf } from '../plan/purchases/next.ts';
 import { askedSend } from '../plan/purchases/open-sends.ts';
-import { takeKeptBody } from '../run/references.ts';
+import { digestOfBody, takeKeptBody } from '../run/references.ts';
 import { type Account, uncharged } from './account.ts';
 import type { LocalGate } from './create-gate.ts';
-import { creditsOf, doneFacts, intentFacts, Journal, nextRevision, type PurchaseFacts } from './journal.ts';
+import { Journal } from './journal.ts';
 
 class Estimates {
   readonly #seen: Estimated = { jobs: 0, likely: 0, charged: 0, unpriced: 0 };
@@ -188,11 +188,19 @@ export class LocalLedger implements Ledger {
     if (!(await this.#given.isAlone())) throw new GuardLostError();
     const isLinked = hasLinks(order);
     if (isLinked) await this.#durably(keepBody(this.#given.bodies, { key: order.key, body: request.body })); // I4
-    const { resent } = request;
-    // Not cut from a longer text, which would stay in memory with it.
+    const { body, replays, at, fence, resent } = request;
+    // Another clone may resend the same request, so each request that leaves gets an id of its own. The id is not cut
+    // from a longer text, which would stay in memory with it.
     const send = randomUUID().split('-', 3).join('');
-    const facts = intentFacts(request, { send, account: this.#given.accountOf?.(send), hasLinks: isLinked });
-    // Another clone may resend the same request, so each request that leaves gets an id of its own.
+    const facts = {
+      // If the service does not replay keys, the request is never sent twice.
+      state: replays ? ('intent' as const) : ('unresolved' as const), // I1
+      send,
+      since: new Date(at).toISOString(),
+      ...defined({ account: this.#given.accountOf?.(send), fence }),
+      ...(isLinked && { digest: digestOfBody(body) }),
+      ...(resent !== undefined && { resent: true as const }),
+    };
     await this.#record(order, facts, resent === undefined ? [] : [resent]);
     return send;
   }
@@ -244,14 +252,10 @@ export class LocalLedger implements Ledger {
         if (hasLinks(order)) await this.#given.bodies.drop(order.key);
         return;
       case 'done':
-        await this.#recordDone(order, result);
-        return;
       case 'failed':
-      case 'lost': {
-        const { state, jobId, error } = result;
-        await this.#record(order, { state, jobId, ...creditsOf(order, this.#purchaseOf(order, jobId)), error });
+      case 'lost':
+        await this.#durably(this.#journal.end(order, result));
         return;
-      }
       default:
         result satisfies never;
     }
@@ -276,19 +280,6 @@ export class LocalLedger implements Ledger {
 
   async firstBody(order: StepOrder): Promise<string | undefined> {
     return takeKeptBody(order.request, await this.#given.bodies.read(firstOf(order.key)));
-  }
-
-  async #recordDone(order: StepOrder, result: Extract<StepResult, { state: 'done' }>): Promise<void> {
-    const { jobId, outputs } = result;
-    const before = this.#purchaseOf(order, jobId);
-    const revision = nextRevision(before, outputs);
-    const own = this.#journal.lock.steps.get(order.address)?.purchases.find((purchase) => purchase.jobId === jobId);
-    if (revision === undefined && own?.state === 'done') return;
-    await this.#record(order, doneFacts(order, result, { before, revision }));
-  }
-
-  #purchaseOf(order: StepOrder, jobId: string): Purchase | undefined {
-    return this.#journal.purchasesOf(order).find((one) => one.jobId === jobId);
   }
 
   release(order: StepOrder): void {
@@ -318,10 +309,6 @@ export class LocalLedger implements Ledger {
     return this.#journal.jobOf(address, fingerprint);
   }
 
-  async keyOfJob(kind: string, jobId: string): Promise<string | undefined> {
-    return this.#journal.keyOfJob(kind, jobId);
-  }
-
   /** True if a cap refused a step. Cheaper steps may still fit. */
   overBudget = false;
   #tellOverBudget({ address, price }: StepOrder): void {
@@ -339,8 +326,8 @@ export class LocalLedger implements Ledger {
     await this.#durably(Promise.all(records.map((record) => this.#journal.decide(record))));
   }
 
-  #record(order: StepOrder, facts: PurchaseFacts, closes: readonly string[] = []): Promise<void> {
-    return this.#durably(this.#journal.append(order, facts, closes));
+  #record(...fact: Parameters<Journal['append']>): Promise<void> {
+    return this.#durably(this.#journal.append(...fact));
   }
 
   async #durably<Result>(written: Promise<Result>): Promise<Result> {

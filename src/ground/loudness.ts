@@ -1,17 +1,13 @@
-/** Measures integrated loudness in LUFS by ITU-R BS.1770-4. */
-export interface LoudnessMeter {
-  /** Adds samples from -1 to 1 of each channel. All channels have equal length. */
-  add(channels: readonly Float32Array[]): void;
-  /** Returns -Infinity for silence, and for a sound shorter than 400 ms. */
-  loudness(): number;
-}
-
 const stepsPerBlock = 4;
 const secondsPerStep = 0.1;
 const silence = -70;
 const belowMean = -10;
 
-export function createLoudnessMeter(sampleRate: number): LoudnessMeter {
+/**
+ * Measures integrated loudness in LUFS by ITU-R BS.1770-4. `add`: samples from -1 to 1, of equal length for each channel.
+ * `loudness`: -Infinity for silence, and for a sound shorter than 400 ms.
+ */
+export function createLoudnessMeter(sampleRate: number) {
   const samplesPerStep = Math.round(sampleRate * secondsPerStep);
   const filters: (readonly [Filter, Filter])[] = [];
   const steps: number[] = [];

@@ -20,7 +20,7 @@ import { costOfAnother, recoveryOf, whyNotAgain } from '../plan/purchases/next.t
 import { describeMissingPart, findMissingPart, type PartCondition } from '../plan/situation/parts.ts';
 import { emptiesList, fillRequest } from './references.ts';
 import { moveOutputs, recordOutputs, saveOutputs } from './save.ts';
-import { buyJob } from './send-create.ts';
+import { type Bought, buyJob } from './send-create.ts';
 import { type StepEnd, stopFor } from './step-end.ts';
 
 /** A finished job whose files are to be saved. `spent`: credits charged in this run; `null`: unknown. */
@@ -58,7 +58,7 @@ export async function runStep(order: StepOrder, ports: Ports, urgency: () => num
 }
 
 export async function saveJob({ order, jobId, result, spent }: UnsavedJob, ports: Ports): Promise<StepEnd> {
-  return withCredits(await saveOutputs(order, ports, { jobId, result }), spent);
+  return { ...(await saveOutputs(order, ports, { jobId, result })), credits: spent };
 }
 
 async function askAboutSend(order: StepOrder, ports: Ports): Promise<StepEnd> {
@@ -152,20 +152,12 @@ async function sendPost(order: StepOrder, ports: Ports, absent: ReadonlySet<stri
   return { outcome: 'done', credits: bought.credits };
 }
 
-type FoundJob = { order: StepOrder; jobId: string; credits: number | null; fresh: boolean };
-
-async function findOrBuyJob(order: StepOrder, ports: Ports, absent: ReadonlySet<string>): Promise<FoundJob | StepEnd> {
+async function findOrBuyJob(order: StepOrder, ports: Ports, absent: ReadonlySet<string>): Promise<Bought | StepEnd> {
   if (order.jobId !== undefined) return { order, jobId: order.jobId, credits: 0, fresh: false };
   if (order.sharesJobOf === undefined) return buyJob(order, ports, absent);
   const shared = await ports.ledger.jobOf(order.sharesJobOf, order.fingerprint);
   if (shared !== undefined) return { order, jobId: shared.jobId, credits: 0, fresh: false };
   return { outcome: 'blocked', credits: 0, error: `${order.sharesJobOf} has no job to share` };
-}
-
-/** Lists the fields, because the object stays in memory for each step. */
-function withCredits({ outcome, error, unmet, unsaved }: Omit<StepEnd, 'credits'>, credits: number | null): StepEnd {
-  if (unmet !== undefined) return { outcome, credits, error, unmet };
-  return unsaved ? { outcome, credits, error, unsaved } : { outcome, credits, error };
 }
 
 export function addCredits(a: number | null, b: number | null): number | null {

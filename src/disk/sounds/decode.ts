@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import type { MPEGDecodedAudio, MPEGDecoder } from 'mpg123-decoder';
-import { createLoudnessMeter, findPeaks, type LoudnessMeter } from '../../ground/loudness.ts';
+import { createLoudnessMeter, findPeaks } from '../../ground/loudness.ts';
 import { writeWave } from '../../ground/wave.ts';
 import type { MediaFacts } from '../../plan/outputs/expectation.ts';
 import { isMp3Frame } from '../outputs/sniff.ts';
@@ -211,7 +211,7 @@ const least = { lufs: -70, dB: -120 } as const;
 const blockSeconds = 0.4;
 
 export class Ear implements Listener {
-  #meter: LoudnessMeter | undefined;
+  #meter: ReturnType<typeof createLoudnessMeter> | undefined;
   #rate = 0;
   #samples = 0;
   #peak = 0;

@@ -77,7 +77,6 @@ export function tracedPorts(script: Script = {}): Traced {
     release: () => tell('release')(),
     doubt: () => tell('doubt')(),
     abandon: () => undefined,
-    keyOfJob: async () => undefined,
     jobOf: async () => undefined,
     firstBody: async () => undefined,
     ...script.ledger,
