@@ -4,7 +4,7 @@ import { findReferences } from '../graph/render/fingerprint.ts';
 import { call, way } from '../ground/advice.ts';
 import type { JsonMap } from '../ground/values.ts';
 import { requireKind } from '../kinds/index.ts';
-import { listPrice } from '../kinds/list-price.ts';
+import { listPrice } from '../kinds/price.ts';
 import type { Lock } from '../lock/record.ts';
 import { isSpending } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';

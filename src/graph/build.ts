@@ -7,7 +7,7 @@
  */
 
 import type { Diagnostic, Place } from '../ground/diagnostic.ts';
-import { defined, groupBy, isScalar, type JsonMap, mustGet } from '../ground/values.ts';
+import { defined, groupBy, isScalar, mustGet } from '../ground/values.ts';
 import { kinds } from '../kinds/index.ts';
 import { dropDefaults, priceClass } from '../kinds/price.ts';
 import { limitDiagnostics, type Manifest, type Task, taskPath } from '../manifest/manifest.ts';
@@ -19,8 +19,9 @@ import { orderTasks } from './expand/task-edges.ts';
 import { type Expansion, type GraphFacts, uploadTask } from './expansion.ts';
 import type { Canary, FileFact, Graph, GraphTask, OpenRequest, Step } from './graph.ts';
 import { findReferences, fingerprintChoice, fingerprintStep, replaceReferences } from './render/fingerprint.ts';
-import { type RenderedStep, renderStep } from './render/render-step.ts';
-import { renderValue } from './render/templates.ts';
+import { renderStep } from './render/render-step.ts';
+
+type RenderedStep = ReturnType<typeof renderStep>;
 
 interface NeededFact {
   path: string;
@@ -173,16 +174,11 @@ function outlineTask(
 }
 
 function renderDescriptions(expansion: Expansion): Map<string, string> {
-  const { manifest, templates, vars } = expansion;
+  const { manifest, vars } = expansion;
   const descriptions = new Map<string, string>();
-  const names = Object.assign(Object.create(null) as JsonMap, { vars });
   for (const { id, description } of manifest.tasks) {
     if (description === undefined) continue;
-    const value = renderValue(description, taskPath(id, 'description'), {
-      templates,
-      scopeAt: () => ({ names }),
-      onFault: (fault, site) => expansion.reportFault(fault, site),
-    });
+    const value = expansion.render(description, taskPath(id, 'description'), () => ({ names: { vars } }));
     if (isScalar(value)) descriptions.set(id, String(value));
   }
   return descriptions;

@@ -1,17 +1,18 @@
 import type { Diagnostic, Place } from '../ground/diagnostic.ts';
 import type { Json } from '../ground/json.ts';
-import { emptyMap, type JsonMap, type Path, shorten } from '../ground/values.ts';
+import { emptyMap, isMap, type JsonMap, type Path, shorten, unknownValue } from '../ground/values.ts';
 import type { Listing } from '../kinds/listed-model.ts';
 import type { SchemaCompiler } from '../manifest/check/json-schema.ts';
 import { isAbsolutePath, normalizePath, pathFrom } from '../manifest/file-path.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { type CellError, type DataFile, explainFileProblem, type Rows } from '../manifest/rows/rows.ts';
-import type { TemplateFault } from '../manifest/template/template.ts';
+import { renderTemplate, type Scope } from '../manifest/template/render-template.ts';
+import { isTemplate, type TemplateFault } from '../manifest/template/template.ts';
 import type { PlacedVar } from '../manifest/yaml/read-yaml.ts';
 import type { RequestChecker } from './check/check-request.ts';
 import type { Cells, ExpandedTask, ReadTable, TaskRows } from './expand/draft.ts';
 import type { FileFact } from './graph.ts';
-import { placeFault, Templates } from './render/templates.ts';
+import { placeFault, type Site, Templates } from './render/templates.ts';
 
 export const uploadTask = 'upload';
 
@@ -148,6 +149,34 @@ export class Expansion {
     return { diagnostic: { severity: 'error', ...explainFileProblem(shorten(path), file), place: at.place } };
   }
 
+  /**
+   * Renders templates at any depth. Replaces a text by `unknownValue` if the text has faults, which are reported with
+   * the additions of `describe`, or if there is no scope.
+   */
+  render(
+    value: Json,
+    path: Path,
+    scopeAt?: (site: Site) => Scope,
+    describe = (found: Diagnostic): Diagnostic => found,
+  ): Json {
+    if (value === unknownValue) return value;
+    if (typeof value === 'string') {
+      if (!isTemplate(value)) return value;
+      const template = this.templates.get(value);
+      if (template === undefined || scopeAt === undefined || !this.templates.isSound(path)) return unknownValue;
+      const site = { text: value, path };
+      const result = renderTemplate(template, scopeAt(site));
+      for (const fault of result.faults) this.report(describe(placeFault(fault, site, this.manifest.places)));
+      // `null` is a value, which is either sent or rejected by the check of its field.
+      return result.value === undefined ? unknownValue : result.value;
+    }
+    if (Array.isArray(value)) return value.map((item, index) => this.render(item, [...path, index], scopeAt, describe));
+    if (!isMap(value)) return value;
+    const copy = emptyMap();
+    for (const [key, item] of Object.entries(value)) copy[key] = this.render(item, [...path, key], scopeAt, describe);
+    return copy;
+  }
+
   report(diagnostic: Diagnostic): void {
     this.diagnostics.push(diagnostic);
   }
@@ -156,7 +185,7 @@ export class Expansion {
     this.report({ severity: 'error', ...error });
   }
 
-  reportFault(fault: TemplateFault, site: { text: string; path: Path }): void {
+  reportFault(fault: TemplateFault, site: Site): void {
     this.report(placeFault(fault, site, this.manifest.places));
   }
 }

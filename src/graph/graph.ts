@@ -48,7 +48,16 @@ export interface Step {
   file?: FileFact & { path: string };
   /** Part of another step's output that this step uses. If the output has fewer parts, this step is not needed. */
   part?: { of: string; fingerprint: string; index: number };
-  rules?: StepRules;
+  rules?: {
+    timeoutMs?: number;
+    /**
+     * Retry rule for failed jobs. `attempts`: maximum number of jobs, including the first. `credits`: maximum credits of
+     * all later jobs.
+     */
+    retry?: { attempts: number; credits?: number };
+    expect?: Expectation;
+    pin?: true;
+  };
   /** Set if neither the documentation nor the service's OpenAPI document describes the request. */
   unchecked?: true;
   tags: string[];
@@ -56,17 +65,6 @@ export interface Step {
   row?: string;
   /** Title for reviewers: the gate's `title` for the row, else a short text of the row. */
   title?: string;
-}
-
-export interface StepRules {
-  timeoutMs?: number;
-  /**
-   * Retry rule for failed jobs. `attempts`: maximum number of jobs, including the first. `credits`: maximum credits of
-   * all later jobs.
-   */
-  retry?: { attempts: number; credits?: number };
-  expect?: Expectation;
-  pin?: true;
 }
 
 /** A gate. Users decide which of the gate's steps other steps may use. */
@@ -135,12 +133,6 @@ export interface Graph {
 export interface FileFact {
   sha256: string;
   bytes: number;
-}
-
-/** Makes a function that returns the steps for a name in `needs`: the members of a gate, or a single step. */
-export function needFinder(gates: readonly Gate[] = []): (need: string) => readonly string[] {
-  const byName = new Map(gates.map((gate) => [gate.name, gate.members]));
-  return (need) => byName.get(need) ?? [need];
 }
 
 /** The part of a graph that a run needs. It takes half the memory of a graph. */

@@ -18,6 +18,10 @@ export const envelope = {
   },
   headers: { idempotencyKey: 'idempotency-key', retryAfter: 'retry-after', date: 'date' },
   states: { queued: 'QUEUED', processing: 'PROCESSING', completed: 'COMPLETED', failed: 'FAILED' },
+  /** Undocumented final states of a job, which some answers contain. */
+  otherStates: { succeeded: ['SUCCEEDED', 'SUCCESS'], canceled: ['CANCELED', 'CANCELLED'] } as {
+    readonly [state in 'succeeded' | 'canceled']: readonly string[];
+  },
   /** Values of an undocumented field that distinguish kinds with the same status path. */
   kindWords: { BASIC: 'image', INFLUENCER: 'influencer', THUMBNAIL: 'thumbnail' } as Readonly<Record<string, string>>,
   answer: {
@@ -100,11 +104,5 @@ export const envelope = {
     state: ['status', 'state', 'lifecycle'],
   },
 } as const;
-
-/** Undocumented final states of a job, which some answers contain. */
-export const otherStates: { readonly succeeded: readonly string[]; readonly canceled: readonly string[] } = {
-  succeeded: ['SUCCEEDED', 'SUCCESS'],
-  canceled: ['CANCELED', 'CANCELLED'],
-};
 
 export const jobStates: readonly string[] = Object.values(envelope.states);

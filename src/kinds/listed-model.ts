@@ -35,6 +35,7 @@ export type Listing = { readonly [kind: string]: ListedKind };
 export const mostCredits = 1_000_000;
 const mostValues = 200;
 const longestName = 200;
+const { catalog: names } = envelope;
 
 function readAmount(value: Json | undefined): number | undefined {
   const isDigits = typeof value === 'string' && /^[0-9]{1,7}(\.[0-9]{1,4})?$/.test(value);
@@ -47,7 +48,6 @@ function firstOf(map: Json | undefined, fields: readonly string[]): Json | undef
 }
 
 export function readListedModel(facts: Json, kind: Kind | undefined): ListedModel {
-  const { catalog: names } = envelope;
   const listed = firstOf(facts, names.credits);
   const { credits, per } = readPrice(facts);
   const ceiling = positive(readAmount(firstOf(facts, names.ceiling)));
@@ -82,8 +82,7 @@ function isMarkedDeprecated(facts: Json): boolean {
  * Reads a price and its unit. The unit may be a separate field, a part of the amount (`price: { amount: 2, unit: second
  * }`), or a part of the field's name (`creditsPerSecond: 2`). Without a unit, the price is for a job.
  */
-export function readPrice(facts: Json): { credits?: number; per: ListedUnit } {
-  const { catalog: names } = envelope;
+function readPrice(facts: Json): { credits?: number; per: ListedUnit } {
   const listed = firstOf(facts, names.credits);
   const stated = [
     ...entriesOf(facts).flatMap(([name, value]) => unitsIn(name, value, tellsOfPrice(name))),
@@ -103,7 +102,6 @@ const inText =
   /(?<!\bframes? )\bper[ _-]((?:\d[\d,]*k? |thousand )?(?:second|sec|minute|min|hour|char|character|word|token|megapixel)s?)\b/i;
 
 function unitsIn(name: string, value: Json, isPrice: boolean): { unit: ListedUnit; rate?: Json }[] {
-  const { catalog: names } = envelope;
   const amounts: readonly string[] = [...names.credits, ...names.creditsBy, ...names.ceiling, ...names.amount];
   if (value === null || value === false || amounts.includes(name)) return [];
   if (names.per.some((one) => one === name)) return [{ unit: readUnit(value) }];
@@ -190,7 +188,7 @@ const words: { readonly [word: string]: ListedUnit } = {
   ...named({ characters: 1 }, ['character', 'char']),
 };
 
-export function unitText(unit: ListedUnit): string {
+function unitText(unit: ListedUnit): string {
   if (typeof unit === 'string') return unit;
   const [count, word] = 'seconds' in unit ? [unit.seconds, 'second'] : [unit.characters, 'character'];
   return count === 1 ? word : `${count} ${word}s`;
@@ -224,4 +222,91 @@ function times(unit: ListedUnit, count: number): ListedUnit {
 
 function named(unit: ListedUnit, list: readonly string[]): { [word: string]: ListedUnit } {
   return Object.fromEntries(list.map((word) => [word, unit]));
+}
+
+export interface CatalogModel {
+  model: string;
+  kind?: string;
+  /** Credits of one job with default values, or of each started unit in `per`. */
+  credits?: number;
+  per?: string;
+  aliasOf?: string;
+  description?: string;
+}
+
+const mostModels = 2000;
+export function readCatalog(json: Json): CatalogModel[] {
+  return findEntries(json).map(({ model, kind, facts }) => {
+    const { credits, per } = readPrice(facts);
+    const aliasOf = textOf(facts, ['aliasOf']);
+    const description = textOf(facts, names.description);
+    return {
+      model,
+      ...(kind !== undefined && { kind: kind.toLowerCase() }),
+      ...defined({ credits }),
+      ...(credits !== undefined && per !== 'job' && { per: per === 'unknown' ? '?' : unitText(per) }),
+      ...defined({ aliasOf, description }),
+    };
+  });
+}
+
+/**
+ * Reads the models of a catalog response, by kind. A model without a kind belongs to the kind that documents it, if
+ * only one does.
+ */
+export function readCatalogListing(json: Json, kinds: Readonly<Record<string, Kind>>): Listing {
+  const models = new Map<string, [string, ListedModel][]>();
+  for (const { model, kind: word, facts } of findEntries(json)) {
+    const known = Object.values(kinds).filter((kind) => Object.hasOwn(kind.model?.models ?? {}, model));
+    const name = word === undefined ? (known.length === 1 ? known[0]?.name : undefined) : kindName(word, kinds);
+    if (name === undefined || !Object.hasOwn(kinds, name)) continue;
+    models.set(name, [...(models.get(name) ?? []), [model, readListedModel(facts, kinds[name])]]);
+  }
+  return bare([...models].map(([kind, list]) => [kind, { models: bare(list), defaults: {}, values: {} }] as const));
+}
+
+/** Returns the kind for a word such as `IMAGE`, `Image` or `images`. */
+export function kindName(word: string, kinds: Readonly<Record<string, unknown>>): string {
+  const name = word.toLowerCase();
+  if (Object.hasOwn(kinds, name)) return name;
+  const single = name.replace(/s$/, '');
+  return Object.hasOwn(kinds, single) ? single : name;
+}
+
+interface Entry {
+  model: string;
+  kind: string | undefined;
+  facts: Json;
+}
+
+function findEntries(json: Json): Entry[] {
+  const found: Entry[] = [];
+  const visit = (value: Json, kind: string | undefined, depth: number): void => {
+    if (depth > 6 || found.length >= mostModels) return;
+    if (Array.isArray(value)) {
+      for (const item of value) {
+        // An entry that contains models is a group of models.
+        const isGroup = names.lists.some((name) => Array.isArray(ownValue(item, name)));
+        const model = isGroup || !isMap(item) ? undefined : textOf(item, names.model);
+        if (model === undefined) visit(item, isGroup ? (textOf(item, names.model) ?? kind) : kind, depth + 1);
+        else if (found.length < mostModels) found.push({ model, kind: textOf(item, names.kind) ?? kind, facts: item });
+      }
+      return;
+    }
+    for (const [key, item] of Object.entries(isMap(value) ? value : {})) {
+      // Some catalogs are maps of lists by kind, for example { image: [ … ] }.
+      const inner = names.lists.some((name) => name === key) ? kind : key;
+      if (item !== null && typeof item === 'object') visit(item, inner, depth + 1);
+    }
+  };
+  visit(json, undefined, 0);
+  return found;
+}
+
+function textOf(value: Json, fields: readonly string[]): string | undefined {
+  for (const name of fields) {
+    const found = isMap(value) ? ownValue(value, name) : undefined;
+    if (typeof found === 'string' && found !== '') return found.slice(0, 500);
+  }
+  return undefined;
 }

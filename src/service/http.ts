@@ -4,7 +4,7 @@ import { ServiceError } from '../contract/errors.ts';
 import { isJobId } from '../ground/job-id.ts';
 import type { Json } from '../ground/json.ts';
 import { defined } from '../ground/values.ts';
-import { envelope, jobStates, otherStates } from '../kinds/envelope.ts';
+import { envelope, jobStates } from '../kinds/envelope.ts';
 import { isFromOthers, isServiceError, parseRetryAfter, readMessage } from './fields.ts';
 import { keptForMs } from './links.ts';
 import { connectThrough, proxyFor } from './proxy.ts';
@@ -284,8 +284,8 @@ function readState(job: { [field: string]: Json }, value: string): void {
   const { status, error } = envelope.job;
   const { completed, failed } = envelope.states;
   if (jobStates.includes(word)) job[status] = word;
-  else if (otherStates.succeeded.includes(word)) job[status] = completed;
-  else if (otherStates.canceled.includes(word)) {
+  else if (envelope.otherStates.succeeded.includes(word)) job[status] = completed;
+  else if (envelope.otherStates.canceled.includes(word)) {
     job[status] = failed;
     const reason = job[error];
     job[error] = `canceled at the service${typeof reason === 'string' && reason !== '' ? `: ${reason}` : ''}`;

@@ -1,11 +1,11 @@
-import type { Graph, OpenRequest, Step, StepRules } from '../../src/graph/graph.ts';
+import type { Graph, OpenRequest, Step } from '../../src/graph/graph.ts';
 import { findReferences, fingerprintStep, replaceReferences } from '../../src/graph/render/fingerprint.ts';
 import { defined } from '../../src/ground/values.ts';
 
 /** A step as a test writes it: references by address, the rest as a graph would make it. */
 export type WrittenStep = Pick<Step, 'address' | 'kind'> &
   Partial<Pick<Step, 'needs' | 'file' | 'save'>> &
-  Omit<StepRules, 'pin'> & {
+  Omit<NonNullable<Step['rules']>, 'pin'> & {
     request: OpenRequest;
     /** The part of another step's output that it is about, from 0. */
     part?: { of: string; index: number };

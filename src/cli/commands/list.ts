@@ -10,7 +10,7 @@ import { type Digest, hashFile } from '../../disk/outputs/hash-file.ts';
 import { hasErrors } from '../../ground/diagnostic.ts';
 import { defined, messageOf } from '../../ground/values.ts';
 import { voices as documentedVoices, kinds } from '../../kinds/index.ts';
-import { type CatalogModel, kindName, readCatalog } from '../../kinds/read-catalog.ts';
+import { type CatalogModel, kindName, readCatalog } from '../../kinds/listed-model.ts';
 import { isAssetUrl } from '../../lock/check-line.ts';
 import { jsonOf } from '../../report/document.ts';
 import { countOf } from '../../report/numbers.ts';

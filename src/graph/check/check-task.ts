@@ -5,10 +5,9 @@ import { kinds } from '../../kinds/index.ts';
 import { type Manifest, type Table, type Task, tablePath, taskPath } from '../../manifest/manifest.ts';
 import type { Row } from '../../manifest/rows/rows.ts';
 import { pathPart, suggestName } from '../../manifest/suggest.ts';
-import { isTemplate } from '../../manifest/template/template.ts';
 import { type Cells, hasKey, type TaskRows } from '../expand/draft.ts';
 import type { Expansion } from '../expansion.ts';
-import { findTemplates, renderValue, type TemplateSite, type Templates } from '../render/templates.ts';
+import { findTemplates, type Site } from '../render/templates.ts';
 import { checkPaths, type KnownNames, type RootName, type RowShape } from './check-paths.ts';
 import { checkRequest, type RequestFault } from './check-request.ts';
 
@@ -17,7 +16,7 @@ const stepRoots: readonly RootName[] = ['vars', 'row', 'matrix', 'key', 'take'];
 export function checkTask(task: Task, expansion: Expansion): void {
   const { id } = task;
   const names = knownNames(task, expansion);
-  const joining: TemplateSite[] = [];
+  const joining: Site[] = [];
   const check = (value: Json | undefined, path: Path, roots: readonly RootName[], what: string) => {
     const sites = findTemplates(value ?? null, path);
     checkTemplates(sites, { ...names, roots, what: `${what} of task \`${id}\`` }, expansion);
@@ -36,20 +35,20 @@ export function checkTask(task: Task, expansion: Expansion): void {
   checkJoins(task, joining, { names, expansion });
   const kind = task.kind === undefined ? undefined : kinds[task.kind];
   if (kind === undefined) return;
-  const { manifest, templates } = expansion;
   const request = emptyMap();
-  for (const { field, value, path } of task.with) request[field] = renderValue(value, path, { templates });
-  for (const fault of checkRequest(kind, request, expansion.facts))
-    expansion.report(placeRequestFault(fault, task, manifest));
+  for (const { field, value, path } of task.with) request[field] = expansion.render(value, path);
+  for (const fault of checkRequest(kind, request, expansion.facts)) {
+    expansion.report(placeRequestFault(fault, task, expansion.manifest));
+  }
 }
 
 export function checkDefaults(expansion: Expansion): void {
-  const { manifest, templates } = expansion;
+  const { manifest } = expansion;
   for (const [name, fields] of Object.entries(manifest.defaults)) {
     const kind = kinds[name];
     if (kind === undefined) continue;
     const request = emptyMap();
-    for (const [field, value] of Object.entries(fields)) request[field] = renderValue(value, [], { templates });
+    for (const [field, value] of Object.entries(fields)) request[field] = expansion.render(value, []);
     for (const fault of checkRequest(kind, request, expansion.facts)) {
       if (fault.code === 'MB1502') continue;
       expansion.report(placeAt(['defaults', name, ...fault.at], fault, manifest));
@@ -73,7 +72,7 @@ function placeAt(path: Path, fault: RequestFault, { places }: Manifest): Diagnos
   return { code, severity, message, hint, place, fix };
 }
 
-export function checkTemplates(sites: readonly TemplateSite[], known: KnownNames, expansion: Expansion): void {
+export function checkTemplates(sites: readonly Site[], known: KnownNames, expansion: Expansion): void {
   for (const site of sites) {
     const { faults, paths } = expansion.templates.parse(site.text);
     const found = checkPaths(paths, known, { text: site.text, faults });
@@ -113,20 +112,15 @@ function shapeOf(rows: TaskRows): RowShape {
   return { label: rows.label, columns: rows.columns };
 }
 
-export function savesByTake(task: Task, templates: Templates): boolean {
-  if (task.save === undefined || !isTemplate(task.save)) return false;
-  return templates.get(task.save)?.paths.some((path) => path.parts[0] === 'take') === true;
-}
-
 interface Use {
-  site: TemplateSite;
+  site: Site;
   start: number;
   end: number;
 }
 
 function checkJoins(
   task: Task,
-  sites: readonly TemplateSite[],
+  sites: readonly Site[],
   { names, expansion }: { names: Omit<KnownNames, 'roots' | 'what'>; expansion: Expansion },
 ): void {
   for (const [name, { site, start, end }] of usesOf(sites, expansion)) {
@@ -143,7 +137,7 @@ function checkJoins(
   }
 }
 
-function usesOf(sites: readonly TemplateSite[], { templates, tables }: Expansion): Map<string, Use> {
+function usesOf(sites: readonly Site[], { templates, tables }: Expansion): Map<string, Use> {
   const uses = new Map<string, Use>();
   for (const site of sites) {
     for (const { parts, start, end } of templates.parse(site.text).paths) {

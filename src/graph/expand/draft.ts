@@ -1,6 +1,5 @@
 import type { Diagnostic } from '../../ground/diagnostic.ts';
-import type { Json } from '../../ground/json.ts';
-import { isMap, isScalar, type JsonMap, type Scalar } from '../../ground/values.ts';
+import { isScalar, type Scalar } from '../../ground/values.ts';
 import type { Table, Task } from '../../manifest/manifest.ts';
 import type { Row, Rows } from '../../manifest/rows/rows.ts';
 import type { Gate } from '../graph.ts';
@@ -61,16 +60,6 @@ export function hasKey(task: Task, rows: TaskRows): boolean {
   return typeof rows === 'object' && rows.rows.length > 0 && rows.rows.every((row) => isScalar(row.value));
 }
 
-export function namesOf(draft: Draft, vars: JsonMap): JsonMap {
-  const names = Object.create(null) as JsonMap;
-  names.vars = vars;
-  if (draft.row !== undefined) names.row = draft.row.value;
-  if (draft.task.matrix !== undefined) names.matrix = draft.cell;
-  if (draft.key !== undefined) names.key = draft.key;
-  if (draft.task.takes !== undefined) names.take = draft.take ?? 1;
-  return names;
-}
-
 export function trailOf(of: {
   task: string;
   row?: string | undefined;
@@ -91,21 +80,4 @@ export function withTrail(diagnostic: Diagnostic, draft: Draft, column?: string)
   const all = [...(diagnostic.related ?? []), ...related];
   const trail = trailOf({ task: task.id, row: row?.label, matrix, take });
   return { ...diagnostic, trail, related: all.length === 0 ? undefined : all };
-}
-
-const longestTitle = 60;
-
-const addressOrFile = /^https?:|\.\w{2,4}$/;
-
-/** Returns `title` or `name` of a row, else the first short text of several words. A single word is usually a key. */
-export function titleOf(row: Json): string | undefined {
-  if (!isMap(row)) return typeof row === 'string' && row.length <= longestTitle ? row : undefined;
-  let first: string | undefined;
-  const { title, name } = row;
-  for (const value of [title, name, ...Object.values(row)]) {
-    if (typeof value !== 'string' || value === '' || value.length > longestTitle || addressOrFile.test(value)) continue;
-    if (value === title || value === name || value.includes(' ')) return value;
-    first ??= value;
-  }
-  return first;
 }

@@ -7,7 +7,7 @@ import { makeReference, readTruth } from '../../manifest/template/template.ts';
 import { addressPart, forbiddenIn, maxKeyLength, stepAddress } from '../address.ts';
 import { Expansion, type GraphFacts } from '../expansion.ts';
 import type { Gate } from '../graph.ts';
-import { columnIn, findTemplates, placeFault, renderValue } from '../render/templates.ts';
+import { columnIn } from '../render/templates.ts';
 import { type Cell, type Draft, type ExpandedTask, hasKey, type TaskRows, trailOf, withTrail } from './draft.ts';
 import { expandMatrix } from './expand-matrix.ts';
 import { attributeOf, indexSteps, readPicks } from './join.ts';
@@ -80,8 +80,7 @@ function findPartSteps(task: Task, source: PartSource, expansion: Expansion): re
   const { places } = expansion.manifest;
   const path = taskPath(task.id, 'from', source.task);
   for (const { name, value } of task.from.find((one) => one.task === source.task)?.picks ?? []) {
-    const roots = findTemplates(value, path).flatMap(({ text }) => templates.get(text)?.paths ?? []);
-    if (roots.every(({ parts }) => parts[0] === 'vars')) continue;
+    if (templates.pathsIn(value).every(({ parts }) => parts[0] === 'vars')) continue;
     const message = `\`from\` of task \`${task.id}\` uses values of its rows, but its rows are parts of the selected step`;
     const hint = 'write a constant, or use vars';
     expansion.reportError({ code: 'MB1202', message, hint, place: places.value([...path, name]) });
@@ -90,12 +89,7 @@ function findPartSteps(task: Task, source: PartSource, expansion: Expansion): re
   const picks = readPicks(task, producer, {
     places,
     report: (error) => expansion.report(error),
-    render: (value, at) =>
-      renderValue(value, at, {
-        templates,
-        scopeAt: () => ({ names: Object.assign(emptyMap(), { vars }) }),
-        onFault: (fault, site) => expansion.reportFault(fault, site),
-      }),
+    render: (value, at) => expansion.render(value, at, () => ({ names: { vars } })),
   });
   if (picks === undefined) return undefined;
   const isMeant = (draft: Draft) => picks.every(({ name, values }) => values.includes(attributeOf(draft, name)));
@@ -249,18 +243,14 @@ function isWanted(draft: Draft, expansion: Expansion): boolean {
 
 function holdsFor(draft: Draft, name: string, condition: string | boolean, expansion: Expansion): boolean {
   if (typeof condition === 'boolean') return condition;
-  const { manifest, templates } = expansion;
   const path = taskPath(draft.task.id, name);
-  const value = renderValue(condition, path, {
-    templates,
-    scopeAt: () => scopeOf(draft, expansion),
-    onFault: (fault, site) => expansion.report(withTrail(placeFault(fault, site, manifest.places), draft)),
-  });
+  const scopeAt = () => scopeOf(draft, expansion);
+  const value = expansion.render(condition, path, scopeAt, (found) => withTrail(found, draft));
   const truth = value === unknownValue ? false : readTruth(value);
   if (truth !== undefined) return truth;
   const message = `\`when\` is ${describeValue(value)}, and must be true or false`;
   const hint = 'compare it, as in "{{eq row.state \'live\'}}" or, for a filled cell, "{{ne row.date \'\'}}"';
-  const place = manifest.places.value(path);
+  const place = expansion.manifest.places.value(path);
   expansion.report(withTrail({ code: 'MB1409', severity: 'error', message, hint, place }, draft));
   return false;
 }
@@ -337,21 +327,16 @@ function whereIs(task: Task, row: Row | undefined, column?: string): Pick<Diagno
 
 function renderKey(task: Task, row: Row | undefined, expansion: Expansion): string | undefined {
   if (task.key === undefined) return row?.key ?? (isScalar(row?.value) ? String(row.value) : undefined);
-  const { places } = expansion.manifest;
   const path = taskPath(task.id, 'key');
-  const names = emptyMap();
-  names.vars = expansion.vars;
-  if (row !== undefined) names.row = row.value;
-  const value = renderValue(task.key, path, {
-    templates: expansion.templates,
-    scopeAt: () => ({ names, rowLabel: row?.label }),
-    onFault: (fault, site) => expansion.report({ ...placeFault(fault, site, places), ...whereIs(task, row) }),
-  });
+  const names = { vars: expansion.vars, ...(row && { row: row.value }) };
+  const scopeAt = () => ({ names, rowLabel: row?.label });
+  const value = expansion.render(task.key, path, scopeAt, (found) => ({ ...found, ...whereIs(task, row) }));
   if (value === unknownValue) return undefined;
   if (isScalar(value)) return String(value);
   const message = `the key of task \`${task.id}\` is ${describeValue(value)}`;
   const hint = 'a key is a string or a number';
-  expansion.reportError({ code: 'MB1401', message, hint, place: places.value(path), ...whereIs(task, row) });
+  const place = expansion.manifest.places.value(path);
+  expansion.reportError({ code: 'MB1401', message, hint, place, ...whereIs(task, row) });
   return undefined;
 }
 

@@ -15,7 +15,7 @@ import { suggestName } from '../../manifest/suggest.ts';
 import type { PlacedVar } from '../../manifest/yaml/read-yaml.ts';
 import { checkTemplates } from '../check/check-task.ts';
 import type { Expansion } from '../expansion.ts';
-import { findTemplates, renderValue, type TemplateSite } from '../render/templates.ts';
+import { findTemplates, type Site } from '../render/templates.ts';
 
 /**
  * Resolves all vars. Declared values may be templates that use other vars. Values from the command line, the
@@ -82,16 +82,12 @@ function resolveDeclared(vars: JsonMap, expansion: Expansion): void {
       if (resolveNames(site)) checkTemplates([site], { what: 'a var', roots: ['vars'], vars }, expansion);
       else templates.markUnsound(site.path);
     }
-    const rendered = renderValue(value, ['vars', name], {
-      templates,
-      scopeAt: () => ({ names: { vars } }),
-      onFault: (fault, site) => expansion.reportFault(fault, site),
-    });
+    const rendered = expansion.render(value, ['vars', name], () => ({ names: { vars } }));
     open.pop();
     if (!Object.hasOwn(vars, name)) vars[name] = rendered;
   };
 
-  const resolveNames = (site: TemplateSite): boolean => {
+  const resolveNames = (site: Site): boolean => {
     for (const { parts, start, end } of templates.parse(site.text).paths) {
       const name = parts[0] === 'vars' ? parts[1] : undefined;
       if (name === undefined || !Object.hasOwn(declared, name)) continue;

@@ -1,4 +1,4 @@
-import { defined, isScalar, ownValue, shorten, unknownValue } from '../../ground/values.ts';
+import { defined, emptyMap, isScalar, type JsonMap, ownValue, shorten, unknownValue } from '../../ground/values.ts';
 import { type Table, tablePath } from '../../manifest/manifest.ts';
 import type { Row, Rows } from '../../manifest/rows/rows.ts';
 import { suggestName } from '../../manifest/suggest.ts';
@@ -6,8 +6,7 @@ import type { Scope } from '../../manifest/template/render-template.ts';
 import type { NamePath } from '../../manifest/template/template.ts';
 import { checkRowSchema } from '../check/row-schema.ts';
 import type { Expansion } from '../expansion.ts';
-import { placeFault, renderValue } from '../render/templates.ts';
-import { type Draft, namesOf, type ReadTable, withTrail } from './draft.ts';
+import { type Draft, type ReadTable, withTrail } from './draft.ts';
 import { readFileRows } from './task-rows.ts';
 
 export function readTables(expansion: Expansion): void {
@@ -63,6 +62,16 @@ function indexRows(table: Table, rows: Rows, expansion: Expansion): Map<string, 
     });
   }
   return isSound ? byValues : undefined;
+}
+
+function namesOf(draft: Draft, vars: JsonMap): JsonMap {
+  const names = emptyMap();
+  names.vars = vars;
+  if (draft.row !== undefined) names.row = draft.row.value;
+  if (draft.task.matrix !== undefined) names.matrix = draft.cell;
+  if (draft.key !== undefined) names.key = draft.key;
+  if (draft.task.takes !== undefined) names.take = draft.take ?? 1;
+  return names;
 }
 
 export function scopeOf(draft: Draft, expansion: Expansion): Scope {
@@ -135,16 +144,13 @@ function valueFor(
   { name }: Table,
   { draft, expansion }: { draft: Draft; expansion: Expansion },
 ): string | undefined {
-  const { templates, vars, manifest } = expansion;
+  const { vars, manifest } = expansion;
   const path = tablePath(name, 'on', column);
+  const scopeAt = () => ({ names: namesOf(draft, vars), rowLabel: draft.row?.label });
   const rendered =
     value === undefined
       ? (draft.matrix[column] ?? ownValue(draft.row?.value, column))
-      : renderValue(value, path, {
-          templates,
-          scopeAt: () => ({ names: namesOf(draft, vars), rowLabel: draft.row?.label }),
-          onFault: (fault, site) => expansion.report(withTrail(placeFault(fault, site, manifest.places), draft)),
-        });
+      : expansion.render(value, path, scopeAt, (found) => withTrail(found, draft));
   if (isScalar(rendered)) return String(rendered);
   const rows = expansion.rowsOf(draft.task.id);
   // `check-task.ts` reports a name that no row has, once for the task.

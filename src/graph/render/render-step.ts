@@ -3,6 +3,7 @@ import type { Json } from '../../ground/json.ts';
 import {
   describeValue,
   emptyMap,
+  isMap,
   isScalar,
   type JsonMap,
   type Path,
@@ -21,23 +22,22 @@ import {
   isTemplate,
   makeReference,
   type NamePath,
-  type TemplateFault,
 } from '../../manifest/template/template.ts';
 import type { Places } from '../../manifest/yaml/places.ts';
 import { checkRequest, checkTextLimits, type RequestFault } from '../check/check-request.ts';
 import { checkSavePath, defaultSave, writtenExtension } from '../check/check-saves.ts';
-import { placeRequestFault, savesByTake } from '../check/check-task.ts';
-import { type Condition, type Draft, type ExpandedTask, titleOf, withTrail } from '../expand/draft.ts';
+import { placeRequestFault } from '../check/check-task.ts';
+import { type Condition, type Draft, type ExpandedTask, withTrail } from '../expand/draft.ts';
 import { attributeNames, explainJoin, findLeftOut, joinConditions, readPicks } from '../expand/join.ts';
 import { scopeOf } from '../expand/tables.ts';
 import type { Expansion } from '../expansion.ts';
 import type { FileFact } from '../graph.ts';
-import { columnIn, fitField, placeFault, renderValue } from './templates.ts';
+import { columnIn, fitField, placeFault, type Site } from './templates.ts';
 
 const mostPicks = 10_000;
 
 /** A step with a rendered request and without a fingerprint. Wrong values are `unknownValue`. */
-export interface RenderedStep {
+interface RenderedStep {
   draft: Draft;
   request: JsonMap;
   save: string;
@@ -46,11 +46,6 @@ export interface RenderedStep {
   expect: Expectation | undefined;
   title: string | undefined;
   unchecked: boolean;
-}
-
-interface Site {
-  text: string;
-  path: Path;
 }
 
 export function renderStep(draft: Draft, expansion: Expansion): RenderedStep {
@@ -89,15 +84,11 @@ class StepRendering {
     const emptied: string[] = [];
     const kind = task.kind === undefined ? undefined : kinds[task.kind];
     for (const { field, value, path } of task.with) {
-      const rendered = renderValue(value, path, {
-        templates: this.#expansion.templates,
-        scopeAt: (site) => ({
-          ...this.#own,
-          output: (output) => this.#output(output, site),
-          file: (file, call) => this.#useFile(file, call, site),
-        }),
-        onFault: (fault, site) => this.#reportFault(fault, site),
-      });
+      const rendered = this.#render(value, path, (site) => ({
+        ...this.#own,
+        output: (output) => this.#output(output, site),
+        file: (file, call) => this.#useFile(file, call, site),
+      }));
       const fields = kind?.fields ?? {};
       const fitted = fitField(rendered, value, Object.hasOwn(fields, field) ? fields[field] : undefined);
       if (fitted === undefined) {
@@ -194,7 +185,8 @@ class StepRendering {
       const hint = `leave ${extension} out: the extension comes from the downloaded file`;
       this.#report({ code: 'MB1602', severity: 'warning', message, hint, place: place() });
     }
-    const full = take === undefined || savesByTake(task, this.#expansion.templates) ? plain : `${plain}-${take}`;
+    const isByTake = this.#expansion.templates.pathsIn(task.save ?? null).some(({ parts }) => parts[0] === 'take');
+    const full = take === undefined || isByTake ? plain : `${plain}-${take}`;
     const problem = checkSavePath(full);
     if (problem === undefined) return full;
     const hint = task.save === undefined ? `write \`save:\` for the task; ${problem.hint}` : problem.hint;
@@ -261,7 +253,8 @@ class StepRendering {
     const field = isSingle ? output : output.slice(0, -1);
     if (!kind.outputs.includes(field)) return unknownValue;
     const wrong = (words: { message: string; hint: string }) => {
-      this.#reportFault({ code: 'MB1405', ...words, start: path.start, end: path.end }, site);
+      const { start, end } = path;
+      this.#report(placeFault({ code: 'MB1405', ...words, start, end }, site, this.#places));
       return unknownValue;
     };
     const written = { written: path.written, task, output };
@@ -322,20 +315,16 @@ class StepRendering {
     return result;
   }
 
-  #render(written: Json, path: Path): Json {
-    return renderValue(written, path, {
-      templates: this.#expansion.templates,
-      scopeAt: () => ({ ...this.#own, output: () => unknownValue }),
-      onFault: (fault, site) => this.#reportFault(fault, site),
-    });
+  #render(
+    written: Json,
+    path: Path,
+    scopeAt = (_site: Site): Scope => ({ ...this.#own, output: () => unknownValue }),
+  ): Json {
+    return this.#expansion.render(written, path, scopeAt, (found) => withTrail(found, this.#draft));
   }
 
   get #places(): Places {
     return this.#expansion.manifest.places;
-  }
-
-  #reportFault(fault: TemplateFault, site: Site): void {
-    this.#report(placeFault(fault, site, this.#places));
   }
 
   #reportAll(faults: readonly RequestFault[]): void {
@@ -418,4 +407,21 @@ function whyRefused(field: string, value: Json): { code: DiagnosticCode; message
     message: `\`${field}\`${written === undefined ? '' : ` is ${written}, which`} ${problem}`,
     hint,
   };
+}
+
+const longestTitle = 60;
+
+const addressOrFile = /^https?:|\.\w{2,4}$/;
+
+/** Returns `title` or `name` of a row, else the first short text of several words. A single word is usually a key. */
+function titleOf(row: Json): string | undefined {
+  if (!isMap(row)) return typeof row === 'string' && row.length <= longestTitle ? row : undefined;
+  let first: string | undefined;
+  const { title, name } = row;
+  for (const value of [title, name, ...Object.values(row)]) {
+    if (typeof value !== 'string' || value === '' || value.length > longestTitle || addressOrFile.test(value)) continue;
+    if (value === title || value === name || value.includes(' ')) return value;
+    first ??= value;
+  }
+  return first;
 }

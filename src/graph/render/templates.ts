@@ -1,11 +1,11 @@
 import type { Diagnostic } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
-import { emptyMap, isMap, type Path, unknownValue } from '../../ground/values.ts';
+import { isMap, type Path } from '../../ground/values.ts';
 import type { Field } from '../../kinds/kind.ts';
 import { parseTemplate } from '../../manifest/template/parse-template.ts';
-import { renderTemplate, type Scope } from '../../manifest/template/render-template.ts';
 import {
   isTemplate,
+  type NamePath,
   type ParsedTemplate,
   readTruth,
   type Template,
@@ -13,10 +13,10 @@ import {
 } from '../../manifest/template/template.ts';
 import type { Places } from '../../manifest/yaml/places.ts';
 
-export interface TemplateSite {
+/** A text with templates. `path`: place of the text in the manifest. */
+export interface Site {
   text: string;
   path: Path;
-  template?: Template;
 }
 
 export class Templates {
@@ -35,6 +35,10 @@ export class Templates {
     return result;
   }
 
+  pathsIn(value: Json): NamePath[] {
+    return findTemplates(value, []).flatMap(({ text }) => this.get(text)?.paths ?? []);
+  }
+
   get expressions(): string[] {
     return [...this.#parsed.keys()].flatMap((text) => text.match(/\{\{[^{}]*\}\}/g) ?? []);
   }
@@ -49,8 +53,8 @@ export class Templates {
   }
 }
 
-export function findTemplates(value: Json, path: Path): TemplateSite[] {
-  const sites: TemplateSite[] = [];
+export function findTemplates(value: Json, path: Path): Site[] {
+  const sites: Site[] = [];
   const visit = (item: Json, at: Path): void => {
     if (typeof item === 'string') {
       if (isTemplate(item)) sites.push({ text: item, path: at });
@@ -65,48 +69,19 @@ export function findTemplates(value: Json, path: Path): TemplateSite[] {
 }
 
 export function columnIn(value: Json, templates: Templates): string | undefined {
-  const paths = findTemplates(value, []).flatMap(({ text }) => templates.get(text)?.paths ?? []);
   const [column, another] = new Set(
-    paths.flatMap(({ parts: [root, name] }) => (root === 'row' && name !== undefined ? [name] : [])),
+    templates.pathsIn(value).flatMap(({ parts: [root, name] }) => (root === 'row' && name !== undefined ? [name] : [])),
   );
   return another === undefined ? column : undefined;
 }
 
-export function placeFault(fault: TemplateFault, site: { text: string; path: Path }, places: Places): Diagnostic {
+export function placeFault(fault: TemplateFault, site: Site, places: Places): Diagnostic {
   const place = places.within(site.path, { text: site.text, start: fault.start, end: fault.end });
   // If the part is not found in the source, the mistake is reported at the whole text.
   const isExact = place.end.offset - place.start.offset === fault.end - fault.start;
   const { code, message, hint, meant } = fault;
   const fix = meant !== undefined && isExact ? { place, text: meant } : undefined;
   return { code, severity: 'error', message, hint, place, fix };
-}
-
-/** Renders templates at any depth. Reports the faults of a text and replaces the text by `unknownValue`. */
-export function renderValue(
-  value: Json,
-  path: Path,
-  using: {
-    templates: Templates;
-    scopeAt?: (site: { text: string; path: Path }) => Scope;
-    onFault?: (fault: TemplateFault, site: { text: string; path: Path }) => void;
-  },
-): Json {
-  if (value === unknownValue) return value;
-  if (typeof value === 'string') {
-    if (!isTemplate(value)) return value;
-    const template = using.templates.get(value);
-    if (template === undefined || using.scopeAt === undefined || !using.templates.isSound(path)) return unknownValue;
-    const site = { text: value, path };
-    const result = renderTemplate(template, using.scopeAt(site));
-    for (const fault of result.faults) using.onFault?.(fault, site);
-    // `null` is a value, which is either sent or rejected by the check of its field.
-    return result.value === undefined ? unknownValue : result.value;
-  }
-  if (Array.isArray(value)) return value.map((item, index) => renderValue(item, [...path, index], using));
-  if (!isMap(value)) return value;
-  const copy = emptyMap();
-  for (const [key, item] of Object.entries(value)) copy[key] = renderValue(item, [...path, key], using);
-  return copy;
 }
 
 /**

@@ -20,7 +20,7 @@ export interface Origin {
 }
 
 /** A value of a step's request that differs from the paid request. `path`: path within the request. */
-export interface Difference {
+interface Difference {
   path: Path;
   before: Json;
   after: Json;

@@ -1,8 +1,7 @@
 import { groupBy } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
-import { listPrice } from '../../kinds/list-price.ts';
 import type { Listing } from '../../kinds/listed-model.ts';
-import { modelName } from '../../kinds/price.ts';
+import { listPrice, modelName } from '../../kinds/price.ts';
 import { isSpending } from '../actions.ts';
 import type { ModelChange } from '../plan.generated.ts';
 import type { PlanRow } from '../plan.ts';

@@ -1,9 +1,8 @@
 import type { OpenRequest } from '../../graph/graph.ts';
 import { groupBy } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
-import { highestListed, listPrice } from '../../kinds/list-price.ts';
 import { type Listing, mostCredits } from '../../kinds/listed-model.ts';
-import { documentedCredits, modelName, priceClass } from '../../kinds/price.ts';
+import { documentedCredits, highestListed, listPrice, modelName, priceClass } from '../../kinds/price.ts';
 import type { Lock } from '../../lock/record.ts';
 import { isSpending } from '../actions.ts';
 import type { Price } from '../plan.ts';

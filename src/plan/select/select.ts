@@ -1,4 +1,4 @@
-import { type Graph, needFinder, type Step } from '../../graph/graph.ts';
+import type { Graph, Step } from '../../graph/graph.ts';
 import { groupBy } from '../../ground/values.ts';
 import { type StepState, stepStates } from '../situation/situation.ts';
 import { findAddress, findNamed, fits, type Name } from './names.ts';
@@ -297,7 +297,8 @@ export function firstRows(
     else for (const { address } of rows.slice(0, count).flat()) kept.add(address);
   }
   if (kept.size === 0) return undefined;
-  const stepsOf = needFinder(gates);
+  const members = new Map(gates?.map((gate) => [gate.name, gate.members]));
+  const stepsOf = (need: string) => members.get(need) ?? [need];
   // Steps are in order of dependency, so one pass in each direction is enough.
   for (const { address, needs } of known.toReversed()) {
     if (kept.has(address)) for (const one of needs.flatMap(stepsOf)) kept.add(one);

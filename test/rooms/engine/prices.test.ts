@@ -3,7 +3,7 @@ import type { RunFact } from '../../../src/contract/event.ts';
 import { BalanceWatch } from '../../../src/engine/account-gate.ts';
 import { chargeOf } from '../../../src/engine/local-ledger.ts';
 import { kinds } from '../../../src/kinds/index.ts';
-import { readCatalogListing } from '../../../src/kinds/read-catalog.ts';
+import { readCatalogListing } from '../../../src/kinds/listed-model.ts';
 import type { Price } from '../../../src/plan/plan.ts';
 import { type ChargedPrices, worstFactor } from '../../../src/plan/prices/prices.ts';
 import { images, TestCampaign } from '../../rig/campaign.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { kinds } from '../../../src/kinds/index.ts';
-import { readCatalogListing } from '../../../src/kinds/read-catalog.ts';
+import { readCatalogListing } from '../../../src/kinds/listed-model.ts';
 import { allowPosts } from '../../../src/plan/consent.ts';
 import { orderId, type Plan, type StepOrder } from '../../../src/plan/plan.ts';
 import { type ResumedPlan, resumePlan } from '../../../src/run/resume-plan.ts';

@@ -3,7 +3,7 @@ import { checkRequest } from '../../../src/graph/check/check-request.ts';
 import type { Json } from '../../../src/ground/json.ts';
 import { unknownValue } from '../../../src/ground/values.ts';
 import { kinds, requireKind } from '../../../src/kinds/index.ts';
-import { readCatalogListing } from '../../../src/kinds/read-catalog.ts';
+import { readCatalogListing } from '../../../src/kinds/listed-model.ts';
 import { readServiceDocument } from '../../../src/kinds/service-document.ts';
 import { load, steps, tasks } from '../manifest/load.ts';
 import { products, productTask, testMistakes } from '../manifest/mistakes.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Difference } from '../../../src/graph/trace/tracer.ts';
+import type { Origins } from '../../../src/graph/trace/tracer.ts';
 import { findChanges } from '../../../src/plan/compare/changes.ts';
 import type { Cause } from '../../../src/plan/plan.generated.ts';
 import { type Facts, load } from '../manifest/load.ts';
@@ -76,7 +76,7 @@ describe('what made a value of a request another one', () => {
 
   test('an axis, of which a value of an old address became another', () => {
     const { trace } = open(campaign);
-    const difference: Difference = { path: ['aspectRatio'], before: '4:3', after: '9:16' };
+    const difference: Parameters<Origins['trace']>[1] = { path: ['aspectRatio'], before: '4:3', after: '9:16' };
     expect(trace('hero@lamp,9:16', difference)).toEqual({
       is: 'matrix',
       name: 'ratio',

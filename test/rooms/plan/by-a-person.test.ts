@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Graph, StepRules } from '../../../src/graph/graph.ts';
+import type { Graph, Step } from '../../../src/graph/graph.ts';
 import { type Advice, call, way } from '../../../src/ground/advice.ts';
 import { joinParts, joinRecords, partOf, recordOf } from '../../../src/lock/join.ts';
 import type { Lock, LockLine, OpenSend, Purchase, StepRecord } from '../../../src/lock/record.ts';
@@ -18,6 +18,8 @@ import type { Match } from '../../../src/plan/situation/find-purchases.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import { create, deciding, earlier, job, lockOf, matchOf, saved, sendIn, song, stepOf } from './facts.ts';
 
+type Retry = NonNullable<Step['rules']>['retry'];
+
 describe('retry', () => {
   const plain = stepOf(graphOfSteps([song('a')]), 'a');
 
@@ -27,7 +29,7 @@ describe('retry', () => {
       job(plain, { state: 'failed', generation: credits.length - index, credits: charged, error: 'no' }),
     );
 
-  function matchOf(retry: StepRules['retry'], purchases: Purchase[]): Match {
+  function matchOf(retry: Retry, purchases: Purchase[]): Match {
     const step = retry === undefined ? plain : { ...plain, rules: { retry } };
     const [purchase] = purchases;
     if (purchase === undefined) return { step };
@@ -41,7 +43,7 @@ describe('retry', () => {
       return whyNotAgain(retriesLeft(match), { error, charged, price }) ?? 'again';
     };
 
-    test.each<[string, StepRules['retry'], Purchase[], RetryRefusal | 'again']>([
+    test.each<[string, Retry, Purchase[], RetryRefusal | 'again']>([
       ['nobody asked for it', undefined, failures(4), 'not-asked'],
       ['it was the first of two', { attempts: 2 }, failures(4), 'again'],
       ['it was the second of two', { attempts: 2 }, failures(4, 4), 'attempts'],
@@ -89,9 +91,7 @@ describe('retry', () => {
       repeat: nth,
     });
 
-    test.each<
-      [string, StepRules['retry'], Purchase[], Parameters<typeof retriesAfter>[1], ReturnType<typeof retriesAfter>]
-    >([
+    test.each<[string, Retry, Purchase[], Parameters<typeof retriesAfter>[1], ReturnType<typeof retriesAfter>]>([
       ['nothing, if nobody asked for it', undefined, [], created(1), undefined],
       ['nothing, after the last attempt', { attempts: 1 }, [], created(1), undefined],
       ['one, of two', { attempts: 2 }, [], created(1), more(1, null, 2)],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/ground/json.ts';
-import { readCatalog } from '../../../src/kinds/read-catalog.ts';
+import { readCatalog } from '../../../src/kinds/listed-model.ts';
 import { failure, key, type Reply, refusal, type Scripted, serveScript } from './scripted.ts';
 
 const always = (reply: Reply): Promise<Scripted> => serveScript(() => reply);
