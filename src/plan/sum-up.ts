@@ -22,30 +22,29 @@ export interface Doubts {
 export function sumUp(rows: PlanRow[], means: Means, doubts: Doubts): PlanTotals {
   const { graph, lock, maxCredits, account: { limit } = {} } = means;
   const { budget } = graph;
-  const { heldUnpriced } = doubts;
-  const budgetLeft = budgetCap(means, doubts);
-  const afterPicks = sumAfterPicks(rows);
   const guessed = describeGuesses(doubts, budget);
   const isUnpriced = rows.some(
     ({ price }) => price !== undefined && price.credits === null && price.held === undefined,
   );
   const isGuess = guessed !== undefined || (isUnpriced && (budget ?? maxCredits ?? limit) !== undefined);
   return {
-    ...sumPrices(rows),
-    ...defined({ afterPicks }),
+    ...sumRows(rows),
     alreadyPaid: spentCredits(lock),
     held: sumDoubts(doubts, budget),
-    ...(isGuess && { heldUnpriced }),
-    ...defined({ guessed }),
-    ...(budget !== undefined && budgetLeft !== undefined && { budget, budgetLeft }),
-    ...defined({ maxCredits, limit }),
-    ...countPosts(rows),
+    ...(isGuess && { heldUnpriced: doubts.heldUnpriced }),
+    ...defined({ afterPicks: sumAfterPicks(rows), guessed, maxCredits, limit }),
+    ...defined({ budget, budgetLeft: budgetCap(means, doubts) }),
   };
 }
 
 export function sumAgain(totals: PlanTotals, rows: readonly PlanRow[]): PlanTotals {
   const { posts: _posts, mayRetry: _mayRetry, estimate: _estimate, ...rest } = totals;
-  return { ...rest, ...sumPrices(rows), ...countPosts(rows) };
+  return { ...rest, ...sumRows(rows) };
+}
+
+function sumRows(rows: readonly PlanRow[]): PriceTotals & Pick<PlanTotals, 'posts'> {
+  const posts = rows.filter(publishes).length;
+  return { ...sumPrices(rows), ...(posts > 0 && { posts }) };
 }
 
 export function budgetCap({ graph, lock }: Means, doubts: Doubts): number | undefined {
@@ -54,20 +53,16 @@ export function budgetCap({ graph, lock }: Means, doubts: Doubts): number | unde
 }
 
 export function sumDoubts(doubts: Doubts, budget: number | undefined): number {
-  const guessed = budget === undefined ? 0 : findGuessed(doubts).length;
-  return sumHeld(doubts.held).credits + guessed * doubts.heldUnpriced;
-}
-
-function findGuessed({ held }: Pick<Doubts, 'held'>): readonly HeldPurchase[] {
-  return held.filter(({ credits }) => credits === null);
+  const { credits, unknownPrices } = sumHeld(doubts.held);
+  return credits + (budget === undefined ? 0 : unknownPrices * doubts.heldUnpriced);
 }
 
 /**
  * Describes the possible charges of unknown price, for which the budget uses an assumed price. `undefined` if there are
  * none.
  */
-export function describeGuesses(doubts: Pick<Doubts, 'held'>, budget: number | undefined): PlanTotals['guessed'] {
-  const guessed = budget === undefined ? [] : findGuessed(doubts);
+export function describeGuesses({ held }: Pick<Doubts, 'held'>, budget: number | undefined): PlanTotals['guessed'] {
+  const guessed = budget === undefined ? [] : held.filter(({ credits }) => credits === null);
   if (guessed.length === 0) return undefined;
   return guessed.map(({ record, purchase, price }) => ({
     address: record.address,
@@ -94,7 +89,7 @@ export function sumPrices(rows: readonly Row[]): PriceTotals {
   };
 }
 
-export function estimateOf(rows: readonly Pick<Row, 'action' | 'credits' | 'price'>[]): PlanTotals['estimate'] {
+function estimateOf(rows: readonly Row[]): PlanTotals['estimate'] {
   const spending = rows.filter(({ action, credits }) => isSpending(action) && credits !== 0);
   if (spending.length === 0) return undefined;
   const sources: NonNullable<PlanTotals['estimate']>['sources'] = {};
@@ -114,11 +109,6 @@ export function estimateOf(rows: readonly Pick<Row, 'action' | 'credits' | 'pric
     total.high = total.high === null || high === null ? null : total.high + high;
   }
   return total;
-}
-
-function countPosts(rows: readonly PlanRow[]): Pick<PlanTotals, 'posts'> {
-  const posts = rows.filter(publishes).length;
-  return posts > 0 ? { posts } : {};
 }
 
 export function sumLater(
@@ -141,27 +131,20 @@ export function sumAfterPicks(
   return { steps: waiting.length, ...sumLater(waiting), ...(retried.length > 0 && { mayRetry }) };
 }
 
-export interface Held {
-  credits: number;
-  unknownPrices: number;
-}
-
 /**
  * Sums the possible charges: unresolved create requests, and jobs whose charge the service did not report. If the price
  * is unknown, the highest known price of the kind counts. `asked`: unresolved create requests to exclude, because the
  * plan reserves their prices again.
  */
-export function heldCredits(lock: Lock, priceOf: PriceOf, asked: ReadonlySet<string> = new Set()): Held {
+export function heldCredits(lock: Lock, priceOf: PriceOf, asked: ReadonlySet<string> = new Set()) {
   return sumHeld([...heldPurchases(lock, priceOf, asked)]);
 }
 
-function sumHeld(purchases: readonly HeldPurchase[]): Held {
-  const held: Held = { credits: 0, unknownPrices: 0 };
-  for (const { credits } of purchases) {
-    held.credits += credits ?? 0;
-    held.unknownPrices += credits === null ? 1 : 0;
-  }
-  return held;
+function sumHeld(purchases: readonly HeldPurchase[]): { credits: number; unknownPrices: number } {
+  return {
+    credits: purchases.reduce((sum, { credits }) => sum + (credits ?? 0), 0),
+    unknownPrices: purchases.filter(({ credits }) => credits === null).length,
+  };
 }
 
 /** Possible charge. `name`: ID of the create request, or charge name of the job. */

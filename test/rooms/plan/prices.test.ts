@@ -6,6 +6,7 @@ import { mapOf } from '../../../src/ground/values.ts';
 import { kinds } from '../../../src/kinds/index.ts';
 import { type Listing, readCatalogListing } from '../../../src/kinds/listed-model.ts';
 import type { Lock, Purchase } from '../../../src/lock/record.ts';
+import type { Row } from '../../../src/plan/plan.generated.ts';
 import type { Price } from '../../../src/plan/plan.ts';
 import { type CostDimension, listCharges, sumCharges, tallyCharges } from '../../../src/plan/prices/charges.ts';
 import {
@@ -16,7 +17,7 @@ import {
   type WrittenPrices,
 } from '../../../src/plan/prices/prices.ts';
 import { situate } from '../../../src/plan/situation/situation.ts';
-import { estimateOf, type Held, heldCredits } from '../../../src/plan/sum-up.ts';
+import { heldCredits, sumPrices } from '../../../src/plan/sum-up.ts';
 import { makeStatus } from '../../../src/report/status/status.ts';
 import { forAll } from '../../rig/runs.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
@@ -167,7 +168,8 @@ describe('what to expect of a price', () => {
         action,
         credits: price.credits ?? null,
         price: { class: 'c', credits: null, source: 'list', ...price },
-      }) as const;
+      }) as Row;
+    const estimateOf = (some: Row[]) => sumPrices(some).estimate;
     const rows = [
       row({ credits: 4, source: 'lock', low: 2, likely: 3, high: 4 }),
       row({ source: 'list', low: 5, likely: 6, high: 7 }),
@@ -298,10 +300,10 @@ describe('what may have been spent without our knowing how much', () => {
   const heldIn = (lock: Lock, sentAgain?: string[]) =>
     heldCredits(lock, pricesFrom(lockOf({})), ...(sentAgain === undefined ? [] : [new Set(sentAgain)]));
 
-  const none: Held = { credits: 0, unknownPrices: 0 };
-  const four: Held = { credits: 4, unknownPrices: 0 };
+  const none = { credits: 0, unknownPrices: 0 };
+  const four = { credits: 4, unknownPrices: 0 };
 
-  test.each<[string, Lock, Held]>([
+  test.each<[string, Lock, typeof none]>([
     ['nothing is on record', lockOf({}), none],
     ['a charge is known', lockOf({ a: [saved(a)] }), none],
     ['it was refused', lockOf({ a: [create(a, { state: 'refused' })] }), none],
