@@ -9,8 +9,8 @@ import { sumAgain } from './sum-up.ts';
 
 /** A user's approval: the purchases that may be made, the price of each, and the limit of their total charges. */
 export interface Agreement {
-  /** Approved purchases by address. `credits`: the price of a purchase, or `null` if it is unknown. */
-  purchases: ReadonlyMap<string, Purchases & { credits: number | null }>;
+  /** Approved purchases by address. */
+  purchases: ReadonlyMap<string, Purchases>;
   afterPicks: ReadonlyMap<string, LaterPurchase>;
   shown: ReadonlyMap<string, Row>;
   sends: ReadonlySet<string>;
@@ -48,17 +48,12 @@ export function agreementFrom(
     ceiling: number;
   },
 ): Agreement {
-  const shown = new Map(rows.flatMap((row) => (row.send === undefined ? [[row.address, row] as const] : [])));
-  const priceOf = (address: string, { repeat }: Purchases) =>
-    (repeat === undefined ? shown.get(address)?.mayRetry : shown.get(address)?.credits) ?? null;
   return {
-    shown,
+    shown: new Map(rows.flatMap((row) => (row.send === undefined ? [[row.address, row] as const] : []))),
     ceiling: said.ceiling,
     publishes: new Set(said.publishes),
     afterPicks: new Map(Object.entries(said.afterPicks)),
-    purchases: new Map(
-      Object.entries(said.purchases).map(([address, one]) => [address, { ...one, credits: priceOf(address, one) }]),
-    ),
+    purchases: new Map(Object.entries(said.purchases)),
     sends: new Set(rows.flatMap(({ send }) => send ?? [])),
   };
 }
@@ -79,8 +74,9 @@ function countFrom(first: number, count: number): number[] {
   return Array.from({ length: count }, (_, index) => first + index);
 }
 
+/** Returns the approved numbers of a step's purchases, and the approved prices (`null` if a price is unknown). */
 function saidOf({ purchases, afterPicks, shown }: Agreement, address: string, { fingerprint }: StepOrder) {
-  const { wouldCost = 0, wouldRetry = 0, mayRetry: retryPrice = null } = shown.get(address) ?? {};
+  const { credits = null, wouldCost = 0, wouldRetry = 0, mayRetry: retryPrice = null } = shown.get(address) ?? {};
   const later = afterPicks.get(address);
   if (later !== undefined) {
     const { generation: first, retries = 0 } = later;
@@ -88,7 +84,8 @@ function saidOf({ purchases, afterPicks, shown }: Agreement, address: string, { 
   }
   const named = purchases.get(address);
   if (named?.fingerprint !== fingerprint) return { first: undefined, following: [], price: 0, retryPrice };
-  return { first: named.repeat, following: named.retries ?? [], price: named.credits, retryPrice };
+  const { repeat: first, retries: following = [] } = named;
+  return { first, following, price: first === undefined ? retryPrice : credits, retryPrice };
 }
 
 export function covers(agreement: Agreement, row: PlanRow): boolean {

@@ -5,7 +5,6 @@ import {
   type Plan,
   type PlanRow,
   type PlanTotals,
-  type Price,
   reasonOf,
   type StepOrder,
   type WorkRow,
@@ -45,11 +44,11 @@ import {
   findConditions,
   findMissingPart,
   findOptional,
+  type MissingPart,
   type PartCondition,
   partCounter,
 } from './situation/parts.ts';
 import type { SeenSituation } from './situation/situation.ts';
-import { isRedone } from './situation/verdicts.ts';
 import { budgetCap, type Doubts, heldPurchases, sumUp } from './sum-up.ts';
 import { type Durations, expectTime } from './time-left.ts';
 
@@ -188,59 +187,51 @@ function giveOutMoney(draft: Draft, about: About): { doubts: Doubts; fit: PlanTo
   return { doubts: findDoubts(), fit };
 }
 
-function makeRows(about: About): PlanRow[] {
-  const { graph, lock, matches } = about;
-  const shared = { ...about, postedAs: findPosted(lock), addressOf: boughtAtIn(lock) };
-  const decisionFacts = { once: { ...shared, redo: false }, again: { ...shared, redo: true } };
-  const context = { about, decisionFacts, conditions: findConditions(graph), count: partCounter(matches) };
-  return matches.map((match) => makeRow(match, context));
+function makeRows(given: About): PlanRow[] {
+  const { graph, lock, matches } = given;
+  const about = { ...given, postedAs: findPosted(lock), addressOf: boughtAtIn(lock) };
+  const parts: Parts = { conditions: findConditions(graph), count: partCounter(matches) };
+  return matches.map((match) => makeRow(match, about, parts));
 }
 
-function makeRow(
-  match: Match,
-  context: {
-    about: About;
-    decisionFacts: { once: DecisionFacts; again: DecisionFacts };
-    conditions: ReadonlyMap<string, readonly PartCondition[]>;
-    count: CountParts;
-  },
-): PlanRow {
-  const { about, decisionFacts, conditions, count } = context;
+interface Parts {
+  conditions: ReadonlyMap<string, readonly PartCondition[]>;
+  count: CountParts;
+}
+
+function makeRow(match: Match, about: About & DecisionFacts, { conditions, count }: Parts): PlanRow {
   const { step, purchase } = match;
-  const isUnneeded = about.unneeded.has(step.address);
-  const missing = isUnneeded ? findMissingPart(conditions.get(step.address), count) : undefined;
+  const { address, task, kind, key, matrix, take, tags, decided } = step;
+  const isUnneeded = about.unneeded.has(address);
+  const parts = conditions.get(address);
   // Computed only when needed, because most steps of a finished campaign are kept at any price.
-  const priceOf = () => about.priceOf(step.kind, step.request);
-  const isPinned = step.decided?.pinned !== undefined;
-  const plain: Decision = isUnneeded
-    ? { action: 'keep', reason: missing === undefined ? rejectedBefore(step, about) : notNeeded(missing) }
-    : decide(match, isRedone(step, about.redo) ? decisionFacts.again : decisionFacts.once);
-  const decision =
-    step.decided === undefined || isUnneeded
-      ? plain
-      : tellDecided(match, plain, { price: priceOf(), facts: decisionFacts.once });
+  const priceOf = () => about.priceOf(kind, step.request);
+  const decision = isUnneeded
+    ? { action: 'keep' as const, reason: whyUnneeded(match, about, findMissingPart(parts, count)) }
+    : tellDecided(match, decide(match, about), about);
   const { action, reason } = decision;
   const row: PlanRow = isCarriedOut(action)
     ? makeWork(match, decision, { action, price: priceOf(), campaign: about.graph.name, conditions })
-    : { address: step.address, task: step.task, kind: step.kind, action, reason, credits: 0 };
-  if (step.key !== undefined) row.key = step.key;
-  if (Object.keys(step.matrix).length > 0) row.matrix = step.matrix;
-  if (step.take !== undefined) row.take = step.take;
-  if (step.tags.length > 0) row.tags = step.tags;
+    : { address, task, kind, action, reason, credits: 0 };
+  if (key !== undefined) row.key = key;
+  if (Object.keys(matrix).length > 0) row.matrix = matrix;
+  if (take !== undefined) row.take = take;
+  if (tags.length > 0) row.tags = tags;
   if (isUnneeded) row.unneeded = true;
-  if (isPinned) row.pinned = true;
-  if (isPinned && step.decided?.wanted !== undefined) row.wouldCost = priceOf().credits;
-  if (step.decided?.accepted === true) row.accepted = true;
+  if (decided?.pinned !== undefined) row.pinned = true;
+  if (decided?.pinned !== undefined && decided.wanted !== undefined) row.wouldCost = priceOf().credits;
+  if (decided?.accepted === true) row.accepted = true;
   const output = purchase?.outputs?.[0];
   if (!isSpending(action) && purchase?.jobId !== undefined) row.jobId = purchase.jobId;
   if (!isSpending(action) && output !== undefined) row.output = output.path;
-  const parts = conditions.get(step.address) ?? [];
-  tellPost(row, { match, decision, isPerhaps: parts.some((one) => count(one.of, one.fingerprint) === undefined) });
+  const isPerhaps = parts?.some((one) => count(one.of, one.fingerprint) === undefined) === true;
+  tellPost(row, { match, decision, isPerhaps });
   return row;
 }
 
-function rejectedBefore({ rejected }: Match['step'], { graph }: About): Reason {
-  const gate = graph.gates.find(({ name }) => name === rejected);
+function whyUnneeded({ step }: Match, { graph }: About, missing: MissingPart | undefined): Reason {
+  if (missing !== undefined) return notNeeded(missing);
+  const gate = graph.gates.find(({ name }) => name === step.rejected);
   return reasonOf('rejected', gate === undefined ? 'an output that this step uses is rejected' : describeWait(gate));
 }
 
@@ -287,19 +278,16 @@ function sendsAsked(draft: Draft): ReadonlySet<string> {
   );
 }
 
-function tellDecided(
-  match: Match,
-  decision: Decision,
-  { price, facts }: { price: Price; facts: ChangeFacts },
-): Decision {
-  const { decided } = match.step;
+function tellDecided(match: Match, decision: Decision, facts: DecisionFacts & About): Decision {
+  const { decided, kind, request } = match.step;
   if (decided === undefined) return decision;
   const { pinned, wanted } = decided;
   const code = pinned === undefined ? 'accepted' : 'pinned';
   const { text } = decision.reason;
   if (decision.action !== 'keep') return { ...decision, reason: { ...decision.reason, text: `${text} (${code})` } };
   if (wanted === undefined) return { ...decision, reason: { code, text: `${text}, and ${code}` } };
-  const cost = price.credits === null ? 'the price of a redo is unknown' : `would cost ${price.credits}`;
+  const { credits } = facts.priceOf(kind, request);
+  const cost = credits === null ? 'the price of a redo is unknown' : `would cost ${credits}`;
   const tell = (change: string) =>
     pinned === undefined ? `accepted as it is, although ${change}` : `pinned; ${change} (${cost})`;
   return { ...decision, reason: tellChanges(code, { bought: match.purchase, match }, { facts, tell }) };

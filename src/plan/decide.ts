@@ -16,11 +16,13 @@ import { ownOpenSend } from './purchases/open-sends.ts';
 import { wantedPath, withoutExtension } from './select/names.ts';
 import type { Match } from './situation/find-purchases.ts';
 import type { FileState, SeenFiles } from './situation/situation.ts';
+import { isRedone } from './situation/verdicts.ts';
 
 export interface DecisionFacts extends SendFacts, ChangeFacts {
   files: SeenFiles;
   unfit: ReadonlyMap<string, Unfit>;
-  redo: boolean;
+  /** Addresses to buy again. */
+  redo: ReadonlySet<string>;
   priceOf?: PriceOf;
   postedAs?(fingerprint: string): string | undefined;
 }
@@ -39,8 +41,10 @@ export function decide(match: Match, facts: DecisionFacts): Decision {
   if (posted !== undefined) return posted; // I24
   const { purchase, record, step } = match;
   const failed = purchase?.state === 'failed';
-  const act = next(ownOpenSend(match, facts, facts.redo) ?? purchase, {
+  const redo = isRedone(step, facts.redo);
+  const act = next(ownOpenSend(match, facts) ?? purchase, {
     ...facts,
+    redo,
     isOpen: purchase !== undefined && record !== undefined && hasOpenSend(record.purchases, purchase),
     retries: failed ? retriesLeft(match) : undefined,
     price: failed ? (facts.priceOf?.(step.kind, step.request).credits ?? null) : null,
@@ -54,11 +58,11 @@ export function decide(match: Match, facts: DecisionFacts): Decision {
     case 'hold':
       return { action: 'unresolved', reason: reasonOf(act.isKeyKnown ? 'key-known' : 'answer-lost', act.reason) };
     case 'collect':
-      return collect(match, act.job, facts);
+      return collect(match, act.job, redo);
     case 'save':
       return decideDone(match, act.job, facts);
     case 'again':
-      return buyAgain(match, act.job, facts);
+      return buyAgain(match, act.job, redo);
     case 'end':
       return { action: 'failed', reason: jobFailed(act.job, `${failedText(act.job)}; ${noRetryText(match, act.why)}`) };
     default:
@@ -93,7 +97,7 @@ function decideUnbought(match: Match, facts: DecisionFacts): Decision {
   return buy(match, 'redo', tellChanges('changed', { bought, match }, { facts }));
 }
 
-function collect(match: Match, { jobId, state }: Job, { redo }: DecisionFacts): Decision {
+function collect(match: Match, { jobId, state }: Job, redo: boolean): Decision {
   if (state === 'lost') {
     const text = `the service had no record of job ${jobId}; apply checks once more (--redo buys the step again)`;
     return { action: 'attach', reason: reasonOf('job-lost', text) };
@@ -102,7 +106,7 @@ function collect(match: Match, { jobId, state }: Job, { redo }: DecisionFacts): 
   return { action: 'attach', reason: reasonOf('job-running', `job ${jobId} is running${movedFrom(match)}${then}`) };
 }
 
-function buyAgain(match: Match, job: Job, { redo }: DecisionFacts): Decision {
+function buyAgain(match: Match, job: Job, redo: boolean): Decision {
   if (job.state === 'done') return buy(match, 'redo', reasonOf('redo-asked', '--redo requests a new output'));
   const { attempts = 1 } = match.step.rules?.retry ?? {};
   const made = attempts - (retriesLeft(match)?.left ?? 0);
@@ -216,12 +220,9 @@ function movedFrom(match: Match): string {
 
 /**
  * Decides about a post that was already sent. A changed input, name or record never sends it again. Returns `undefined`
- * if nothing was sent for this step. `redo`: the user named this address.
+ * if nothing was sent for this step.
  */
-function decidePost(
-  match: Match,
-  facts: ChangeFacts & { redo: boolean; postedAs?(fingerprint: string): string | undefined },
-): Decision | undefined {
+function decidePost(match: Match, facts: DecisionFacts): Decision | undefined {
   const { step, purchase, record, sharesJobOf } = match;
   if (!isPost(step.kind)) return undefined;
   const sends = record === undefined ? [] : sendsOf(record);
@@ -239,7 +240,7 @@ function decidePost(
   const own = posted ?? purchase ?? sharesJobOf;
   const other = own === undefined ? facts.postedAs?.(step.fingerprint) : undefined;
   if (posted === undefined && other === undefined) return undefined;
-  if (facts.redo) {
+  if (isRedone(step, facts.redo)) {
     return buy(match, 'redo', reasonOf('redo-asked', '--redo requests a new post; the existing post stays online'));
   }
   if (posted === undefined) return { action: 'keep', reason: reasonOf('posted', `already posted as ${other}`) };

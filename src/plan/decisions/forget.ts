@@ -5,7 +5,7 @@ import type { Purchase, StepRecord } from '../../lock/record.ts';
 import { isJob, isOpenSend } from '../../lock/sends.ts';
 import { describeChanges, findChanges } from '../compare/changes.ts';
 import { isPost, sendsOf } from '../posts/post-record.ts';
-import { findKept } from '../situation/situation.ts';
+import { findKept } from '../situation/decide-graph.ts';
 import { creditsOf, nameOfJob, type Ruling, refuse, refuseOpenSend } from './ruling.ts';
 
 /**

@@ -2,8 +2,8 @@ import { countedPurchases, mostRevision } from '../../lock/decisions.ts';
 import type { Acceptance, Job, Output, Purchase, StepRecord } from '../../lock/record.ts';
 import { isOpenSend } from '../../lock/sends.ts';
 import { describeChanges, findChanges } from '../compare/changes.ts';
+import { findKept } from '../situation/decide-graph.ts';
 import type { Match } from '../situation/find-purchases.ts';
-import { findKept } from '../situation/situation.ts';
 import { creditsOf, nameOfJob, type Ruling, refuse, refuseAtLast, refuseOpenSend } from './ruling.ts';
 
 /**

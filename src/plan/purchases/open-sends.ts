@@ -21,16 +21,16 @@ const unknownRequest: Settling = {
 };
 
 /**
- * Returns the unresolved create request that the step's own row settles. `redo`: the request may belong to an
+ * Returns the unresolved create request that the step's own row settles. With `--redo`, the request may belong to an
  * interrupted redo of a finished purchase.
  */
 export function ownOpenSend(
   { purchase, record, step }: Match,
-  facts: SendFacts,
-  redo: boolean,
+  facts: SendFacts & Pick<Situation, 'redo'>,
 ): AwaitedSend | undefined {
   const isDone = purchase?.state === 'done';
-  if (purchase === undefined || record === undefined || !(isOpenSend(purchase) || (redo && isDone))) return undefined;
+  if (purchase === undefined || record === undefined) return undefined;
+  if (!isOpenSend(purchase) && !(isDone && isRedone(step, facts.redo))) return undefined;
   const same = countedPurchases(record).filter(({ fingerprint }) => fingerprint === step.fingerprint);
   const newer = isDone ? same.filter(({ generation }) => generation > purchase.generation) : same; // I1 (redo)
   const own = currentPurchase(newer, facts) ?? purchase;
@@ -48,12 +48,12 @@ export function askedSend(purchase: OpenSend): AskedSend {
  * request waits for a user.
  */
 export function openSendRows(facts: SendFacts & Situation & { priceOf: PriceOf }, rows: readonly PlanRow[]): PlanRow[] {
-  const { graph, lock, matches, byAddress: steps, priceOf, redo } = facts;
+  const { graph, lock, matches, byAddress: steps, priceOf } = facts;
   const planned = new Set(rows.map(({ address }) => address));
   const asked = new Set<string>();
   for (const match of matches) {
     if (!planned.has(match.step.address)) continue;
-    const own = ownOpenSend(match, facts, isRedone(match.step, redo));
+    const own = ownOpenSend(match, facts);
     if (own !== undefined) asked.add(own.send);
     // The row of a post stands for all unresolved create requests of its address, even if its input has changed.
     if (isPost(match.step.kind)) for (const open of openSendsOf(match.record)) asked.add(open.send);

@@ -37,7 +37,7 @@ describe('what is done with one step', () => {
     const seen = withFiles(situate(given, lock), { fileState: () => 'intact', ...facts });
     const match = seen.matches.at(-1);
     if (match === undefined) throw new Error('no step');
-    return told(decide(match, { ...seen, replays: 'yes', now, redo: false, ...facts }));
+    return told(decide(match, { ...seen, replays: 'yes', now, redo: new Set<string>(), ...facts }));
   }
 
   const withoutRequest = ({ request: _request, ...purchase }: Purchase): Purchase => purchase;
@@ -74,7 +74,7 @@ describe('what is done with one step', () => {
     });
 
     test('the change is the reason, although the person asks as well', () => {
-      expect(decideA([saved(old)], { redo: true })).toEqual(changed(nth(2, 1)));
+      expect(decideA([saved(old)], { redo: new Set(['a']) })).toEqual(changed(nth(2, 1)));
     });
 
     test('a job that is forgotten is bought anew, and a refusal that is forgotten was never a job', () => {
@@ -118,12 +118,12 @@ describe('what is done with one step', () => {
         { action: 'create', reason: 'refused before: too long', purchase: nth(1) },
       ],
     ])('%s', (_name, purchase, expected) => {
-      expect(decideA([purchase], { redo: true })).toEqual(expected);
+      expect(decideA([purchase], { redo: new Set(['a']) })).toEqual(expected);
     });
 
     test.each(['intent', 'unresolved'] as const)('an unanswered create request (%s) is settled first', (state) => {
       const purchase = create(a, { state, since: hoursAgo(1) });
-      expect(decideA([purchase], { redo: true })).toEqual(decideA([purchase]));
+      expect(decideA([purchase], { redo: new Set(['a']) })).toEqual(decideA([purchase]));
     });
   });
 
@@ -218,9 +218,11 @@ describe('what is done with one step', () => {
     });
 
     test('beside a job that is done, when it is to be bought again: the interrupted redo goes on', () => {
-      expect(decideA([after, saved(a)], { redo: true })).toEqual(sentAgain(after));
-      expect(decideA([{ ...after, since: hoursAgo(25) }, saved(a)], { redo: true })).toEqual(tooLate());
-      expect(decideA([{ ...after, attempt: 2 }, saved(a, { generation: 2 })], { redo: true }).action).toBe('redo');
+      expect(decideA([after, saved(a)], { redo: new Set(['a']) })).toEqual(sentAgain(after));
+      expect(decideA([{ ...after, since: hoursAgo(25) }, saved(a)], { redo: new Set(['a']) })).toEqual(tooLate());
+      expect(decideA([{ ...after, attempt: 2 }, saved(a, { generation: 2 })], { redo: new Set(['a']) }).action).toBe(
+        'redo',
+      );
     });
 
     test('after a job that failed, or a refusal: it is asked about before anything is bought', () => {
@@ -237,8 +239,8 @@ describe('what is done with one step', () => {
       const reason =
         'job a-2 failed: no; another create request of this step is unresolved, so this step buys nothing until that create request is resolved';
       expect(decideOn(patient, lock)).toEqual({ action: 'failed', reason });
-      expect(decideOn(patient, lock, { redo: true })).toEqual({ action: 'failed', reason });
-      expect(decideA([job(a, { state: 'lost', generation: 2 }), after], { redo: true })).toMatchObject({
+      expect(decideOn(patient, lock, { redo: new Set(['a']) })).toEqual({ action: 'failed', reason });
+      expect(decideA([job(a, { state: 'lost', generation: 2 }), after], { redo: new Set(['a']) })).toMatchObject({
         action: 'attach',
       });
     });
