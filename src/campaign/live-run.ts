@@ -1,5 +1,5 @@
 import type { RunEvent, RunFact } from '../contract/event.ts';
-import type { ReviewRun, WantedVerdict } from '../contract/review.ts';
+import type { ReviewData, WantedVerdict } from '../contract/review.ts';
 import type { LocalGate } from '../engine/create-gate.ts';
 import { type Drive, reportSkipped } from '../engine/drive.ts';
 import type { LocalLedger } from '../engine/local-ledger.ts';
@@ -60,7 +60,7 @@ export class LiveRun {
   readonly #reported = new Set<string>();
   readonly #view = createRunView();
   #works: Works | undefined;
-  #is: ReviewRun['is'] = 'running';
+  #is: NonNullable<ReviewData['run']>['is'] = 'running';
   #gates = 0;
   #now: { plan: Plan; situation: Situation } | undefined;
   #last: Promise<unknown> = Promise.resolve();
@@ -335,7 +335,7 @@ export class LiveRun {
     this.#works?.emit({ event: 'noticed', address, message });
   }
 
-  #become(is: ReviewRun['is'], gates: number): void {
+  #become(is: NonNullable<ReviewData['run']>['is'], gates: number): void {
     const isNews = this.#is !== is || this.#gates !== gates;
     this.#is = is;
     this.#gates = gates;

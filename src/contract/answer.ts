@@ -58,12 +58,6 @@ export type DownloadAnswer =
   | { is: 'refused'; message: string }
   | { is: 'unreachable'; message: string; retryAfterMs?: number };
 
-export interface JobFile {
-  jobId: string;
-  index: number;
-  url: string;
-}
-
 export type FetchAnswer =
   | { is: 'saved'; output: Output }
   | Exclude<DownloadAnswer, { is: 'open' }>

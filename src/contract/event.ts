@@ -15,8 +15,6 @@ export type StepOutcome = Outcome;
 
 export const failedOutcomes: readonly StepOutcome[] = ['failed', 'refused', 'unresolved', 'lost'];
 
-export type StepFinished = Extract<RunEvent, { event: 'step-finished' }>;
-
 /** Why the run sends no more create requests. The run still collects running jobs. */
 export type StopReason = Extract<RunEvent, { event: 'spending-stopped' }>['because'];
 

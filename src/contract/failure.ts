@@ -12,7 +12,7 @@ import {
 } from './errors.ts';
 import { type ExitAnswers, type ExitCode, exitCodes } from './exit.ts';
 
-export interface Meaning {
+interface Meaning {
   exit: ExitCode;
   title: string;
   paid?: ExitAnswers['paid'];

@@ -15,7 +15,6 @@ import type {
   DownloadAnswer,
   FetchAnswer,
   JobEnd,
-  JobFile,
   ListedJob,
   ListWalk,
   LookUpVerdict,
@@ -204,7 +203,11 @@ export interface Downloads {
 }
 
 export interface Outputs extends Omit<OutputFiles, 'save'> {
-  fetch(target: OutputTarget, file: JobFile, options: { signal: AbortSignal }): Promise<FetchAnswer>;
+  fetch(
+    target: OutputTarget,
+    file: { jobId: string; index: number; url: string },
+    options: { signal: AbortSignal },
+  ): Promise<FetchAnswer>;
 }
 
 export interface OutputFiles {

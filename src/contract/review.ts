@@ -10,20 +10,18 @@ export interface ReviewData {
   /** True if the page can send review decisions. Otherwise it exports `picks.json` or shows a command. */
   canDecide: boolean;
   /** Commands to which the page appends addresses. Omitted if they need only the path of the manifest. */
-  commands?: ReviewCommands;
-  run?: ReviewRun;
+  commands?: {
+    pick: string;
+    /** Regenerates the takes of a gate whose takes were all rejected. */
+    redo: string;
+  };
+  run?: { is: 'running' | 'waiting' | 'ended'; text: string };
   next?: { text: string; command: string };
   waits?: ReviewWait[];
   groups: ReviewGroup[];
   /** Groups refer to assets by their index in this list. */
   assets: ReviewAsset[];
   report?: ReportParts;
-}
-
-export interface ReviewCommands {
-  pick: string;
-  /** Regenerates the takes of a gate whose takes were all rejected. */
-  redo: string;
 }
 
 export interface ReviewWait {
@@ -36,11 +34,6 @@ export interface ReviewWait {
   credits: number | null;
   /** Expected cost in credits. `null` if unknown for any step. */
   likely: number | null;
-}
-
-export interface ReviewRun {
-  is: 'running' | 'waiting' | 'ended';
-  text: string;
 }
 
 export interface ReviewGroup {

@@ -23,15 +23,6 @@ export function tightestOf(limits: SpendingLimits, spent: { day: number; month: 
   return left.sort((a, b) => a.left - b.left)[0];
 }
 
-export function lowestOf(all: readonly SpendingLimits[]): SpendingLimits {
-  const lowest: SpendingLimits = {};
-  for (const per of spans) {
-    const known = all.flatMap((limits) => limits[per] ?? []);
-    if (known.length > 0) lowest[per] = Math.min(...known);
-  }
-  return lowest;
-}
-
 export interface Hold {
   key: string;
   credits: number | null;

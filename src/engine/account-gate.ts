@@ -8,7 +8,7 @@ import { Places } from '../ground/places.ts';
  * Infers the charge of a create request from the balance before and after it. This works only while this process has no
  * other create request of the account in flight. Another program may still use the account.
  */
-export class BalanceWatch {
+class BalanceWatch {
   #balance: number | undefined;
   readonly #onWire = new Set<string>();
   #isShared = false;

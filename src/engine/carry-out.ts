@@ -19,7 +19,7 @@ import { Account } from './account.ts';
 import { AccountGate } from './account-gate.ts';
 import { Breaker } from './breaker.ts';
 import { LocalGate } from './create-gate.ts';
-import { type Drive, type DriveOptions, drive, type OnError } from './drive.ts';
+import { type Drive, type DriveOptions, drive } from './drive.ts';
 import { LocalLedger } from './local-ledger.ts';
 import { ListLookUp, type LookUpTimes } from './lost-creates.ts';
 
@@ -42,7 +42,7 @@ export interface CarryOutOptions {
   creditWaitMs: number;
   patienceMs?: number | undefined;
   onUnknown: 'ask' | 'hold';
-  onError: OnError;
+  onError: DriveOptions['onError'];
   creates?: number;
   goesOn?: DriveOptions['goesOn'];
   ends?: DriveOptions['ends'];

@@ -341,15 +341,13 @@ export class Drive {
   }
 }
 
-/**
- * Behaviour of a run after a failure. `wait`: the run continues, but after five failures for one reason it buys no similar
- * steps. `finish`: the run starts nothing new.
- */
-export type OnError = 'wait' | 'continue' | 'finish';
-
 export interface DriveOptions {
   concurrency: number;
-  onError: OnError;
+  /**
+   * Behaviour after a failure. `wait`: the run continues, but after five failures for one reason it buys no similar steps.
+   * `finish`: the run starts nothing new.
+   */
+  onError: 'wait' | 'continue' | 'finish';
   account: Pick<Account, 'prices' | 'unspent'>;
   breaker?: Breaker | undefined;
   /**

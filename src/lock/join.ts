@@ -378,9 +378,9 @@ function largerText(a: string | undefined, b: string | undefined): string | unde
   return a === undefined || b === undefined ? (a ?? b) : a > b ? a : b;
 }
 
-export function smaller(a: string, b: string): string;
-export function smaller(a: string | undefined, b: string | undefined): string | undefined;
-export function smaller(a: string | undefined, b: string | undefined): string | undefined {
+function smaller(a: string, b: string): string;
+function smaller(a: string | undefined, b: string | undefined): string | undefined;
+function smaller(a: string | undefined, b: string | undefined): string | undefined {
   return a === undefined || b === undefined ? (a ?? b) : a < b ? a : b;
 }
 

@@ -104,13 +104,3 @@ export function joinUnknown(a: MayHaveUnknown, b: MayHaveUnknown): MayHaveUnknow
 export function withUnknownOf<T extends MayHaveUnknown>(one: T, other: MayHaveUnknown): T {
   return other.unknownFields === undefined ? one : { ...one, ...joinUnknown(one, other) };
 }
-
-/** Returns the JSON text of an object: known fields in the given order, then unknown fields by name. */
-export function objectText(known: object, unknown: MayHaveUnknown['unknownFields']): string {
-  const parts = [JSON.stringify(known).slice(1, -1), ...unknownText(unknown)];
-  return `{${parts.filter((part) => part !== '').join(',')}}`;
-}
-
-export function unknownText(unknown: MayHaveUnknown['unknownFields']): string[] {
-  return unknown === undefined ? [] : [canonicalJson(unknown).slice(1, -1)];
-}

@@ -17,18 +17,13 @@ export function isJob(purchase: Purchase): purchase is Job {
   return purchase.state !== 'refused' && !mayBeCharged(purchase);
 }
 
-export interface RecordedSend {
-  record: StepRecord;
-  purchase: AwaitedSend;
-}
-
 /**
  * Lists each unresolved create request of a lock once. During a rename, a request may be stored at two addresses. The
  * result then names the address that is in `addresses`.
  */
-export function openSends(lock: Lock, addresses: ReadonlySet<string>): RecordedSend[] {
+export function openSends(lock: Lock, addresses: ReadonlySet<string>) {
   const settled = new Set([...closedSends(lock), ...writtenOffSends(lock)]);
-  const found = new Map<string, RecordedSend>();
+  const found = new Map<string, { record: StepRecord; purchase: AwaitedSend }>();
   for (const record of lock.steps.values()) {
     for (const purchase of record.purchases) {
       if (!isOpenSend(purchase)) continue;

@@ -6,11 +6,10 @@ import {
   type Lock,
   type LockLine,
   lockVersion,
+  type MayHaveUnknown,
   type Output,
-  objectText,
   type Purchase,
   type StepRecord,
-  unknownText,
   type Verdict,
 } from './record.ts';
 
@@ -98,4 +97,14 @@ function verdictText({ fingerprint, job, is, note, reason, by, revision, unknown
 
 function acceptanceText({ wanted, fingerprint, job, revision, unknownFields }: Acceptance): string {
   return objectText({ wanted, fingerprint, job, revision }, unknownFields);
+}
+
+/** Returns the JSON text of an object: known fields in the given order, then unknown fields by name. */
+function objectText(known: object, unknown: MayHaveUnknown['unknownFields']): string {
+  const parts = [JSON.stringify(known).slice(1, -1), ...unknownText(unknown)];
+  return `{${parts.filter((part) => part !== '').join(',')}}`;
+}
+
+function unknownText(unknown: MayHaveUnknown['unknownFields']): string[] {
+  return unknown === undefined ? [] : [canonicalJson(unknown).slice(1, -1)];
 }

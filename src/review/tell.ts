@@ -1,6 +1,6 @@
 import { planByLock } from '../campaign/look-at-outputs.ts';
 import type { OpenCampaign } from '../campaign/open-campaign.ts';
-import type { JudgeAnswer, ReviewCommands, ReviewData, ReviewGroup, WantedVerdict } from '../contract/review.ts';
+import type { JudgeAnswer, ReviewData, ReviewGroup, WantedVerdict } from '../contract/review.ts';
 import { PlacedFiles } from '../disk/outputs/check-outputs.ts';
 import { call } from '../ground/advice.ts';
 import { defined } from '../ground/values.ts';
@@ -74,7 +74,7 @@ function isUndecided({ gate }: ReviewGroup): boolean {
   return gate !== undefined && gate.state !== 'decided' && !isRefused;
 }
 
-export function reviewCommands(paste: Paste): ReviewCommands {
+export function reviewCommands(paste: Paste): NonNullable<ReviewData['commands']> {
   return { pick: paste(call('pick')), redo: paste(call('apply', '--redo')) };
 }
 

@@ -271,7 +271,7 @@ export function nextOrder(order: StepOrder, failed: { error: string; charged: nu
  * Uploads a file to the media library. Uploads are free, so a file is uploaded again if the answer is lost. The public
  * URL is recorded, because no other call returns it.
  */
-export async function uploadFile(order: StepOrder, ports: Ports): Promise<StepEnd> {
+async function uploadFile(order: StepOrder, ports: Ports): Promise<StepEnd> {
   const { ledger, signal } = ports;
   if (order.jobId !== undefined) return { outcome: 'done', credits: 0 };
   const shared = order.sharesJobOf === undefined ? undefined : await ledger.jobOf(order.sharesJobOf, order.fingerprint);

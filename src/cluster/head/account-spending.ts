@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock } from '../../contract/clock.ts';
 import type { PurchaseJournal } from '../../contract/ports.ts';
-import { lowestOf, type SpendingLeft, type SpendingLimits, tightestOf } from '../../contract/spending.ts';
+import { type SpendingLeft, type SpendingLimits, spans, tightestOf } from '../../contract/spending.ts';
 import { isAnswered } from '../../disk/state/purchase-journal.ts';
 import {
   type Finder,
@@ -225,6 +225,15 @@ async function readLimitsThere(sql: Sql, account: string): Promise<SpendingLimit
     [account],
   );
   return rows.map(({ limits }) => limits);
+}
+
+function lowestOf(all: readonly SpendingLimits[]): SpendingLimits {
+  const lowest: SpendingLimits = {};
+  for (const per of spans) {
+    const known = all.flatMap((limits) => limits[per] ?? []);
+    if (known.length > 0) lowest[per] = Math.min(...known);
+  }
+  return lowest;
 }
 
 function recordsByKey({ steps }: Lock): Map<string, StepRecord[]> {

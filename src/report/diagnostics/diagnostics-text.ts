@@ -1,5 +1,5 @@
 import { answersOfExit } from '../../contract/exit.ts';
-import { type Failure, failures, type Meaning } from '../../contract/failure.ts';
+import { type Failure, failures } from '../../contract/failure.ts';
 import { countDiagnostics, type Diagnostic, nameCell, type Place, sortDiagnostics } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
 import { defined, groupBy } from '../../ground/values.ts';
@@ -158,7 +158,7 @@ export function failureText(
 export function failureJson(failure: Failure, paste: Paste): Json {
   const { code, message, hint, ...facts } = failure;
   const { sources: _sources, diagnostics, ...plain } = { diagnostics: undefined, sources: undefined, ...facts };
-  const { exit, paid }: Meaning = failures[code];
+  const { exit, paid } = { paid: undefined, ...failures[code] };
   return jsonOf('failure', {
     code,
     exit,

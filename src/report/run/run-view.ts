@@ -5,10 +5,12 @@
  * May not know: files, the network, a clock, a terminal. It decides nothing and changes nothing.
  */
 
-import type { RunEvent, StepFinished, StepOutcome, StopReason } from '../../contract/event.ts';
+import type { RunEvent, StepOutcome, StopReason } from '../../contract/event.ts';
 import { defined } from '../../ground/values.ts';
 import { stateLeft } from '../../plan/actions.ts';
 import type { Action, Need } from '../../plan/plan.ts';
+
+type StepFinished = Extract<RunEvent, { event: 'step-finished' }>;
 
 type EventOf<Name extends RunEvent['event']> = Extract<RunEvent, { event: Name }>;
 type RunEnded = EventOf<'run-ended'>;

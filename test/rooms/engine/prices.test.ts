@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../../src/contract/clock.ts';
 import type { RunFact } from '../../../src/contract/event.ts';
-import { BalanceWatch } from '../../../src/engine/account-gate.ts';
+import { AccountGate } from '../../../src/engine/account-gate.ts';
 import { chargeOf } from '../../../src/engine/local-ledger.ts';
 import { kinds } from '../../../src/kinds/index.ts';
 import { readCatalogListing } from '../../../src/kinds/listed-model.ts';
@@ -253,7 +254,7 @@ describe('what a create was charged', () => {
 describe('the balance before and after a create', () => {
   type Act = ['left' | 'asked' | 'lost', string] | ['answered' | 'told', string, number | null];
   const falls = (acts: readonly Act[]) => {
-    const watch = new BalanceWatch();
+    const watch = new AccountGate({ clock: systemClock, places: 1 }).balance;
     return acts.flatMap(([act, name, balance = null]) => {
       if (act === 'left' || act === 'asked') watch.left(name, { isAsked: act === 'asked' });
       if (act === 'lost') watch.returned(name, { isAnswered: false });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { joinLocks, joinRecords, recordOf } from '../../../src/lock/join.ts';
 import type { Lock, LockLine, Purchase, StepRecord } from '../../../src/lock/record.ts';
-import { mayBeCharged, openSends, type RecordedSend, spentCredits } from '../../../src/lock/sends.ts';
+import { mayBeCharged, openSends, spentCredits } from '../../../src/lock/sends.ts';
 import { emptyLock, writeLine, writeLock } from '../../../src/lock/write.ts';
 import { asForgotten } from '../../../src/plan/decisions/forget.ts';
 import { type Finding, resolvePurchase } from '../../../src/plan/decisions/resolve-purchase.ts';
@@ -10,6 +10,8 @@ import { withoutMovedAway } from '../../../src/plan/rows/orphans.ts';
 import { heldCredits } from '../../../src/plan/sum-up.ts';
 import type { AnyFacts } from '../../rig/facts-of-purchase.ts';
 import { header, read } from './records.ts';
+
+type RecordedSend = ReturnType<typeof openSends>[number];
 
 /** What may happen to a lock in a repository, with numbers that choose among what is there. */
 export interface Deed {

@@ -3,7 +3,7 @@ import type { JobEnd, UploadAnswer } from '../../../src/contract/answer.ts';
 import { systemClock } from '../../../src/contract/clock.ts';
 import type { OpenRequest } from '../../../src/graph/graph.ts';
 import { emptiesList, fillReferences, makeBody, takeKeptBody } from '../../../src/run/references.ts';
-import { nextOrder, uploadFile } from '../../../src/run/step.ts';
+import { nextOrder, runStep } from '../../../src/run/step.ts';
 import { image, orderOf, type Script, tracedPorts } from './traced-ports.ts';
 
 describe('the references of a request', () => {
@@ -178,7 +178,7 @@ async function upload(facts: Parameters<typeof orderOf>[0], answer: UploadAnswer
     },
   };
   const { ports, told, events } = tracedPorts({ service, ...script });
-  const end = await uploadFile(orderOf({ kind: 'upload', request: {}, ...facts }), ports);
+  const end = await runStep(orderOf({ kind: 'upload', request: {}, ...facts }), ports, () => 1);
   return { end, sent, told, events };
 }
 
