@@ -10,22 +10,20 @@ import { wantedPath } from '../plan/select/names.ts';
 import type { StepEnd } from './step-end.ts';
 
 type How = 'downloaded' | 'moved' | 'restored';
+type SavedEnd = Omit<StepEnd, 'credits'>;
 
 /** Downloads every file of a finished job. Records all files, or none. */
 export async function saveOutputs(
   order: StepOrder,
   ports: Ports,
   job: { jobId: string; result: JobResult },
-): Promise<Omit<StepEnd, 'credits'>> {
+): Promise<SavedEnd> {
   try {
     let outputs: Output[] = [];
     for (const index of job.result.files.keys()) {
       const target = targetOf(order, ports, index);
       const collected = await collectOutput(order, ports, { jobId: job.jobId, result: job.result, index, target });
-      if (collected.is === 'uncollected') {
-        const { interrupted, error } = collected;
-        return interrupted ? { outcome: 'running', error, unsaved: true } : { outcome: 'failed', error };
-      }
+      if ('end' in collected) return collected.end;
       // Not `push`: the lock keeps the array, and `push` reserves room for 16 more items.
       outputs = outputs.concat(asAccepted(collected.output, order));
     }
@@ -75,11 +73,7 @@ function asAccepted(output: Output, { outputs = [], asIs }: StepOrder): Output {
 }
 
 /** Runs after the files are recorded, because files that do not meet an expectation are paid, too. */
-async function checkExpectation(
-  order: StepOrder,
-  ports: Ports,
-  outputs: readonly Output[],
-): Promise<Omit<StepEnd, 'credits'>> {
+async function checkExpectation(order: StepOrder, ports: Ports, outputs: readonly Output[]): Promise<SavedEnd> {
   const { expect } = order;
   const aspects = aspectsOf(expect);
   const measured = new Map<Output, MediaFacts | undefined>();
@@ -96,7 +90,7 @@ async function checkExpectation(
   };
 }
 
-function outputFailure(error: unknown, ports: Ports): Omit<StepEnd, 'credits'> {
+function outputFailure(error: unknown, ports: Ports): SavedEnd {
   if (!(error instanceof OutputError)) throw error;
   if (error.why === 'disk') ports.gate.stop('disk', error.message);
   return { outcome: error.why === 'disk' ? 'running' : 'failed', error: error.message };
@@ -114,8 +108,6 @@ function targetOf(order: StepOrder, ports: Ports, index: number): OutputTarget {
   };
 }
 
-type Collected = { is: 'collected'; output: Output } | { is: 'uncollected'; error: string; interrupted: boolean };
-
 const mostTries = 5;
 const longestAskedMs = 150_000;
 
@@ -127,48 +119,31 @@ export async function collectOutput(
   order: StepOrder,
   ports: Ports,
   job: { jobId: string; result: JobResult; index: number; target: OutputTarget },
-): Promise<Collected> {
+): Promise<{ output: Output } | { end: SavedEnd }> {
   const { service, outputs, clock, signal } = ports;
   const { jobId, index } = job;
+  const interrupted = (error: string) => ({ end: { outcome: 'running', error, unsaved: true } as const });
   let url = job.result.files[index] ?? '';
   let error = '';
   let askedMs = 0;
   for (let tries = 1; tries <= mostTries; tries += 1) {
     const pauseMs = Math.min(30_000, 1000 * 2 ** (tries - 2)) * (0.5 + clock.random() / 2);
     if (tries > 1) await clock.sleep(Math.max(pauseMs, Math.min(longestAskedMs, askedMs)), signal);
-    askedMs = 0;
-    if (signal.aborted) return { is: 'uncollected', error: 'interrupted', interrupted: true };
+    if (signal.aborted) return interrupted('interrupted');
     // A complete file is better than the accepted incomplete one, which only the last try takes.
     const target = order.asIs && tries === mostTries ? { ...job.target, asIs: true as const } : job.target;
     const answer = await outputs.fetch(target, { jobId, index, url }, { signal });
-    switch (answer.is) {
-      case 'saved':
-        return { is: 'collected', output: answer.output };
-      case 'refused':
-        return { is: 'uncollected', error: answer.message, interrupted: false };
-      case 'unreachable':
-        askedMs = answer.retryAfterMs ?? 0;
-        error = answer.message;
-        break;
-      case 'bad-bytes':
-        error = answer.message;
-        break;
-      case 'expired': {
-        error = answer.message;
-        const end = await service.watch(
-          { kind: order.kind, jobId },
-          { signal, fresh: false, onStatus: () => {}, notice: job.target.notice },
-        );
-        if (end.is === 'completed') url = end.result.files[index] ?? url;
-        break;
-      }
-      default:
-        return answer satisfies never;
-    }
+    if (answer.is === 'saved') return { output: answer.output };
+    if (answer.is === 'refused') return { end: { outcome: 'failed', error: answer.message } };
+    error = answer.message;
+    askedMs = answer.is === 'unreachable' ? (answer.retryAfterMs ?? 0) : 0;
+    if (answer.is !== 'expired') continue;
+    const end = await service.watch(
+      { kind: order.kind, jobId },
+      { signal, fresh: false, onStatus: () => {}, notice: job.target.notice },
+    );
+    if (end.is === 'completed') url = end.result.files[index] ?? url;
   }
-  return {
-    is: 'uncollected',
-    error: `${error} (tried ${mostTries} times; the job is kept)`,
-    interrupted: signal.aborted,
-  };
+  error = `${error} (tried ${mostTries} times; the job is kept)`;
+  return signal.aborted ? interrupted(error) : { end: { outcome: 'failed', error } };
 }

@@ -47,7 +47,7 @@ async function collect(answers: DownloadAnswer[], script: Script & { watched?: J
 describe('a paid file', () => {
   it('is fetched once, at once, where nothing is wrong', async () => {
     expect(await collect([open])).toEqual({
-      collected: { is: 'collected', output: image },
+      collected: { output: image },
       opened: ['https://f.example/1'],
       watched: [],
       sleeps: [],
@@ -60,11 +60,7 @@ describe('a paid file', () => {
     [1, [1000, 2000, 4000, 8000]],
   ])('is asked for five times, with growing waits (random %d)', async (random, sleeps) => {
     const { collected, opened, ...rest } = await collect([away], { random });
-    expect(collected).toEqual({
-      is: 'uncollected',
-      error: 'no route (tried 5 times; the job is kept)',
-      interrupted: false,
-    });
+    expect(collected).toEqual({ end: { outcome: 'failed', error: 'no route (tried 5 times; the job is kept)' } });
     expect(opened).toHaveLength(5);
     expect(rest.sleeps).toEqual(sleeps);
   });
@@ -78,7 +74,7 @@ describe('a paid file', () => {
   it('comes by a fresh link of the same file when its link has expired', async () => {
     const fresh = { ...result, files: ['https://f.example/new-0', 'https://f.example/new-1'] };
     const { collected, opened, watched } = await collect([gone, open], { watched: { is: 'completed', result: fresh } });
-    expect(collected.is).toBe('collected');
+    expect(collected).toHaveProperty('output');
     expect(opened).toEqual(['https://f.example/1', 'https://f.example/new-1']);
     expect(watched).toEqual([{ kind: 'image', jobId: 'job-1', fresh: false }]);
   });
@@ -89,12 +85,12 @@ describe('a paid file', () => {
   ])('is asked for by its old link where %s', async (_name, watched) => {
     const { opened, collected } = await collect([gone], { watched });
     expect(opened).toEqual(Array(5).fill('https://f.example/1'));
-    expect(collected).toMatchObject({ error: 'HTTP 403 (tried 5 times; the job is kept)' });
+    expect(collected).toMatchObject({ end: { error: 'HTTP 403 (tried 5 times; the job is kept)' } });
   });
 
   it('is not asked for again where that does not help', async () => {
     const { collected, opened } = await collect([{ is: 'refused', message: 'too large' }]);
-    expect(collected).toEqual({ is: 'uncollected', error: 'too large', interrupted: false });
+    expect(collected).toEqual({ end: { outcome: 'failed', error: 'too large' } });
     expect(opened).toHaveLength(1);
   });
 
@@ -106,7 +102,7 @@ describe('a paid file', () => {
     });
     const bad = await collect([open], { outputs: save('bad-bytes') });
     expect(bad.opened).toHaveLength(5);
-    expect(bad.collected).toMatchObject({ error: 'it was bad-bytes (tried 5 times; the job is kept)' });
+    expect(bad.collected).toMatchObject({ end: { error: 'it was bad-bytes (tried 5 times; the job is kept)' } });
     await expect(collect([open], { outputs: save('disk') })).rejects.toThrow('it was disk');
     const bug = { save: async () => Promise.reject(new Error('a bug')) };
     await expect(collect([open], { outputs: bug })).rejects.toThrow('a bug');
@@ -120,12 +116,12 @@ describe('a paid file', () => {
       return { path: 'a.png', sha256: '0', bytes: 1, type: 'image/png' };
     };
     const { collected } = await collect([open], { outputs: { save }, asIs: true });
-    expect(collected.is).toBe('collected');
+    expect(collected).toHaveProperty('output');
     expect(asked).toEqual([undefined, undefined, undefined, undefined, true]);
   });
 
   it('is left to the next run by an interruption, before it is asked for or while it waits', async () => {
-    const stopped = { is: 'uncollected', error: 'interrupted', interrupted: true };
+    const stopped = { end: { outcome: 'running', error: 'interrupted', unsaved: true } };
     expect(await collect([open], { aborted: true })).toMatchObject({ collected: stopped, opened: [] });
     const while_ = await collect([away], { onSleep: (_ms, abort) => abort() });
     expect(while_.collected).toEqual(stopped);
