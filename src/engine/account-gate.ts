@@ -129,13 +129,13 @@ const leastCreates = 0.05;
  * each turn.
  */
 class CreateTurns {
+  readonly rate: AdaptiveRate;
   readonly #clock: Clock;
-  readonly #rate: AdaptiveRate;
   readonly #front = new Places(1);
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#rate = new AdaptiveRate(clock, { least: leastCreates });
+    this.rate = new AdaptiveRate(clock, { least: leastCreates });
   }
 
   /**
@@ -143,33 +143,21 @@ class CreateTurns {
    * each wait.
    */
   next(signal: AbortSignal, isOff: () => boolean): Promise<'came' | 'off'> {
-    const isFree = this.#front.taken + this.#front.waiting === 0 && this.#rate.nextAt <= this.#clock.now();
+    const isFree = this.#front.taken + this.#front.waiting === 0 && this.rate.nextAt <= this.#clock.now();
     return isFree ? this.#wait(signal, isOff) : this.#front.use(() => this.#wait(signal, isOff));
   }
 
   async #wait(signal: AbortSignal, isOff: () => boolean): Promise<'came' | 'off'> {
     for (;;) {
       if (isOff()) return 'off';
-      const waitMs = this.#rate.nextAt - this.#clock.now();
+      const waitMs = this.rate.nextAt - this.#clock.now();
       if (waitMs > 0 && !signal.aborted) {
         await this.#clock.sleep(waitMs, signal);
         continue;
       }
-      this.#rate.reserve();
+      this.rate.reserve();
       return 'came';
     }
-  }
-
-  get isPaused(): boolean {
-    return this.#rate.isPaused;
-  }
-
-  left(): void {
-    this.#rate.left();
-  }
-
-  penalize(ms: number): void {
-    this.#rate.complain(ms, 0);
   }
 }
 
@@ -253,12 +241,12 @@ class CreditWait {
   undecided(address: string): void {
     if (this.#pause?.tried !== address) return;
     delete this.#pause.tried;
-    this.#wake();
+    this.wake();
   }
 
   #end(): void {
     this.#pause = undefined;
-    this.#wake();
+    this.wake();
   }
 
   #schedule(pause: Omit<Pause, 'nextTryMs' | 'tried'>): void {
@@ -268,14 +256,11 @@ class CreditWait {
     this.#pause = { ...pause, nextTryMs };
     const timeOf = (ms: number) => new Date(ms).toISOString();
     this.#given.emit({ event: 'credits-awaited', until: timeOf(untilMs), nextTryAt: timeOf(nextTryMs), detail });
-    this.#wake();
+    this.wake();
   }
 
-  nudge(): void {
-    this.#wake();
-  }
-
-  #wake(): void {
+  /** Makes all waiting create requests check again whether they may be sent. */
+  wake(): void {
     const news = this.#news;
     this.#news = new AbortController();
     news.abort();

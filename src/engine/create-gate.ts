@@ -65,7 +65,7 @@ export class LocalGate implements CreateGate {
       }
       // Permission given before the wait for a place may have been withdrawn by now.
       if (isAsked || !this.#isHeldBack(name)) {
-        account.turns.left();
+        account.turns.rate.left();
         account.balance.left(name, { isAsked });
         return 'in';
       }
@@ -85,7 +85,7 @@ export class LocalGate implements CreateGate {
       case 'returning':
         return 'again';
       case 'throttled':
-        turns.penalize(departure.afterMs);
+        turns.rate.complain(departure.afterMs, 0);
         return 'again';
       case 'out-of-credits':
         if (this.#stopped === undefined && creditWait.refused(name, departure.error) === 'waiting') return 'again';
@@ -107,7 +107,7 @@ export class LocalGate implements CreateGate {
     if (this.#stopped !== undefined) return;
     this.#stopped = because;
     // Wakes the waiting requests: those of this run end, and those of other runs wait again.
-    this.#account.creditWait.nudge();
+    this.#account.creditWait.wake();
     this.#stop.abort();
     this.#emit({ event: 'spending-stopped', because, detail, ...defined({ until }) });
   }
@@ -130,7 +130,7 @@ export class LocalGate implements CreateGate {
 
   #isHeldBack(name: string): boolean {
     const { creditWait, turns } = this.#account;
-    return this.#stopped !== undefined || creditWait.holdsBack(name) || turns.isPaused;
+    return this.#stopped !== undefined || creditWait.holdsBack(name) || turns.rate.isPaused;
   }
 
   #goOut(name: string): void {

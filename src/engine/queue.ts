@@ -130,7 +130,10 @@ export class Queue {
         if (!isIdle || this.#held.length === 0) return undefined;
         this.#askedBy.clear();
         this.#reallot();
-        if (this.#ready.size === 0) this.#letAllGo();
+        if (this.#ready.size > 0) continue;
+        // The remaining credits cannot finish another chain.
+        this.#allotment = undefined;
+        this.#resort();
         continue;
       }
       const { order } = waiting;
@@ -215,12 +218,6 @@ export class Queue {
       priceOf: (order) => this.#priceOf(order),
       isMoving: this.#begun.size > 0,
     });
-    this.#resort();
-  }
-
-  /** Releases all orders when the remaining credits cannot finish another chain. */
-  #letAllGo(): void {
-    this.#allotment = undefined;
     this.#resort();
   }
 

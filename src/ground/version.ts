@@ -19,17 +19,16 @@ function partsOf(version: string): { numbers: number[]; before: string } {
   return { numbers: [major, minor, patch, build], before: before.join('-') };
 }
 
-const conditionForm = /^(>=|<|\^)(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9}))?$/;
+const conditionForm = /^(>=|<|\^)(\d{1,9}(?:\.\d{1,9}){0,2})$/;
 
 /** Returns `undefined` for an invalid range. `^1` rejects 2.0.0-rc.1, a prerelease of its upper bound. */
 export function fitsRange(version: string, range: string): boolean | undefined {
   let fits = true;
   for (const condition of range.trim().split(/\s+/)) {
-    const [, sign, ...parts] = conditionForm.exec(condition) ?? [];
+    const [, sign, bound = ''] = conditionForm.exec(condition) ?? [];
     if (sign === undefined) return undefined;
-    const bound = parts.filter((part) => part !== undefined).join('.');
     if (sign !== '<') fits &&= compareVersions(version, bound) >= 0;
-    if (sign !== '>=') fits &&= isBelow(version, sign === '<' ? bound : endOfCaret(parts));
+    if (sign !== '>=') fits &&= isBelow(version, sign === '<' ? bound : endOfCaret(bound));
   }
   return fits;
 }
@@ -40,8 +39,8 @@ function isBelow(version: string, bound: string): boolean {
 }
 
 /** Returns the exclusive upper bound of `^`: 1.2 gives 2, 0.3 gives 0.4. */
-function endOfCaret(parts: readonly (string | undefined)[]): string {
-  const numbers = parts.filter((part) => part !== undefined).map(Number);
+function endOfCaret(bound: string): string {
+  const numbers = bound.split('.').map(Number);
   const first = numbers.findIndex((number) => number !== 0);
   const raised = first === -1 ? numbers.length - 1 : first;
   return [...numbers.slice(0, raised), (numbers[raised] ?? 0) + 1].join('.');

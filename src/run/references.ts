@@ -7,11 +7,8 @@ import { isMap } from '../ground/values.ts';
 import type { AskedSend, StepOrder } from '../plan/plan.ts';
 import { type StepEnd, stopFor } from './step-end.ts';
 
-/** Steps whose outputs a request uses, with the fingerprints of the purchases that are meant. */
-function referencedJobs({
-  request,
-  paidRequest,
-}: Pick<StepOrder, 'request' | 'paidRequest'>): { address: string; fingerprint: string }[] {
+/** Returns the steps whose outputs a request uses, by address, with the fingerprints of the purchases that are meant. */
+function referencedJobs({ request, paidRequest }: Pick<StepOrder, 'request' | 'paidRequest'>): Map<string, string> {
   const jobs = new Map<string, string>();
   // Both trees have the same structure; they differ in what each `$ref` names.
   const visit = (open: Json | undefined, paid: Json | undefined): void => {
@@ -26,7 +23,7 @@ function referencedJobs({
     }
   };
   visit(request, paidRequest);
-  return [...jobs].map(([address, fingerprint]) => ({ address, fingerprint }));
+  return jobs;
 }
 
 type OutputValues = ReadonlyMap<string, { readonly [field: string]: string }>;
@@ -112,7 +109,7 @@ async function findValues(
   absent: ReadonlySet<string>,
 ): Promise<Map<string, { readonly [field: string]: string }> | StepEnd> {
   const values = new Map<string, { readonly [field: string]: string }>();
-  for (const { address, fingerprint } of referencedJobs(order)) {
+  for (const [address, fingerprint] of referencedJobs(order)) {
     if (absent.has(address)) continue;
     const job = await ports.ledger.jobOf(address, fingerprint);
     if (job === undefined) return { outcome: 'blocked', credits: 0, error: `${address} has no finished job` };
