@@ -11,7 +11,7 @@ import { isBought, postsOf } from '../plan/consent.ts';
 import { addressOf, type Plan, type PlanRow, type PlanTotals } from '../plan/plan.ts';
 import { isAskedAbout } from '../plan/posts/post-record.ts';
 import { sumPrices } from '../plan/sum-up.ts';
-import { failureGithub } from '../report/diagnostics/diagnostics-json.ts';
+import { failureGithub } from '../report/diagnostics/diagnostics-text.ts';
 import { command, type Document, facts, line, warning } from '../report/document.ts';
 import { countOf } from '../report/numbers.ts';
 import { postsText, sideBySide, spendText } from '../report/plan/plan-facts.ts';

@@ -9,7 +9,7 @@ import type { Call } from '../ground/advice.ts';
 import { defined, messageOf } from '../ground/values.ts';
 import { isWork } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
-import { failedStepsGithub, failureGithub } from '../report/diagnostics/diagnostics-json.ts';
+import { failedStepsGithub, failureGithub } from '../report/diagnostics/diagnostics-text.ts';
 import { line } from '../report/document.ts';
 import { createRunTimes, type RunTimes } from '../report/run/remaining-time.ts';
 import { createEventLines, createLines, type Detail, type RunReporter } from '../report/run/run-lines.ts';

@@ -5,8 +5,12 @@ import type { Tell } from '../contract/notice.ts';
 import type { Advice } from '../ground/advice.ts';
 import { defined } from '../ground/values.ts';
 import { adviceLines, adviceView, type Paste } from '../report/advice-text.ts';
-import { diagnosticsGithub, failureGithub } from '../report/diagnostics/diagnostics-json.ts';
-import { diagnosticsText, failureText } from '../report/diagnostics/diagnostics-text.ts';
+import {
+  diagnosticsGithub,
+  diagnosticsText,
+  failureGithub,
+  failureText,
+} from '../report/diagnostics/diagnostics-text.ts';
 import { type Document, line, warning } from '../report/document.ts';
 import { terminalText } from '../report/render/terminal-text.ts';
 import { inertText, safeJson, safeText } from '../report/safe-text.ts';

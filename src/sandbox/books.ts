@@ -3,7 +3,7 @@ import type { Journal } from './journal.ts';
 import { findKind } from './kinds/index.ts';
 import type { FileFacts, FilePlan, SandboxKind } from './kinds/kind.ts';
 import { bodyText, type OwnPath, readOwnUrl } from './own-url.ts';
-import { fitBody } from './schema.ts';
+import { fitBody } from './read-body.ts';
 import { isObject, type JsonObject } from './wire.ts';
 
 export interface Job extends FileFacts {

@@ -10,7 +10,7 @@ export interface Endpoint {
   readonly run: (call: Call, parameters: Readonly<Record<string, string>>) => Reply | Promise<Reply>;
 }
 
-export type Match =
+type Match =
   | { readonly type: 'endpoint'; readonly endpoint: Endpoint; readonly parameters: Readonly<Record<string, string>> }
   | { readonly type: 'wrong method'; readonly allowed: readonly string[] }
   | { readonly type: 'bad encoding' }

@@ -1,13 +1,11 @@
 import type { Job } from './books.ts';
-import type { Caller } from './caller.ts';
-import { admitCreate, type Context } from './context.ts';
+import { admitCreate, type Caller, type Context } from './context.ts';
 import { applyFault, type Handled } from './faults.ts';
 import type { SandboxKind } from './kinds/kind.ts';
 import { viewCreated } from './life.ts';
 import { isOwnFile } from './own-files.ts';
 import { bodyText } from './own-url.ts';
-import { checkBody, invalid, readJson } from './read-body.ts';
-import { anyBody } from './schema.ts';
+import { anyBody, checkBody, invalid, readJson } from './read-body.ts';
 import { answerJson, type Call, type Json, Refusal, type Reply } from './wire.ts';
 
 const replayWindowMs = 24 * 60 * 60 * 1000;

@@ -1,6 +1,5 @@
 import type { LedgerEntry } from './books.ts';
-import type { Caller } from './caller.ts';
-import { admitCreate, type Context } from './context.ts';
+import { admitCreate, type Caller, type Context } from './context.ts';
 import { applyFault, type Handled } from './faults.ts';
 import { accountId } from './handle-catalog.ts';
 import { orUnwritten } from './handle-create.ts';
@@ -8,9 +7,8 @@ import { readText, readTexts } from './kinds/kind.ts';
 import { findUrlsProblem } from './kinds/public-url.ts';
 import { bodyNotShown } from './kinds/schemas.ts';
 import { isOwnFile } from './own-files.ts';
-import { checkBody, invalid, readJson } from './read-body.ts';
+import { anyBody, type BodySchema, checkBody, invalid, readJson } from './read-body.ts';
 import { accounts } from './samples.ts';
-import { anyBody, type BodySchema } from './schema.ts';
 import { answerJson, type Call, type Json, type JsonObject, type Reply } from './wire.ts';
 
 export const postBody: BodySchema = {

@@ -3,8 +3,7 @@ import type { Endpoint } from './endpoint.ts';
 import { applyFault, type Handled } from './faults.ts';
 import { handleAccounts, handleCatalog, handleVoices } from './handle-catalog.ts';
 import { handlePost } from './handle-post.ts';
-import { handleComplete, handlePut, handleSignedUrl } from './handle-signed-upload.ts';
-import { handleUpload, handleUploadList } from './handle-upload.ts';
+import { handleComplete, handlePut, handleSignedUrl, handleUpload, handleUploadList } from './handle-upload.ts';
 import { refer } from './kinds/schemas.ts';
 import {
   answerWith,

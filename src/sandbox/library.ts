@@ -1,6 +1,6 @@
 import type { BlobStore, StoredBytes } from './blob-store.ts';
 import { digest } from './digest.ts';
-import type { Lines } from './lines.ts';
+import type { Lines } from './journal.ts';
 import { isObject, type JsonObject } from './wire.ts';
 
 interface Blob {

@@ -1,7 +1,6 @@
 import type { Endpoint } from './endpoint.ts';
 import { postBody } from './handle-post.ts';
-import { completeBody, signedUrlBody } from './handle-signed-upload.ts';
-import { uploadBody } from './handle-upload.ts';
+import { completeBody, signedUrlBody, uploadBody } from './handle-upload.ts';
 import { kinds } from './kinds/index.ts';
 import { jobSchemas, link, notShown, refer, textOrNull, time } from './kinds/schemas.ts';
 import type { JsonObject } from './wire.ts';

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { createDiskStore, createMemoryStore } from './blob-store.ts';
 import { Books, type LedgerEntry, type PriceOf } from './books.ts';
-import { mainUser } from './caller.ts';
-import { CreatesLimit, type CreatesRule } from './context.ts';
+import { CreatesLimit, type CreatesRule, mainUser } from './context.ts';
 import { type Fault, FaultScript } from './faults.ts';
 import { type Journal, openJournal } from './journal.ts';
 import { Library } from './library.ts';

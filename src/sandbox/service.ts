@@ -1,6 +1,5 @@
 import type { Job } from './books.ts';
-import { mainUser } from './caller.ts';
-import type { Context } from './context.ts';
+import { type Context, mainUser } from './context.ts';
 import { type Endpoint, matchEndpoint } from './endpoint.ts';
 import { describePost } from './handle-post.ts';
 import { describeUpload } from './handle-upload.ts';

@@ -6,7 +6,7 @@ import { call } from '../../ground/advice.ts';
 import { hasErrors } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
 import { isPost } from '../../plan/posts/post-record.ts';
-import { diagnosticsJson } from '../../report/diagnostics/diagnostics-json.ts';
+import { diagnosticsJson } from '../../report/diagnostics/diagnostics-text.ts';
 import { jsonOf } from '../../report/document.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';

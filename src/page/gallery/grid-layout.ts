@@ -12,7 +12,7 @@ export type GridLine = { name: string } | { name: string; assets: readonly Revie
 
 export const around = 50;
 /** Maximum number of rendered cards that still scroll smoothly. */
-export const mostCards = 120;
+const mostCards = 120;
 /** Number of lines rendered outside the visible area, as in `useRows`. */
 const overscan = 4;
 const usualHeight = 210;

@@ -2,7 +2,7 @@ import type { ReviewAsset } from '../../contract/review.ts';
 
 export type MatrixBy = { is: 'task' } | { is: 'axis'; axis: string };
 
-export interface Matrix {
+interface Matrix {
   columns: string[];
   rows: MatrixRow[];
 }

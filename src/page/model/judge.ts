@@ -3,7 +3,7 @@ import { defined } from '../../ground/values.ts';
 import { mainFile, nameOf, problemOf, stateWords } from '../parts/words.ts';
 import { type Mark, markOf, type Own, type Shown } from './shown.ts';
 
-export type Decision = { is: 'made'; verdicts: WantedVerdict[]; text: string } | { is: 'refused'; text: string };
+type Decision = { is: 'made'; verdicts: WantedVerdict[]; text: string } | { is: 'refused'; text: string };
 
 interface Wish {
   address: string;

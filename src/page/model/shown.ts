@@ -9,7 +9,7 @@ import type {
 } from '../../contract/review.ts';
 
 export type Mark = WantedVerdict['is'];
-export type GateState = ReviewGate['state'];
+type GateState = ReviewGate['state'];
 
 /** Content of the page: the data of the host, changed by verdicts that the host has not recorded. */
 export interface Shown {

@@ -9,7 +9,7 @@ interface RowOptions {
   scroller: RefObject<HTMLElement | null>;
 }
 
-export interface Rows {
+interface Rows {
   /** Rows to render. `start`: distance from the top of the first row, in CSS pixels. */
   items: { index: number; key: string; start: number }[];
   height: number;

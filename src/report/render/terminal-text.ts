@@ -243,7 +243,7 @@ interface Wrapping {
   mark?: Mark;
 }
 
-export function wrap(text: Text, { style, room }: Screen, { hang = 0, isHard = false, mark }: Wrapping = {}): Line[] {
+function wrap(text: Text, { style, room }: Screen, { hang = 0, isHard = false, mark }: Wrapping = {}): Line[] {
   const lines: Line[][] = [[]];
   let width = 0;
   for (const whole of splitWords(piecesOf(text, style, mark))) {
@@ -337,7 +337,7 @@ export function inlineText(text: Text, style: Style): string {
   return wrapped(text, { style, room: Number.POSITIVE_INFINITY }).join('');
 }
 
-export function paintLine(line: Line, style: Style): string {
+function paintLine(line: Line, style: Style): string {
   return line
     .filter(({ text }) => text !== '')
     .map((piece) => paint(piece, style))

@@ -12,7 +12,7 @@ import { hasEnded, type RunView } from './run-view.ts';
 
 const longestError = 300;
 
-export interface EndedPlan {
+interface EndedPlan {
   plan: Pick<Plan, 'campaign' | 'rows' | 'gates'>;
   outcomes: ReadonlyMap<string, StepOutcome>;
   view: RunView;

@@ -21,7 +21,7 @@ import {
   warning,
 } from '../document.ts';
 import { clockText, countOf, countWords, creditsText, moneyText } from '../numbers.ts';
-import { groupLines, redoWay, unfitMends } from '../run/summary-troubles.ts';
+import { groupLines, redoWay, unfitMends } from '../run/summary-text.ts';
 import { safeText, shortList } from '../safe-text.ts';
 import type { GateStatus, StatusView, StepStatus, TaskStatus } from './status.ts';
 

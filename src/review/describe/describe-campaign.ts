@@ -146,7 +146,7 @@ function tellDifferences(assets: readonly ReviewAsset[]): void {
 }
 
 /** Counts the steps that open gates block, grouped by the gates for which the steps wait. Each step counts once. */
-export function listWaits(graph: DecidedGraph, rows: readonly PlanRow[]): ReviewWait[] {
+function listWaits(graph: DecidedGraph, rows: readonly PlanRow[]): ReviewWait[] {
   const held = new Map(rows.flatMap((row) => (row.blockedBy === 'gate' ? [[row.address, row] as const] : [])));
   const gatesOf = new Map<string, readonly string[]>();
   const byName = new Map(graph.gates.map((gate) => [gate.name, gate]));
@@ -183,7 +183,7 @@ export function listWaits(graph: DecidedGraph, rows: readonly PlanRow[]): Review
   return [...waits.values()].filter(({ gates }) => gates.length > 0);
 }
 
-export function sumWaits(waits: readonly ReviewWait[]): Map<string, Omit<ReviewWait, 'gates'>> {
+function sumWaits(waits: readonly ReviewWait[]): Map<string, Omit<ReviewWait, 'gates'>> {
   const sums = new Map<string, Omit<ReviewWait, 'gates'>>();
   for (const { gates, steps, what, credits, likely } of waits) {
     for (const gate of gates) {

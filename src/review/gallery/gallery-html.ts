@@ -56,7 +56,7 @@ function dataInHtml(data: ReviewData): string {
   return safeInHtml(plain.length < longData ? plain : JSON.stringify(pack(JSON.parse(plain) as Json)));
 }
 
-export function safeInHtml(json: string): string {
+function safeInHtml(json: string): string {
   return json.replace(
     /[<>\u2028\u2029]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
@@ -71,7 +71,7 @@ type Packed = PackedData['data'];
 
 const leastText = 8;
 
-export function pack(data: Json): PackedData {
+function pack(data: Json): PackedData {
   const texts = new Map<string, number>();
   const shapes = new Map<string, number>();
   const repeated = findRepeated(data);

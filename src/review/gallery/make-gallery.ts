@@ -1,4 +1,4 @@
-import { dirname, extname, relative, resolve } from 'node:path';
+import { join, relative } from 'node:path';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import { shownPath } from '../../campaign/paths.ts';
 import { nameInGit } from '../../campaign/person.ts';
@@ -6,28 +6,15 @@ import { UnsafeFileError } from '../../contract/errors.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import type { ReportParts } from '../../contract/report.ts';
 import type { ReviewData, ReviewFile } from '../../contract/review.ts';
-import { findWayOut } from '../../disk/fs/own-tree.ts';
-import { lstatOrAbsent, readStart } from '../../disk/fs/plain-file.ts';
-import { replaceFile } from '../../disk/fs/replace.ts';
+import { checkOutputs } from '../../disk/outputs/check-outputs.ts';
+import { measureFile } from '../../disk/outputs/measure-files.ts';
 import { eachAtOnce } from '../../ground/places.ts';
-import { defined, messageOf } from '../../ground/values.ts';
-import { bytesText } from '../../report/numbers.ts';
+import { defined, groupBy, messageOf } from '../../ground/values.ts';
+import type { Aspect, MediaFacts } from '../../plan/outputs/expectation.ts';
 import { FileFinder } from '../find-files.ts';
-import { requirePageFile } from '../serve/page-files.ts';
-import { hasThumb, makeThumb, screenSide, Thumbs } from '../thumbs/thumbs.ts';
+import { hasThumb, Thumbs } from '../thumbs/thumbs.ts';
 import { describeGallery, forClient, type GalleryOptions } from './describe-gallery.ts';
-import {
-  encodePath,
-  findFiles,
-  type GalleryFile,
-  GalleryFolder,
-  type GalleryPlace,
-  measurePlaced,
-  nameOfCopy,
-  unwritten,
-  urlFrom,
-} from './gallery-folder.ts';
-import { folderHtml, galleryStart, singleHtml } from './gallery-html.ts';
+import { type GalleryFile, type GalleryPlace, openPlace, unwritten } from './gallery-place.ts';
 
 interface MakeOptions extends GalleryOptions {
   path: string;
@@ -46,36 +33,29 @@ export interface MadeGallery {
   side?: number;
 }
 
-const sides = [screenSide, 1024, 800];
 const atOnce = 16;
-const ownFiles = {
-  'page.js': 'gallery.js',
-  'page.css': 'gallery.css',
-  'icon.svg': 'icon.svg',
-} as const;
-
 export async function makeGallery(campaign: OpenCampaign, options: MakeOptions): Promise<MadeGallery | undefined> {
-  const shown = shownPath(options.path);
+  const { path, single, client: note, maxBytes } = options;
+  const shown = shownPath(path);
   const finder = new FileFinder(campaign.paths);
   const described = await describeGallery(campaign, finder, options);
   const found = await findFiles(described, campaign, finder);
-  const { client: note } = options;
   const by = note === undefined ? undefined : await nameInGit(campaign.paths.folder);
   const data = note === undefined ? described : forClient(described, { note, by });
   const shownFiles = new Set(data.assets.flatMap((asset) => asset.files));
   const files =
-    options.client === undefined ? found : found.filter(({ mentions }) => mentions.some((one) => shownFiles.has(one)));
+    note === undefined ? found : found.filter(({ mentions }) => mentions.some((one) => shownFiles.has(one)));
   const thumbs = new Thumbs(campaign.paths.state);
-  const isReduced =
-    files.reduce((all, { file }) => all + file.bytes, 0) > (options.maxBytes ?? Number.POSITIVE_INFINITY);
+  const isReduced = files.reduce((all, { file }) => all + file.bytes, 0) > (maxBytes ?? Number.POSITIVE_INFINITY);
   try {
     const { outputs } = campaign.paths;
-    const soundOf = async ({ path, file }: GalleryFile) => {
-      const placed = { ...file, path: relative(outputs, path) };
+    const soundOf = async (one: GalleryFile) => {
+      const placed = { ...one.file, path: relative(outputs, one.path) };
       const { wave, lufs } = await measurePlaced(campaign, placed, ['wave', 'sound']);
       return wave === undefined ? {} : { wave, ...(lufs !== undefined && { lufs }) };
     };
-    const place = await openPlace(options, { shown, isReduced });
+    const copy = options.copy === true || note !== undefined;
+    const place = await openPlace({ path, shown, single, copy, maxBytes, isReduced });
     for (;;) {
       await placeFiles(files, { ...options, thumbs, place, soundOf });
       if (options.signal?.aborted) return undefined;
@@ -86,97 +66,14 @@ export async function makeGallery(campaign: OpenCampaign, options: MakeOptions):
   } catch (error) {
     const isOfDisk = error instanceof UnsafeFileError || (error instanceof Error && 'syscall' in error);
     if (!isOfDisk || error instanceof CampaignError) throw error;
-    const hint = options.single ? 'choose a file in an existing folder with enough free space' : undefined;
+    const hint = single ? 'choose a file in an existing folder with enough free space' : undefined;
     throw unwritten(shown, `cannot be written: ${messageOf(error)}`, hint);
   } finally {
     await thumbs.close();
   }
 }
 
-async function openPlace(
-  options: MakeOptions,
-  { shown, isReduced }: { shown: string; isReduced: boolean },
-): Promise<GalleryPlace> {
-  if (options.single) return SingleFile.open(options.path, shown);
-  const copy = options.copy === true || options.client !== undefined;
-  const folder = await GalleryFolder.open(options.path, shown);
-  return new Folder(folder, { copy, maxBytes: options.maxBytes, sides: isReduced ? sides : [], shown });
-}
-
-interface FolderOptions extends Pick<MakeOptions, 'copy' | 'maxBytes'> {
-  sides: readonly number[];
-  shown: string;
-}
-
-class Folder implements GalleryPlace {
-  readonly #folder: GalleryFolder;
-  readonly #options: FolderOptions;
-  #bytes = 0;
-  #tries = 0;
-
-  get side(): number | undefined {
-    return this.#options.sides[this.#tries];
-  }
-
-  constructor(folder: GalleryFolder, options: FolderOptions) {
-    this.#folder = folder;
-    this.#options = options;
-  }
-
-  async add(one: GalleryFile, jpeg: Uint8Array | undefined): Promise<void> {
-    const { path, file, mentions } = one;
-    const url = this.#options.copy ? encodePath(await this.#copy(one)) : urlFrom(this.#folder.path, path);
-    const thumb = `thumbs/${file.sha256.slice(0, 20)}.jpg`;
-    if (jpeg !== undefined) {
-      if (this.#counts(jpeg.length)) await this.#folder.put(thumb, jpeg);
-    }
-    for (const mention of mentions) Object.assign(mention, { url, ...(jpeg !== undefined && { thumb }) });
-  }
-
-  async #copy({ path, file }: GalleryFile): Promise<string> {
-    const { bytes, sha256 } = file;
-    const { side } = this;
-    const made = side !== undefined && hasThumb(file) ? await makeThumb({ path, bytes, sha256 }, side) : undefined;
-    if (made !== undefined && 'jpeg' in made && made.jpeg.length < bytes) {
-      const name = nameOfCopy(file, '.jpg');
-      if (this.#counts(made.jpeg.length)) await this.#folder.put(name, made.jpeg);
-      return name;
-    }
-    if (this.#counts(bytes)) await this.#folder.copy(nameOfCopy(file), path, sha256);
-    return nameOfCopy(file);
-  }
-
-  #counts(bytes: number): boolean {
-    this.#bytes += bytes;
-    return this.#bytes <= (this.#options.maxBytes ?? Number.POSITIVE_INFINITY);
-  }
-
-  async fits(): Promise<boolean> {
-    const { maxBytes = Number.POSITIVE_INFINITY, sides: all, shown } = this.#options;
-    if (this.#bytes <= maxBytes) return true;
-    const [least] = all.slice(-1);
-    if (this.#tries >= all.length - 1) {
-      await this.#folder.discard();
-      throw unwritten(
-        shown,
-        `would have ${bytesText(this.#bytes)} with pictures of ${least} pixels: ${bytesText(this.#bytes - maxBytes)} more than ${bytesText(maxBytes)}; nothing was written`,
-        'select fewer steps with --select, or set a larger --max-size',
-      );
-    }
-    this.#tries += 1;
-    this.#bytes = 0;
-    return false;
-  }
-
-  async finish(data: ReviewData): Promise<number> {
-    for (const [name, own] of Object.entries(ownFiles)) await this.#folder.put(name, await requirePageFile(own));
-    const html = folderHtml(data);
-    await this.#folder.finish(html);
-    return Buffer.byteLength(html);
-  }
-}
-
-interface PlaceOptions extends Pick<MakeOptions, 'onThumb' | 'signal'> {
+interface PlacingOptions extends Pick<MakeOptions, 'onThumb' | 'signal'> {
   thumbs: Thumbs;
   place: GalleryPlace;
   soundOf(file: GalleryFile): Promise<Pick<ReviewFile, 'wave' | 'lufs'>>;
@@ -184,7 +81,7 @@ interface PlaceOptions extends Pick<MakeOptions, 'onThumb' | 'signal'> {
 
 async function placeFiles(
   files: readonly GalleryFile[],
-  { thumbs, place, soundOf, onThumb, signal }: PlaceOptions,
+  { thumbs, place, soundOf, onThumb, signal }: PlacingOptions,
 ): Promise<void> {
   const isDrawn = (file: ReviewFile) => hasThumb(file) || file.is === 'audio';
   const all = files.filter(({ file }) => isDrawn(file)).length;
@@ -202,73 +99,52 @@ async function placeFiles(
   });
 }
 
-const mostBytes = 20 * 1024 * 1024;
-
-export class SingleFile implements GalleryPlace {
-  readonly #path: string;
-  readonly #shown: string;
-  #bytes = 0;
-  #thumbs = 0;
-  #left = 0;
-
-  private constructor(path: string, shown: string) {
-    this.#path = path;
-    this.#shown = shown;
+async function findFiles(
+  data: ReviewData,
+  campaign: Pick<OpenCampaign, 'paths' | 'seen' | 'measures'>,
+  finder: FileFinder,
+): Promise<GalleryFile[]> {
+  const { paths, seen, measures } = campaign;
+  const all = data.assets.flatMap(({ files, earlier, report }) => [
+    ...files,
+    ...earlier.flatMap((one) => one.files),
+    ...(report?.before?.files ?? []),
+  ]);
+  const groups = [...groupBy(all.filter(isThere), ({ sha256, path }) => `${sha256} ${path}`).values()];
+  const placed = groups.flatMap(([file]) => (file !== undefined && file.isKept !== true ? [file] : []));
+  const states = await checkOutputs(paths.outputs, placed, { seen });
+  const found: GalleryFile[] = [];
+  for (const mentions of groups) {
+    const [file] = mentions;
+    if (file === undefined) continue;
+    const isPlaced = file.isKept !== true;
+    const path = isPlaced ? join(paths.outputs, file.path) : await finder.find(file);
+    const isIntact = isPlaced ? states.get(file.path) === 'intact' : path !== undefined;
+    if (isIntact && path !== undefined) {
+      found.push({ path, file, mentions });
+      const { hasCredentials } = await measurePlaced(campaign, file, ['credentials']);
+      if (hasCredentials === true) for (const one of mentions) one.hasCredentials = true;
+    } else for (const one of mentions) one.problem = isPlaced ? 'damaged' : 'missing';
   }
-
-  static async open(path: string, shown: string): Promise<SingleFile> {
-    if (!/^\.html?$/i.test(extname(path))) {
-      throw new CampaignError({
-        code: 'MB3000',
-        message: `--single-file: ${shown} does not end in .html`,
-        hint: 'use a name that ends in .html',
-        options: ['--single-file'],
-      });
-    }
-    const wayOut = findWayOut(dirname(resolve(path)));
-    if (wayOut !== undefined) throw refused(shown, `cannot be written: ${wayOut}`);
-    const isThere = lstatOrAbsent(path) !== undefined;
-    if (isThere && readStart(path, galleryStart.length) !== galleryStart) {
-      throw refused(shown, 'already exists and is not a gallery written by report; it was not changed');
-    }
-    return new SingleFile(path, shown);
+  await measures.keep();
+  for (const asset of data.assets) {
+    asset.earlier = asset.earlier.map((one) => ({ ...one, files: one.files.filter(isThere) }));
+    const before = asset.report?.before;
+    if (before) before.files = before.files.filter(isThere);
   }
-
-  async add({ mentions }: GalleryFile, jpeg: Uint8Array | undefined): Promise<void> {
-    this.#left += 1;
-    if (jpeg === undefined) return;
-    const thumb = `data:image/jpeg;base64,${Buffer.from(jpeg).toString('base64')}`;
-    this.#thumbs += 1;
-    // The data contains the thumbnail once for each reference.
-    this.#bytes += thumb.length * mentions.length;
-    if (this.#bytes > mostBytes) throw tooLarge(this.#shown, this.#thumbs);
-    for (const one of mentions) one.thumb = thumb;
-  }
-
-  async fits(): Promise<boolean> {
-    return true;
-  }
-
-  async finish(data: ReviewData & { report: ReportParts }): Promise<number> {
-    data.report.embedded = { thumbs: this.#thumbs, left: this.#left };
-    const [styles, script] = await Promise.all(['gallery.css', 'gallery.js'].map(requirePageFile));
-    const html = singleHtml(data, { script: `${script}`, styles: `${styles}` });
-    const bytes = Buffer.byteLength(html);
-    if (bytes > mostBytes) throw tooLarge(this.#shown, this.#thumbs);
-    await replaceFile(this.#path, html);
-    return bytes;
-  }
+  return found;
 }
 
-function refused(shown: string, why: string): CampaignError {
-  return unwritten(shown, why, 'choose another file name for --single-file');
+async function measurePlaced(
+  { paths, measures }: Pick<OpenCampaign, 'paths' | 'measures'>,
+  { path, mediaType, bytes, sha256, isKept }: ReviewFile,
+  aspects: readonly Aspect[],
+): Promise<MediaFacts> {
+  if (isKept === true) return {};
+  const output = { path, type: mediaType, bytes, sha256 };
+  return measureFile({ root: paths.outputs, kept: measures }, { output, aspects });
 }
 
-function tooLarge(shown: string, thumbs: number): CampaignError {
-  return new CampaignError({
-    code: 'MB3301',
-    message: `${shown} would be larger than 20 MB: its first ${thumbs} small pictures already exceed the limit; nothing was written`,
-    hint: 'select fewer steps with --select, or use --copy instead of --single-file to make a folder',
-    path: shown,
-  });
+function isThere({ problem }: ReviewFile): boolean {
+  return problem === undefined;
 }

@@ -101,7 +101,7 @@ async function orNothing<T>(work: Promise<T>): Promise<T | undefined> {
 }
 
 /** `problem`: reason why there is no thumbnail, as a phrase that follows the path of the file. */
-export type Thumb = { jpeg: Uint8Array } | { problem: string };
+type Thumb = { jpeg: Uint8Array } | { problem: string };
 
 export const largeSide = 1024;
 export const screenSide = 1600;

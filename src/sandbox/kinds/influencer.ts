@@ -1,4 +1,4 @@
-import { pixelSize } from './image-models.ts';
+import { pixelSize } from './image.ts';
 import { describeTake, imageStatus, readText, readTexts, type SandboxKind } from './kind.ts';
 import { findUrlsProblem } from './public-url.ts';
 import { bodyNotShown, generation } from './schemas.ts';

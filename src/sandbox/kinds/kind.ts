@@ -1,4 +1,4 @@
-import type { BodySchema } from '../schema.ts';
+import type { BodySchema } from '../read-body.ts';
 import type { JsonObject } from '../wire.ts';
 import { describeEnd, describeLink, describeProgress, type JobView } from './job-view.ts';
 

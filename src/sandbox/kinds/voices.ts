@@ -1,4 +1,4 @@
-export interface Voice {
+interface Voice {
   readonly id: string;
   readonly gender: 'male' | 'female' | 'neutral';
   readonly accent: string;

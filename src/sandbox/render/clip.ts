@@ -1,6 +1,5 @@
-import { type Element, ids, readElements, readUnsigned } from './ebml.ts';
 import { drawPicture, openScene, type Scene } from './picture.ts';
-import { type Block, extractVp8, isVp8KeyFrame, videoTrack, type WebmFilm, writer, writeWebm } from './webm.ts';
+import { type Block, extractVp8, readWebm, type WebmFilm, writeWebm } from './webm.ts';
 
 interface ClipOrder {
   readonly source: Uint8Array | undefined;
@@ -50,64 +49,6 @@ function cutFilm(film: WebmFilm, index: number, count: number): WebmFilm | undef
     durationMs: endMs - startMs,
     frames: frames.slice(from, to).map(({ timeMs, data }) => ({ timeMs: timeMs - startMs, data })),
   };
-}
-
-/** Returns undefined for a damaged file and for a file that `writeWebm` did not make. */
-function readWebm(bytes: Uint8Array): WebmFilm | undefined {
-  const [head, segment, ...more] = readElements(bytes) ?? [];
-  if (head?.id !== ids.ebml || segment?.id !== ids.segment || more.length > 0) return undefined;
-  const parts = readElements(segment.data);
-  if (parts === undefined) return undefined;
-  const info = find(parts, ids.info);
-  const tracks = readElements(find(parts, ids.tracks) ?? none);
-  if (info === undefined || tracks === undefined || !isOurs(info)) return undefined;
-  const facts = readFacts(info, tracks);
-  const blocks = readBlocks(parts);
-  if (facts === undefined || blocks === undefined) return undefined;
-  const frames = blocks.filter(({ track }) => track === videoTrack);
-  if (frames.length === 0 || !frames.every(({ data }) => isVp8KeyFrame(data))) return undefined;
-  return { ...facts, frames };
-}
-
-const none = new Uint8Array(0);
-
-function find(elements: readonly Element[] | undefined, id: number): Uint8Array | undefined {
-  return elements?.find((part) => part.id === id)?.data;
-}
-
-function isOurs(info: Uint8Array): boolean {
-  const app = find(readElements(info), ids.writingApp);
-  return app !== undefined && Buffer.from(app).toString('latin1') === writer;
-}
-
-function readFacts(info: Uint8Array, tracks: readonly Element[]) {
-  const [video] = tracks.map(({ data }) => readElements(data));
-  const duration = find(readElements(info), ids.duration);
-  const frameNs = readUnsigned(find(video, ids.defaultDuration) ?? none);
-  const size = readElements(find(video, ids.video) ?? none);
-  const width = readUnsigned(find(size, ids.pixelWidth) ?? none);
-  const height = readUnsigned(find(size, ids.pixelHeight) ?? none);
-  if (duration?.length !== 8 || frameNs === 0 || width === 0 || height === 0) return undefined;
-  const durationMs = Buffer.from(duration).readDoubleBE();
-  if (!Number.isInteger(durationMs) || durationMs < 1) return undefined;
-  return { width, height, durationMs, framesPerSecond: 1e9 / frameNs };
-}
-
-function readBlocks(parts: readonly Element[]): (Block & { readonly track: number })[] | undefined {
-  const blocks: (Block & { track: number })[] = [];
-  for (const cluster of parts.filter(({ id }) => id === ids.cluster)) {
-    const inside = readElements(cluster.data);
-    const start = find(inside, ids.timestamp);
-    if (inside === undefined || start === undefined) return undefined;
-    for (const { id, data } of inside) {
-      if (id !== ids.simpleBlock) continue;
-      if (data.length < 5) return undefined;
-      const header = Buffer.from(data.subarray(0, 4));
-      const timeMs = readUnsigned(start) + header.readInt16BE(1);
-      blocks.push({ track: (header[0] ?? 0) & 0x7f, timeMs, data: data.subarray(4) });
-    }
-  }
-  return blocks;
 }
 
 interface VideoOrder extends Scene {

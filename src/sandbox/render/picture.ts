@@ -10,7 +10,7 @@ export interface Scene {
   readonly height: number;
 }
 
-export interface PictureOrder extends Scene {
+interface PictureOrder extends Scene {
   /** Defaults to PNG. */
   readonly format?: PictureFormat;
 }

@@ -199,7 +199,7 @@ const writersOfTheirOwn = [
   'campaign/find-leftovers.ts',
   'cluster/store/s3.ts',
   'cluster/store/store.ts',
-  'review/gallery/gallery-folder.ts',
+  'review/gallery/gallery-place.ts',
 ];
 
 interface Threat {

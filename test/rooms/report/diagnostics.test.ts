@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import type { Diagnostic } from '../../../src/ground/diagnostic.ts';
-import { diagnosticsGithub, diagnosticsJson, failureGithub } from '../../../src/report/diagnostics/diagnostics-json.ts';
-import { diagnosticsText } from '../../../src/report/diagnostics/diagnostics-text.ts';
+import {
+  diagnosticsGithub,
+  diagnosticsJson,
+  diagnosticsText,
+  failureGithub,
+} from '../../../src/report/diagnostics/diagnostics-text.ts';
 import { inertText } from '../../../src/report/safe-text.ts';
 import { displayWidth } from '../../../src/report/text-width.ts';
 import { forAll } from '../../rig/runs.ts';

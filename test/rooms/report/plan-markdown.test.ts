@@ -4,7 +4,7 @@ import { compareVersions } from '../../../src/plan/compare/compare-versions.ts';
 import { named, paragraph, table } from '../../../src/report/document.ts';
 import { commentMarker, compareMarkdown, failureMarkdown } from '../../../src/report/plan/compare-text.ts';
 import { planMarkdown } from '../../../src/report/plan/plan-text.ts';
-import { markdownText, mostCommentBytes } from '../../../src/report/render/markdown-text.ts';
+import { markdownText } from '../../../src/report/render/markdown-text.ts';
 import { safeText } from '../../../src/report/safe-text.ts';
 import { anyCharacter } from '../../rig/any-character.ts';
 import { forAll } from '../../rig/runs.ts';
@@ -12,6 +12,8 @@ import { graphOfSteps } from '../../rig/steps.ts';
 import { lockOf, picture } from '../plan/facts.ts';
 import { cellsOf, proseOf, type Span, spansOf } from './read-markdown.ts';
 import { fullPlan, plan, row } from './samples.ts';
+
+const mostCommentBytes = 60_000;
 
 const markdownCode = (text: string) => markdownText([paragraph(named(text))]).trimEnd();
 

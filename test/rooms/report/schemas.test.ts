@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { describe, expect, it, test } from 'vitest';
-import { diagnosticsJson } from '../../../src/report/diagnostics/diagnostics-json.ts';
+import { diagnosticsJson } from '../../../src/report/diagnostics/diagnostics-text.ts';
 import { planJson } from '../../../src/report/plan/plan-json.ts';
 import { undescribed } from '../../rig/undescribed.ts';
 import { at, eventfulRun, fullPlan, mistake, place, plan, row, runStarted } from './samples.ts';

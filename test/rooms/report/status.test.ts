@@ -12,12 +12,11 @@ import type { Purchase, PurchaseState } from '../../../src/lock/record.ts';
 import type { PlanRow } from '../../../src/plan/plan.ts';
 import { situate } from '../../../src/plan/situation/situation.ts';
 import { runsView, runView, tellRun, tellWholeRun } from '../../../src/report/history/run-story.ts';
-import { type EndedPlan, resultText } from '../../../src/report/run/result-json.ts';
+import { resultText } from '../../../src/report/run/result-json.ts';
 import { createRunView, foldEvent } from '../../../src/report/run/run-view.ts';
 import { makeStatus, type PresentFiles, type StatusView } from '../../../src/report/status/status.ts';
 import { statusView } from '../../../src/report/status/status-text.ts';
-import { troublesOf, workersView } from '../../../src/report/tables/workers-text.ts';
-import { workerJsonLine, workerLine } from '../../../src/report/worker-text.ts';
+import { troublesOf, workerJsonLine, workerLine, workersView } from '../../../src/report/tables/workers-text.ts';
 import { bufferTerminal } from '../../command/buffer-terminal.ts';
 import { type AnyFacts, sendBy } from '../../rig/facts-of-purchase.ts';
 import { forAll } from '../../rig/runs.ts';
@@ -178,7 +177,7 @@ describe('result json', () => {
 
   type Facts = {
     finished?: RunFact[];
-    gates?: EndedPlan['plan']['gates'];
+    gates?: Parameters<typeof resultText>[0]['plan']['gates'];
     exit?: 3 | 6;
     needs?: 'person' | null;
   };

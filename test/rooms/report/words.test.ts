@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { PostTarget } from '../../../src/plan/plan.ts';
+import { table } from '../../../src/report/document.ts';
 import { bytesText, creditsText, elapsedText } from '../../../src/report/numbers.ts';
 import { capText, postsText } from '../../../src/report/plan/plan-facts.ts';
 import { planMarkdown, planText } from '../../../src/report/plan/plan-text.ts';
-import { paintLine, wrap } from '../../../src/report/render/terminal-text.ts';
+import { blockLines } from '../../../src/report/render/terminal-text.ts';
 import { makeStyle, wantsColor, wantsScreen } from '../../../src/report/style.ts';
 import { cutMiddle, cutToWidth, displayWidth } from '../../../src/report/text-width.ts';
 import { forAll } from '../../rig/runs.ts';
@@ -12,7 +13,7 @@ import { noColor, plan, row } from './samples.ts';
 
 function linesOf(text: string, room: number): string[] {
   const style = makeStyle(false);
-  return wrap(text, { style, room }, { isHard: true }).map((line) => paintLine(line, style));
+  return blockLines(table([{ title: '', cut: 'wrap', least: 1 }], [[text]]), { style, room });
 }
 
 describe('widths', () => {

@@ -10,10 +10,9 @@ import { readLock } from '../../../src/lock/read.ts';
 import { unpack } from '../../../src/page/gallery/unpack.ts';
 import { situate } from '../../../src/plan/situation/situation.ts';
 import { CampaignHost } from '../../../src/review/campaign-host.ts';
-import { listWaits, sumWaits } from '../../../src/review/describe/describe-campaign.ts';
-import { GalleryFolder } from '../../../src/review/gallery/gallery-folder.ts';
-import { folderHtml, pack, safeInHtml, singleHtml } from '../../../src/review/gallery/gallery-html.ts';
-import { SingleFile } from '../../../src/review/gallery/make-gallery.ts';
+import { describeCampaign } from '../../../src/review/describe/describe-campaign.ts';
+import { folderHtml, singleHtml } from '../../../src/review/gallery/gallery-html.ts';
+import { GalleryFolder, SingleFile } from '../../../src/review/gallery/gallery-place.ts';
 import { describeChange } from '../../../src/review/serve/describe-change.ts';
 import { serveReview } from '../../../src/review/serve/serve-review.ts';
 import { tellNext, tellReview, tellReviewed } from '../../../src/review/tell.ts';
@@ -35,22 +34,33 @@ describe('the page', () => {
     '"\'&<img src=x onerror=alert(1)>',
   ];
 
+  function dataIn(html: string): string {
+    const [, block = ''] = /<script type="application\/json" id="data">(.*)<\/script>\n/.exec(html) ?? [];
+    return block;
+  }
+
+  function galleryOf(values: readonly unknown[]): ReviewData {
+    const assets = values.map((value) => asset('hero@a', { request: { value: value as string } }));
+    return JSON.parse(JSON.stringify(campaign([{ name: 'hero@a', assets }]))) as ReviewData;
+  }
+
   forAll([fc.array(fc.oneof(fc.string({ unit: anyCharacter }), fc.constantFrom(...nasty)), { maxLength: 4 })])(
     'property: no text gets out of the block of data, and it comes back as it was',
     (texts) => {
-      const text = safeInHtml(JSON.stringify(texts));
-      expect(text).not.toMatch(/[<>\u2028\u2029]/);
-      expect(JSON.parse(text)).toEqual(texts);
+      const data = galleryOf(texts);
+      const block = dataIn(folderHtml(data));
+      expect(block).not.toMatch(/[<>\u2028\u2029]/);
+      expect(JSON.parse(block)).toEqual(data);
     },
   );
 
   forAll([fc.array(fc.jsonValue()), fc.array(fc.constantFrom(...nasty, 'a text that is repeated'))])(
-    'property: what is packed is the same when it is unpacked',
+    'property: long data is packed, and is the same when it is unpacked',
     (values, texts) => {
-      const assets = [...values, ...texts].map((value) => asset('hero@a', { request: { value: value as string } }));
-      const data = campaign([{ name: 'hero@a', assets }]);
-      const plain = JSON.parse(JSON.stringify(data));
-      expect(unpack(JSON.parse(JSON.stringify(pack(plain))))).toEqual(plain);
+      const data = galleryOf([...values, ...texts, 'long '.repeat(110_000)]);
+      const packed = JSON.parse(dataIn(folderHtml(data)));
+      expect(packed).toHaveProperty('shapes');
+      expect(unpack(packed)).toEqual(data);
     },
   );
 
@@ -292,13 +302,14 @@ test('what waits for a gate that waits for another one waits for both, at what i
     'draft/2': [saved(stepOf(graph, 'draft/2'))],
   });
   const { rows } = planOf(graph, lock);
-  const waits = listWaits(situate(graph, lock).graph, rows);
+  const { waits, groups } = describeCampaign({ situation: situate(graph, lock), rows, placeOf: () => 'missing' });
   expect(waits).toEqual([
     { gates: ['draft'], steps: 2, what: 'sound', credits: 8, likely: 8 },
     { gates: ['cut', 'draft'], steps: 1, what: 'sound', credits: 4, likely: 4 },
   ]);
-  expect(sumWaits(waits).get('draft')).toMatchObject({ steps: 3, what: 'sound', credits: 12, likely: 12 });
-  expect(sumWaits(waits).get('cut')).toMatchObject({ steps: 1, credits: 4, likely: 4 });
+  const gateOf = (name: string) => groups.find((group) => group.name === name)?.gate;
+  expect(gateOf('draft')).toMatchObject({ waiting: 3, waitingWhat: 'sound', waitingCredits: 12 });
+  expect(gateOf('cut')).toMatchObject({ waiting: 1, waitingCredits: 4 });
 });
 
 test('what nobody knows the price of makes the sum unknown', () => {
@@ -306,8 +317,10 @@ test('what nobody knows the price of makes the sum unknown', () => {
     tasks.replace('last: { kind: music, with: { model: song-7.5, prompt:', 'last: { kind: image, with: { prompt:'),
   );
   const { rows } = planOf(graph, lockOf({}));
-  const waits = listWaits(situate(graph, lockOf({})).graph, rows);
-  expect(sumWaits(waits).get('cut')).toMatchObject({ steps: 1, credits: null, likely: null });
+  const { groups } = describeCampaign({ situation: situate(graph, lockOf({})), rows, placeOf: () => 'missing' });
+  const gate = groups.find(({ name }) => name === 'cut')?.gate;
+  expect(gate).toMatchObject({ waiting: 1, waitingCredits: null });
+  expect(gate).not.toHaveProperty('waitingLikely');
 });
 
 type Is = 'picked' | 'rejected' | undefined;

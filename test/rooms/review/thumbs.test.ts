@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import sharp from 'sharp';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ReviewFile } from '../../../src/contract/review.ts';
-import { makeThumb, type Thumb, Thumbs } from '../../../src/review/thumbs/thumbs.ts';
+import { makeThumb, Thumbs } from '../../../src/review/thumbs/thumbs.ts';
 import { drawPicture } from '../../../src/sandbox/render/picture.ts';
 import { makeFolder } from '../../rig/folder.ts';
 
@@ -29,7 +29,7 @@ interface Pixels {
   height: number;
 }
 
-async function decoded(thumb: Thumb): Promise<Pixels> {
+async function decoded(thumb: Awaited<ReturnType<typeof makeThumb>>): Promise<Pixels> {
   if ('problem' in thumb) throw new Error(thumb.problem);
   const { data, info } = await sharp(thumb.jpeg).raw().toBuffer({ resolveWithObject: true });
   return { data, width: info.width, height: info.height };
