@@ -23,7 +23,14 @@ interface About extends Pick<RunFindings, 'plan' | 'interrupted' | 'needsPeople'
   earlier?: EarlierHeads;
 }
 
-export function endOfRun({ plan, ends, carried, interrupted, needsPeople, held, elapsedMs, earlier }: About) {
+interface EndOfRun {
+  exit: ExitCode;
+  outcomes: Map<string, StepOutcome>;
+  end: Extract<RunFact, { event: 'run-ended' }>;
+}
+
+export function endOfRun(about: About): EndOfRun {
+  const { plan, ends, carried, interrupted, needsPeople, held, elapsedMs, earlier } = about;
   const { ledger, gate, driven } = carried;
   const outcomes = new Map([...ends].map(([name, { outcome }]) => [name, outcome]));
   // The reason why an earlier leader stopped also explains the steps that were not carried out since.
@@ -43,7 +50,7 @@ export function endOfRun({ plan, ends, carried, interrupted, needsPeople, held, 
     needsPeople,
   });
   const unsaved = [...ends.values()].filter((step) => step.unsaved).length;
-  const end: Extract<RunFact, { event: 'run-ended' }> = {
+  const end: EndOfRun['end'] = {
     event: 'run-ended',
     exit,
     outcomes: count(outcomes.values()),
