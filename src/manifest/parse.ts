@@ -30,8 +30,6 @@ import { suggestName } from './suggest.ts';
 import { isTemplate } from './template/template.ts';
 import type { FilePlaces, Places } from './yaml/places.ts';
 
-export type { DataFile } from './rows/rows.ts';
-
 interface IncludedFile {
   path: string;
   place: Place;
@@ -128,14 +126,11 @@ type Merged = Pick<Manifest, 'vars' | 'tables' | 'defaults' | 'selectors' | 'pri
  */
 function mergeFiles(files: readonly ManifestFile[], main: ManifestFile): Merged & { diagnostics: Diagnostic[] } {
   const owners = new Map<string, ManifestFile>();
-  const vars = mergeSection(files, 'vars', owners);
-  const tables = mergeSection(files, 'tables', owners);
-  const selectors = mergeSection(files, 'selectors', owners);
-  const prices = mergeSection(files, 'prices', owners);
-  const rights = mergeSection(files, 'rights', owners);
+  const merge = (section: string) => mergeSection(files, section, owners);
+  const tables = merge('tables');
+  const rows = merge('rows');
   const defaults = mergeDefaults(files, owners);
   const { written, diagnostics } = collectTasks(files, owners);
-  const rows = mergeSection(files, 'rows', owners);
   const moved = new Map<string, Path>();
   const folderOf = (name: string) => owners.get(idOf(['rows', name]))?.folder ?? '';
   const tasks = written.map(({ id, value, file }): Task => {
@@ -147,14 +142,14 @@ function mergeFiles(files: readonly ManifestFile[], main: ManifestFile): Merged 
     return readTask(id, shared.value, { folder, defaultsOf });
   });
   return {
-    vars,
+    vars: merge('vars'),
     tables: Object.entries(tables).map(([name, value]) =>
       readTable(name, value, owners.get(idOf(tablePath(name)))?.folder ?? ''),
     ),
     defaults,
-    selectors: only(selectors, (value) => typeof value === 'string'),
-    prices: only(prices, (value) => typeof value === 'number'),
-    rights: only(rights, isScalar),
+    selectors: only(merge('selectors'), (value) => typeof value === 'string'),
+    prices: only(merge('prices'), (value) => typeof value === 'number'),
+    rights: only(merge('rights'), isScalar),
     tasks,
     places: files.length === 1 && moved.size === 0 ? main.places : joinPlaces(main.places, { owners, moved }),
     diagnostics,
@@ -170,11 +165,7 @@ function only<Wanted extends Json>(
   return right;
 }
 
-function mergeSection(
-  files: readonly ManifestFile[],
-  section: 'vars' | 'rows' | 'tables' | 'selectors' | 'prices' | 'rights',
-  owners: Map<string, ManifestFile>,
-): JsonMap {
+function mergeSection(files: readonly ManifestFile[], section: string, owners: Map<string, ManifestFile>): JsonMap {
   const merged = emptyMap();
   for (const file of files) {
     for (const [name, value] of Object.entries(mapOf(file.value[section]))) {

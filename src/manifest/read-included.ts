@@ -33,15 +33,6 @@ export interface ManifestFile {
   places: FilePlaces;
 }
 
-interface ManifestFiles {
-  /** An included file comes before the file that includes it. */
-  readonly files: readonly ManifestFile[];
-  readonly diagnostics: readonly Diagnostic[];
-  /** Included files that are not read yet. `path` is relative to the main manifest's folder. */
-  readonly unread: { path: string; place: Place }[];
-  readonly incomplete: boolean;
-}
-
 interface Edge {
   from: string;
   to: string;
@@ -52,15 +43,17 @@ export function readManifestFiles(
   source: { file: string; text: string },
   included: ReadonlyMap<string, DataFile>,
   program: string | undefined,
-): ManifestFiles {
+): Walk {
   const walk = new Walk(source.file, included, program);
   walk.visit('', readManifestFile(source, { program }));
   return walk;
 }
 
-class Walk implements ManifestFiles {
+class Walk {
+  /** An included file comes before the file that includes it. */
   readonly files: ManifestFile[] = [];
   readonly diagnostics: Diagnostic[] = [];
+  /** Included files that are not read yet. `path` is relative to the main manifest's folder. */
   readonly unread: { path: string; place: Place }[] = [];
   incomplete = false;
   readonly #main: string;

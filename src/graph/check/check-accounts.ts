@@ -22,7 +22,8 @@ interface Found {
   index?: number;
 }
 
-export interface PostFacts {
+interface PostFacts {
+  manifest: Manifest;
   accounts?: readonly KnownAccount[];
   /** Whether the accounts are those of the sandbox. An unlisted account is then only a warning. */
   isSandbox?: boolean;
@@ -31,7 +32,7 @@ export interface PostFacts {
 
 export function checkPosts(
   steps: readonly Step[],
-  { accounts, isSandbox = false, manifest, now }: PostFacts & { manifest: Manifest },
+  { accounts, isSandbox = false, manifest, now }: PostFacts,
 ): Diagnostic[] {
   const byId = new Map(accounts?.map((account) => [account.id, account]));
   const reported = new Map<string, Diagnostic>();

@@ -5,9 +5,9 @@ import { listNames, nearestName, pathPart, suggestName } from '../../manifest/su
 import { explainUnprintable } from '../../manifest/template/render-template.ts';
 import type { NamePath, TemplateFault } from '../../manifest/template/template.ts';
 
-export type RowShape = 'none' | 'unknown' | { label: string; columns?: readonly string[] | undefined };
+type RowShape = 'none' | 'unknown' | { label: string; columns?: readonly string[] | undefined };
 
-export type RootName = 'vars' | 'row' | 'matrix' | 'key' | 'take' | 'tasks';
+type RootName = 'vars' | 'row' | 'matrix' | 'key' | 'take' | 'tasks';
 
 export interface KnownNames {
   what: string;

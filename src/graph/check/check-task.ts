@@ -8,16 +8,16 @@ import { pathPart, suggestName } from '../../manifest/suggest.ts';
 import { type Cells, hasKey, type TaskRows } from '../expand/draft.ts';
 import type { Expansion } from '../expansion.ts';
 import { findTemplates, type Site } from '../render/templates.ts';
-import { checkPaths, type KnownNames, type RootName, type RowShape } from './check-paths.ts';
+import { checkPaths, type KnownNames } from './check-paths.ts';
 import { checkRequest, type RequestFault } from './check-request.ts';
 
-const stepRoots: readonly RootName[] = ['vars', 'row', 'matrix', 'key', 'take'];
+const stepRoots: KnownNames['roots'] = ['vars', 'row', 'matrix', 'key', 'take'];
 
 export function checkTask(task: Task, expansion: Expansion): void {
   const { id } = task;
   const names = knownNames(task, expansion);
   const joining: Site[] = [];
-  const check = (value: Json | undefined, path: Path, roots: readonly RootName[], what: string) => {
+  const check = (value: Json | undefined, path: Path, roots: KnownNames['roots'], what: string) => {
     const sites = findTemplates(value ?? null, path);
     checkTemplates(sites, { ...names, roots, what: `${what} of task \`${id}\`` }, expansion);
     if (roots.includes('matrix')) joining.push(...sites);
@@ -106,7 +106,7 @@ function namesIn({ value }: Row): string[] {
   return Object.keys(mapOf(value));
 }
 
-function shapeOf(rows: TaskRows): RowShape {
+function shapeOf(rows: TaskRows): NonNullable<KnownNames['row']> {
   if (typeof rows !== 'object') return rows;
   if (rows.rows.length === 0 && rows.columns === undefined) return 'unknown';
   return { label: rows.label, columns: rows.columns };

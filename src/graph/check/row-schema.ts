@@ -4,7 +4,8 @@ import { describeProblem, type SchemaProblem } from '../../manifest/check/json-s
 import { besideManifest } from '../../manifest/file-path.ts';
 import { extensionOf } from '../../manifest/rows/read-rows.ts';
 import type { Row, Rows } from '../../manifest/rows/rows.ts';
-import { readWholeYaml } from '../../manifest/yaml/read-yaml.ts';
+import { readYaml, yamlFaults } from '../../manifest/yaml/read-yaml.ts';
+import { readSource } from '../../manifest/yaml/source.ts';
 import type { Expansion } from '../expansion.ts';
 
 interface RowSchema {
@@ -28,7 +29,7 @@ export function checkRowSchema({ path, data: name, at }: RowSchema, rows: Rows, 
     );
     return;
   }
-  const read = readWholeYaml(besideManifest(manifest.file, path), file.text);
+  const read = readYaml(readSource(besideManifest(manifest.file, path), file.text), yamlFaults.schema);
   for (const diagnostic of read.diagnostics) expansion.report(diagnostic);
   if (read.diagnostics.length > 0) return;
   const isTable = ['csv', 'xlsx'].includes(extensionOf(name) ?? '');

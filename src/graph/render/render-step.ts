@@ -16,13 +16,7 @@ import { findUnsendable } from '../../manifest/check/unsendable.ts';
 import { type Expectation, taskPath } from '../../manifest/manifest.ts';
 import { pathPart } from '../../manifest/suggest.ts';
 import type { Scope } from '../../manifest/template/render-template.ts';
-import {
-  type Call,
-  findForeignKey,
-  isTemplate,
-  makeReference,
-  type NamePath,
-} from '../../manifest/template/template.ts';
+import { type Call, isReference, isTemplate, makeReference, type NamePath } from '../../manifest/template/template.ts';
 import type { Places } from '../../manifest/yaml/places.ts';
 import { checkRequest, checkTextLimits, type RequestFault } from '../check/check-request.ts';
 import { checkSavePath, defaultSave, writtenExtension } from '../check/check-saves.ts';
@@ -424,4 +418,17 @@ function titleOf(row: Json): string | undefined {
     first ??= value;
   }
   return first;
+}
+
+function findForeignKey(value: Json): string | undefined {
+  if (value === null || typeof value !== 'object' || isReference(value)) return undefined;
+  if (!Array.isArray(value)) {
+    const own = Object.keys(value).find((key) => key.startsWith('$'));
+    if (own !== undefined) return own;
+  }
+  for (const item of Object.values(value)) {
+    const found = findForeignKey(item);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }

@@ -4,9 +4,11 @@ import { describeValue, isMap, type JsonMap, mapOf, ownValue, shorten, unknownVa
 import { kinds } from '../../kinds/index.ts';
 import { readLimit, readWhen } from '../read-manifest.ts';
 import { classifyForeach, readWholeParts, readWholeTable } from '../rows/read-row-source.ts';
+import { extensionOf } from '../rows/read-rows.ts';
 import { listNames, nearestName } from '../suggest.ts';
+import { helpers } from '../template/helpers.ts';
+import { isTemplate } from '../template/template.ts';
 import type { Places } from '../yaml/places.ts';
-import { findFileMistake } from './check-shape.ts';
 
 type Tell = (of: 'key' | 'value', at: string[], message: string, hint: string, code?: DiagnosticCode) => void;
 
@@ -18,6 +20,9 @@ export function checkTaskKeys(value: Json, places: Places): Diagnostic[] {
     (of, at, message, hint, code = 'MB1103') => {
       diagnostics.push({ code, severity: 'error', message, hint, place: places[of]([...owner, ...at]) });
     };
+  for (const [name, table] of Object.entries(mapOf(ownValue(value, 'tables')))) {
+    checkTable(name, table, tellOf('tables', name));
+  }
   for (const [name, rows] of Object.entries(mapOf(ownValue(value, 'rows')))) {
     if (isMap(rows) && rows !== unknownValue) checkRows(`rows \`${name}\``, rows, tellOf('rows', name));
   }
@@ -249,4 +254,56 @@ function checkGate(id: string, task: JsonMap, tell: Tell): void {
   const hint = 'add `takes: 4`, or choose among an axis of the matrix or `all`, as in gate: { choose: 1, among: all }';
   const message = `\`gate\` of task \`${id}\` chooses among takes, and there is one`;
   tell('key', ['gate', among === undefined ? 'choose' : 'among'], message, hint);
+}
+
+const takenNames: readonly string[] = [
+  ...['vars', 'row', 'matrix', 'key', 'take', 'tasks', 'tables'],
+  ...['this', 'env', 'process'],
+];
+
+function checkTable(name: string, written: Json, tell: Tell): void {
+  if (takenNames.includes(name) || Object.hasOwn(helpers, name)) {
+    const message = `a table cannot be named \`${name}\`: the name is reserved in templates`;
+    tell('key', [], message, 'choose another name, such as copy');
+  }
+  const at = isMap(written) ? ['file'] : [];
+  const file = isMap(written) ? ownValue(written, 'file') : written;
+  if (typeof file !== 'string') return;
+  if (isTemplate(file)) {
+    const message = `the file of table \`${name}\` cannot be a template`;
+    tell('value', at, message, 'write the path of one file, as in file: copy.csv', 'MB1202');
+    return;
+  }
+  const found = findFileMistake(isMap(written) ? written : { file }, (part) => {
+    return part === undefined ? `table \`${name}\`` : `\`${part}\` of table \`${name}\``;
+  });
+  if (found?.part === 'file') tell('value', at, found.message, found.hint);
+  else if (found !== undefined) tell('key', [found.part], found.message, found.hint);
+}
+
+const optionsOf = { separator: ['csv'], header: ['csv', 'xlsx'], sheet: ['xlsx'] } as const;
+
+/**
+ * Finds the first mistake in a reference to a data file. `nameOf`: returns the name of an option for messages, or
+ * without an argument the name of the reference.
+ */
+function findFileMistake(
+  given: JsonMap,
+  nameOf: (part?: string) => string,
+): { part: 'file' | keyof typeof optionsOf; message: string; hint: string } | undefined {
+  const file = ownValue(given, 'file');
+  if (typeof file !== 'string' || isTemplate(file)) return undefined;
+  if (classifyForeach(file) !== 'file') {
+    const message = `${nameOf()} is not the path of one file`;
+    const hint = 'write the path of one file, as in file: copy.csv; download a file that has a web address';
+    return { part: 'file', message, hint };
+  }
+  const extension: string = extensionOf(file) ?? '';
+  for (const part of ['separator', 'header', 'sheet'] as const) {
+    const fitting: readonly string[] = optionsOf[part];
+    if (ownValue(given, part) === undefined || fitting.includes(extension)) continue;
+    const message = `${nameOf(part)} has no effect on ${shorten(file)}`;
+    return { part, message, hint: `remove it; it is for .${fitting.join(' and .')} files` };
+  }
+  return undefined;
 }

@@ -46,17 +46,20 @@ export function readRowSource(value: Json | undefined, most: Json | undefined): 
   }
 }
 
-function readFileSource({ file, separator, header, sheet }: JsonMap): RowSource {
+function readFileSource(written: JsonMap): RowSource {
+  const { file, separator } = written;
   if (typeof file !== 'string' || classifyForeach(file) !== 'file') return { from: 'unknown' };
-  const read = typeof separator === 'string' ? readSeparator(separator) : undefined;
-  if (separator !== undefined && read === undefined) return { from: 'unknown' };
-  return {
-    from: 'file',
-    path: file,
-    ...defined({ separator: read }),
-    ...(isRowNumber(header) && { header }),
-    ...(typeof sheet === 'string' && { sheet }),
-  };
+  const options = readOptions(written);
+  if (separator !== undefined && options.separator === undefined) return { from: 'unknown' };
+  return { from: 'file', path: file, ...options };
+}
+
+function readOptions({ separator, header, sheet }: JsonMap): Pick<Table, 'separator' | 'header' | 'sheet'> {
+  return defined({
+    separator: typeof separator === 'string' ? readSeparator(separator) : undefined,
+    header: isRowNumber(header) ? header : undefined,
+    sheet: typeof sheet === 'string' ? sheet : undefined,
+  });
 }
 
 function readTemplate(text: string, most: Json | undefined): RowSource {
@@ -69,16 +72,12 @@ function readTemplate(text: string, most: Json | undefined): RowSource {
 }
 
 export function readTable(name: string, written: Json, folder: string): Table {
-  const { file, separator, header, sheet, schema, on } = mapOf(
-    typeof written === 'string' ? { file: written } : written,
-  );
-  const read = typeof separator === 'string' ? readSeparator(separator) : undefined;
+  const options = mapOf(typeof written === 'string' ? { file: written } : written);
+  const { file, schema, on } = options;
   return {
     name,
     ...(typeof file === 'string' && classifyForeach(file) === 'file' && { file: pathFrom(folder, file) }),
-    ...defined({ separator: read }),
-    ...(isRowNumber(header) && { header }),
-    ...(typeof sheet === 'string' && { sheet }),
+    ...readOptions(options),
     ...(typeof schema === 'string' && { schema: pathFrom(folder, schema) }),
     on: readJoin(on),
   };

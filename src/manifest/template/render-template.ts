@@ -5,7 +5,6 @@ import {
   type Call,
   type Expression,
   holds,
-  holdsReference,
   isReference,
   makeReferenceText,
   type NamePath,
@@ -259,6 +258,11 @@ class Rendering {
   #fault(code: TemplateFault['code'], span: Span, message: string, hint: string): void {
     this.faults.push({ code, message, hint, start: span.start, end: span.end });
   }
+}
+
+function holdsReference(value: Json): boolean {
+  if (value === null || typeof value !== 'object') return false;
+  return isReference(value) || Object.values(value).some(holdsReference);
 }
 
 function isOutput(path: NamePath): boolean {

@@ -133,21 +133,3 @@ export function makeReferenceText(parts: Json[]): JsonMap {
 export function isReference(value: Json): value is JsonMap {
   return isMap(value) && ours.has(value);
 }
-
-export function holdsReference(value: Json): boolean {
-  if (value === null || typeof value !== 'object') return false;
-  return isReference(value) || Object.values(value).some(holdsReference);
-}
-
-export function findForeignKey(value: Json): string | undefined {
-  if (value === null || typeof value !== 'object' || isReference(value)) return undefined;
-  if (!Array.isArray(value)) {
-    const own = Object.keys(value).find((key) => key.startsWith('$'));
-    if (own !== undefined) return own;
-  }
-  for (const item of Object.values(value)) {
-    const found = findForeignKey(item);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}

@@ -43,6 +43,8 @@ export const yamlFaults = {
     ...manifestFaults,
     emptyHint: 'write `tasks:`, `vars:` or `defaults:` into it, or take it out of `include`',
   },
+  /** JSON is read as YAML, so that messages and places are the same. */
+  schema: schemaFaults,
   data: { ...schemaFaults, number: 'MB1302', unsendable: 'MB1106' },
 } satisfies { [form: string]: YamlFaults };
 
@@ -106,12 +108,6 @@ export function readYaml(
 function startOfDocument(text: string, start: number, after: number): number {
   const marker = text.slice(0, Math.max(start, after) + 4).lastIndexOf('\n---');
   return marker === -1 ? start : marker + 1;
-}
-
-/** Reads a schema in JSON or YAML. JSON is parsed as YAML, so that messages and places are the same. */
-export function readWholeYaml(file: string, text: string): { value?: Json | undefined; diagnostics: Diagnostic[] } {
-  const { value, diagnostics } = readYaml(readSource(file, text), schemaFaults);
-  return { value, diagnostics };
 }
 
 const words: { readonly [code: string]: { message: string; hint: string } } = {

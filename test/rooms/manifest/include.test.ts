@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type DataFile, dataFiles, parseManifest } from '../../../src/manifest/parse.ts';
+import { dataFiles, parseManifest } from '../../../src/manifest/parse.ts';
+import type { DataFile } from '../../../src/manifest/rows/rows.ts';
 import { maxManifestBytes } from '../../../src/manifest/yaml/source.ts';
 import { including, oneTask, parse, summarize } from './load.ts';
 import { ofIncluded, testShapeMistakes } from './mistakes.ts';

@@ -5,7 +5,8 @@ import { makeOrigins, type Origins } from '../../../src/graph/trace/tracer.ts';
 import type { Diagnostic } from '../../../src/ground/diagnostic.ts';
 import type { SchemaCompiler } from '../../../src/manifest/check/json-schema.ts';
 import type { Manifest } from '../../../src/manifest/manifest.ts';
-import { type DataFile, dataFiles, parseManifest } from '../../../src/manifest/parse.ts';
+import { dataFiles, parseManifest } from '../../../src/manifest/parse.ts';
+import type { DataFile } from '../../../src/manifest/rows/rows.ts';
 
 /** What the disk and the world around answer. */
 export interface Facts {

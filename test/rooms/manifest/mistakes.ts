@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Diagnostic } from '../../../src/ground/diagnostic.ts';
-import type { DataFile } from '../../../src/manifest/parse.ts';
+import type { DataFile } from '../../../src/manifest/rows/rows.ts';
 import { adviceLines } from '../../../src/report/advice-text.ts';
 import { including, load, parse, summarize, tasks } from './load.ts';
 
