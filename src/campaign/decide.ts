@@ -100,7 +100,9 @@ function withoutJournal(lock: string, { message, jobs, files }: NonNullable<Awai
 
 async function noteInJournal(campaign: OpenCampaign, graph: Graph, records: readonly StepRecord[]): Promise<boolean> {
   const name = nameOfPurchases(campaign, graph.name);
-  const journal = name === undefined ? undefined : await openPurchases(name, { clock: systemClock });
+  // A decision needs no credits. It ends the reservation of its create request in the user's spending ledger.
+  const spending = { limits: {}, lock: campaign.paths.lock };
+  const journal = name === undefined ? undefined : await openPurchases(name, { clock: systemClock, spending });
   if (journal === undefined) return false;
   try {
     for (const one of records) for (const line of purchaseLines(one)) await journal.add(line);

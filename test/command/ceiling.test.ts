@@ -186,6 +186,26 @@ tasks:
     expect(spent()).toBeGreaterThan(2);
   });
 
+  test('a charge that the user records with resolve counts in the place of the reservation', async () => {
+    const service = await OtherService.open({ ...terse, tellsCharge: [] });
+    onTestFinished(() => service.close());
+    const folder = folderWith({
+      'campaign.yaml': manifest('lamp')
+        .replace('a, b, c, d', 'a')
+        .replace(/^prices.*\n/m, ''),
+    });
+    const env = { ...service.env, MEDIABATCH_LIMIT: '9/day', XDG_STATE_HOME: makeFolder() };
+    const run = (...args: string[]) => runInProcess(args, env, folder);
+    const leftAfter = async (...args: string[]) => {
+      const { code, err } = await run(...args);
+      expect(code, err).toBe(0);
+      return JSON.parse((await run('plan', 'campaign.yaml', '--json')).out).totals.limit.left;
+    };
+    expect(await leftAfter('apply', 'campaign.yaml', '--yes', '--poll-interval', '10')).toBe(0);
+    const job = service.books.jobs[0]?.id ?? '';
+    expect(await leftAfter('resolve', 'hero@a', '--job', job, '--credits', '3')).toBe(6);
+  });
+
   test('a plan saved under a limit buys what it showed once the limit allows it, and no more', async () => {
     const { run, spent } = await limited('5/day');
     await expectExit(0, run(['plan', 'campaign.yaml', '--out', 'a.plan.json']));

@@ -89,7 +89,7 @@ export class SpendingLedger {
     }
   }
 
-  /** Reads the result of a create request from a lock line. Also ends a reservation that a killed run left open. */
+  /** Reads the result of a create request from a lock line. Also ends a reservation that an earlier run left open. */
   note(line: LockLine): void {
     const { key, jobId } = line;
     const held = this.#held.get(key);
@@ -99,9 +99,9 @@ export class SpendingLedger {
       this.#charged.add(key);
       const counted = held === undefined ? (line.credits ?? 0) : leastOf(held.line);
       this.#end(key, counted, { credits: line.credits });
-    } else if (held !== undefined && isUnsent(line)) {
+    } else if (isUnsent(line)) {
       this.#held.delete(key);
-      this.#settle(held.line, unsent);
+      if (!this.#charged.has(key)) this.#end(key, held === undefined ? 0 : leastOf(held.line), unsent);
     } else if (held !== undefined) {
       held.isSent = true;
     }

@@ -68,7 +68,8 @@ async function ledgerOf(lock: string, limits: { day?: number; month?: number } =
     ledger.add({ address: name, kind: 'image', key: `key of ${name}`, ...facts } as LockLine);
   const charge = (name: string, credits?: number) => note(name, { state: 'running', jobId: name, credits });
   const send = (name: string) => note(name, { state: 'unresolved', send: name });
-  return { ledger, hold, charge, send, release: (name: string) => ledger.release(`key of ${name}`) };
+  const close = (name: string) => note(name, { state: 'unresolved', send: name, closes: [name] });
+  return { ledger, hold, charge, send, close, release: (name: string) => ledger.release(`key of ${name}`) };
 }
 
 test('keys are reserved where months cannot be written, unless a limit needs them', async () => {
@@ -211,6 +212,22 @@ describe('I44 what a person spends in all campaigns', () => {
     await next.charge('x', 3);
     expect(await other.hold('y', 7)).toBe('held');
     expect(await readSpent(now)).toEqual({ day: 10, month: 10 });
+  });
+
+  test('a decision that a lost create request made no job ends its reservation, but not the charge of a job', async () => {
+    const killed = await ledgerOf('/a/campaign.lock.jsonl');
+    expect(await killed.hold('x', 8)).toBe('held');
+    await killed.send('x');
+    const decided = await ledgerOf('/a/campaign.lock.jsonl', {});
+    await decided.close('x');
+    await decided.ledger.close();
+    expect(await readSpent(now)).toEqual({ day: 0, month: 0 });
+    expect(await killed.hold('y', 8)).toBe('held');
+    const again = await ledgerOf('/a/campaign.lock.jsonl', {});
+    await again.charge('y', 7);
+    await again.close('y');
+    await again.ledger.close();
+    expect(await readSpent(now)).toEqual({ day: 7, month: 7 });
   });
 
   test('is of a day and a month of UTC, and a clock that is set back begins neither anew', async () => {
