@@ -14,7 +14,6 @@ import {
   parseSelection,
   type Selection,
   type SelectionFacts,
-  type Vocabulary,
   vocabularyOf,
 } from '../plan/select/select.ts';
 import { type Situation, stateOfStep } from '../plan/situation/situation.ts';
@@ -43,7 +42,7 @@ export function makeSelector(situation: Situation): Selector {
     },
     ownerOf: (address: string) => byAddress.get(address)?.sharesJobOf,
   };
-  let vocabulary: Vocabulary | undefined;
+  let vocabulary: ReturnType<typeof vocabularyOf> | undefined;
   const find = (option: string, text: string): Set<string> => {
     vocabulary ??= vocabularyOf(graph);
     const selection = parseSelection(text, vocabulary);

@@ -52,7 +52,7 @@ import type { SeenSituation } from './situation/situation.ts';
 import { budgetCap, type Doubts, heldPurchases, sumUp } from './sum-up.ts';
 import { type Durations, expectTime } from './time-left.ts';
 
-export interface PlanFacts extends SendFacts {
+interface PlanFacts extends SendFacts {
   situation: SeenSituation;
   concurrency: number;
   maxCredits?: number;

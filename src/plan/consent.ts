@@ -4,7 +4,7 @@ import type { Reason } from './plan.generated.ts';
 import { type Plan, type PlanRow, type PostTarget, reasonOf } from './plan.ts';
 import { isAskedAbout, isPost } from './posts/post-record.ts';
 import { askRow } from './purchases/open-sends.ts';
-import { blocked } from './rows/draft.ts';
+import { blocked, untilStable } from './rows/draft.ts';
 import { sumAgain } from './sum-up.ts';
 
 function withhold(plan: Plan, waits: (row: PlanRow) => boolean, words: { why: Reason; until: string }): Plan {
@@ -13,15 +13,13 @@ function withhold(plan: Plan, waits: (row: PlanRow) => boolean, words: { why: Re
   // An unresolved create request with a row of its own blocks no other row.
   const ofSteps = waiting.filter(({ order }) => order?.send?.isStrange !== true || order.asksOnly !== true);
   const reasons = new Map(ofSteps.map(({ address }) => [address, words.why]));
-  // A step may come before the step whose job it shares.
-  for (let before = 0; before < reasons.size; ) {
-    before = reasons.size;
+  untilStable(reasons, () => {
     for (const row of plan.rows) {
       const need = reasons.has(row.address) ? undefined : needOf(row).find((address) => reasons.has(address));
       if (need !== undefined)
         reasons.set(row.address, reasonOf('consent', `needs ${need}, which waits ${words.until}`));
     }
-  }
+  });
   const rows = plan.rows.map((row) => {
     const reason = row.send === undefined ? reasons.get(row.address) : waits(row) ? words.why : undefined;
     return reason === undefined ? row : withheld(row, reason);

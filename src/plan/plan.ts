@@ -92,7 +92,7 @@ export interface Carry extends Order, OrderedJob, Conditions {
 }
 
 /** Order that only recovers the answer of a sent create request. It buys nothing. */
-export type Ask = Order & { asksOnly: true; action: 'create'; send: AskedSend } & {
+type Ask = Order & { asksOnly: true; action: 'create'; send: AskedSend } & {
   [field in Exclude<keyof Carry, keyof Order | 'asksOnly' | 'action' | 'send'>]?: never;
 };
 

@@ -195,7 +195,7 @@ const word = new RegExp(
  * Describes which words of a string changed: `oak → elm`. If words were only added or removed, the text includes the
  * neighbouring words: `“a lamp” → “a red lamp”`.
  */
-export function describeWords(before: string, after: string): string {
+function describeWords(before: string, after: string): string {
   const [old, now] = [[...before.matchAll(word)], [...after.matchAll(word)]];
   const most = Math.min(old.length, now.length);
   const isSame = (inOld: number, inNow: number) => old.at(inOld)?.[0] === now.at(inNow)?.[0];

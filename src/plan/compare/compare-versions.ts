@@ -30,7 +30,7 @@ export interface ComparedStep {
   discards?: number;
 }
 
-export interface PriceSum {
+interface PriceSum {
   credits: number;
   unknownPrices: number;
 }

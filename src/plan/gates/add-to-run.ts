@@ -2,7 +2,7 @@ import { defined } from '../../ground/values.ts';
 import { isSpending, waitsFor } from '../actions.ts';
 import { withholdPosts } from '../consent.ts';
 import { type Plan, type PlanRow, reasonOf, rowId, type StepOrder } from '../plan.ts';
-import { blocked } from '../rows/draft.ts';
+import { blocked, untilStable } from '../rows/draft.ts';
 import { sumAfterPicks, sumAgain } from '../sum-up.ts';
 
 interface OwnSteps {
@@ -58,16 +58,14 @@ export function findAdded(agreed: Plan, now: Plan, own: OwnSteps): Added {
 export function findUnwanted(agreed: Plan, now: Plan, isOver: (address: string) => boolean): Set<string> {
   const latest = new Map(now.rows.map((row) => [rowId(row), row]));
   const unwanted = new Set<string>();
-  // A step may come before the step whose job it shares.
-  for (let before = -1; before !== unwanted.size; ) {
-    before = unwanted.size;
+  untilStable(unwanted, () => {
     for (const { address, action, order } of agreed.rows) {
       if (order === undefined || order.send !== undefined || unwanted.has(address) || isOver(address)) continue;
       const isChanged = isSpending(action) && isOutdated(order, latest.get(address));
       const needs = order.jobId === undefined ? waitsFor(order) : [];
       if (isChanged || needs.some((need) => unwanted.has(need))) unwanted.add(address); // I27 (taken back)
     }
-  }
+  });
   return unwanted;
 }
 
@@ -85,9 +83,7 @@ function dropUnmet(
   candidates: Map<string, PlanRow>,
   { byAddress, own, found }: { byAddress: ReadonlyMap<string, PlanRow>; own: OwnSteps; found: Added },
 ): void {
-  // A step may come before the step whose job it shares.
-  for (let before = -1; before !== candidates.size; ) {
-    before = candidates.size;
+  untilStable(candidates, () => {
     for (const [address, row] of candidates) {
       const unmet = (row.order === undefined ? [] : waitsFor(row.order)).find((need) => {
         const order = byAddress.get(need)?.order;
@@ -97,7 +93,7 @@ function dropUnmet(
       candidates.delete(address);
       found.left.push(leftFor(row, { by: 'gate', text: `needs ${unmet}, which the next run creates` }));
     }
-  }
+  });
 }
 
 interface Why {

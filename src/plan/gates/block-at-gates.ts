@@ -3,7 +3,7 @@ import { defined } from '../../ground/values.ts';
 import { isSpending } from '../actions.ts';
 import { type BlockedRow, type Plan, type PlanRow, reasonOf } from '../plan.ts';
 import { ceilingOf } from '../prices/prices.ts';
-import { blocked, type Draft, dependentRows } from '../rows/draft.ts';
+import { blocked, type Draft, dependentRows, untilStable } from '../rows/draft.ts';
 import type { Match } from '../situation/find-purchases.ts';
 import type { Situation } from '../situation/situation.ts';
 import { describeWait, gatesByMember } from './gates.ts';
@@ -19,9 +19,7 @@ export function blockAtGates(draft: Draft, { graph: { gates }, matches }: Pick<S
   );
   const stopped = new Set<string>();
   const unselected = new Set<string>();
-  // A step may come before the step whose job it shares.
-  for (let before = -1; before < stopped.size; ) {
-    before = stopped.size;
+  untilStable(stopped, () => {
     for (const row of mayWait) {
       if (stopped.has(row.address)) continue;
       const [name, ...others] = waits.get(row.address) ?? [];
@@ -41,7 +39,7 @@ export function blockAtGates(draft: Draft, { graph: { gates }, matches }: Pick<S
       }
       stopped.add(row.address);
     }
-  }
+  });
 }
 
 function isOutOfSight({ members }: Gate, draft: Draft, unselected: ReadonlySet<string>): boolean {

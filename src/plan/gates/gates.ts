@@ -1,11 +1,11 @@
 import type { Gate } from '../../graph/graph.ts';
-import type { DecidedGate, GateState, Seen } from '../situation/find-purchases.ts';
+import type { DecidedGate, Seen } from '../situation/find-purchases.ts';
 
 export function gatesByMember<Any extends Gate>(gates: readonly Any[]): Map<string, Any> {
   return new Map(gates.flatMap((gate) => gate.members.map((address) => [address, gate] as const)));
 }
 
-export function stateOfGate({ choose, members }: Gate, seenOf: (address: string) => Seen): GateState {
+export function stateOfGate({ choose, members }: Gate, seenOf: (address: string) => Seen): DecidedGate['state'] {
   const seen = members.map((address) => ({ address, is: seenOf(address) }));
   const picked = seen.flatMap(({ address, is }) => (is === 'picked' ? [address] : []));
   if (picked.length === choose) return { is: 'decided', picked };

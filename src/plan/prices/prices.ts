@@ -51,10 +51,10 @@ export function pricesFrom(lock: Lock, written: WrittenPrices = {}, hints: Price
       return share(key, { ...price, source: list === undefined ? 'unknown' : 'list', ...list });
     }
     const credits = Math.max(...numbers);
-    const most = (high: number) => Math.max(high, credits);
-    if (own !== undefined) return share(name, { class: name, credits, source: 'lock', ...own, high: most(own.high) });
-    if (other !== undefined) {
-      return share(name, { class: name, credits, source: 'other-lock', ...other, high: most(other.high) });
+    const seen = own ?? other;
+    if (seen !== undefined) {
+      const source = own === undefined ? 'other-lock' : 'lock';
+      return share(name, { class: name, credits, source, ...seen, high: Math.max(seen.high, credits) });
     }
     const source = listed === undefined ? 'documented' : 'prices';
     const certain = listed ?? credits;
@@ -103,16 +103,11 @@ function readWritten(written: WrittenPrices): (priceClass: string) => number | u
   const entries = Object.entries(written)
     .map(([name, credits]) => ({ name, parts: partsOf(name), credits }))
     .sort((a, b) => b.parts.length - a.parts.length || (a.name < b.name ? -1 : 1));
-  if (entries.length === 0) return () => undefined;
-  const answers = new Map<string, number | undefined>();
   return (name) => {
-    if (answers.has(name)) return answers.get(name);
     const [kind, ...rest] = name.split('/');
-    const found = entries.find(
+    return entries.find(
       ({ parts: [first, ...others] }) => first === kind && others.every((part) => rest.includes(part)),
-    );
-    answers.set(name, found?.credits);
-    return found?.credits;
+    )?.credits;
   };
 }
 
@@ -134,7 +129,7 @@ interface ChargedPrice {
   high: number;
 }
 
-export type ChargedPrices = ReadonlyMap<string, ChargedPrice>;
+type ChargedPrices = ReadonlyMap<string, ChargedPrice>;
 
 /**
  * Assumed upper bound of a charge, as a multiple of the estimate. If there is a limit, requests of unknown price run in

@@ -149,9 +149,7 @@ export function knownKeyError(said?: string): string {
 }
 
 /** `replay`: the run sends the same key again, which is charged once. `search`: the run searches the service's list. */
-export type Settling =
-  | { by: 'replay' | 'search'; reason: string }
-  | { by: 'person'; reason: string; isKeyKnown?: true };
+type Settling = { by: 'replay' | 'search'; reason: string } | { by: 'person'; reason: string; isKeyKnown?: true };
 
 export function settlingOf(purchase: OpenSend, facts: SendFacts): Settling {
   const person = (reason: string) => ({ by: 'person' as const, reason });

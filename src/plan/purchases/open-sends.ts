@@ -6,17 +6,17 @@ import type { Decisions, OpenSend, StepRecord } from '../../lock/record.ts';
 import { type AwaitedSend, isOpenSend, openSends } from '../../lock/sends.ts';
 import { isSpending } from '../actions.ts';
 import type { Reason } from '../plan.generated.ts';
-import { type Ask, type AskedSend, type PlanRow, type RestingRow, reasonOf, type WorkRow } from '../plan.ts';
+import { type AskedSend, type PlanRow, type RestingRow, reasonOf, type StepOrder, type WorkRow } from '../plan.ts';
 import { isPost } from '../posts/post-record.ts';
 import type { PriceOf } from '../prices/prices.ts';
 import { buyOnce, type Draft, lastingFacts } from '../rows/draft.ts';
 import type { Match } from '../situation/find-purchases.ts';
 import type { Situation } from '../situation/situation.ts';
 import { isRedone } from '../situation/verdicts.ts';
-import { currentPurchase, isReplayed, type SendFacts, type Settling, settlingOf } from './next.ts';
+import { currentPurchase, isReplayed, type SendFacts, settlingOf } from './next.ts';
 
-const unknownRequest: Settling = {
-  by: 'person',
+const unknownRequest = {
+  by: 'person' as const,
   reason: 'the answer to the create request was lost, and the request is not on record',
 };
 
@@ -84,7 +84,10 @@ export function openSendRows(facts: SendFacts & Situation & { priceOf: PriceOf }
     });
 }
 
-export function askRow(reason: Reason, order: Omit<Ask, 'action' | 'asksOnly' | 'needs' | 'replaces'>): WorkRow {
+export function askRow(
+  reason: Reason,
+  order: Omit<Extract<StepOrder, { asksOnly: true }>, 'action' | 'asksOnly' | 'needs' | 'replaces'>,
+): WorkRow {
   const { address, task, kind, price, send } = order;
   return {
     ...{ address, task, kind, reason, send: send.id, credits: price.credits, price },

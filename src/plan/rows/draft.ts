@@ -76,9 +76,7 @@ export function dependentRows(rows: readonly PlanRow[], matches: readonly Match[
 
 export function blockDependents(draft: Draft, { matches }: { matches: readonly Match[] }): void {
   const waiting = new Set(dependentRows(draft.inRun, matches));
-  // A step comes after the steps that it needs, but may come before the step whose job it shares.
-  for (let found = true; found; ) {
-    found = false;
+  untilStable(waiting, () => {
     for (const row of waiting) {
       const findWhy = (addresses: readonly string[] = [], whyOf = whyNotDone) =>
         addresses.flatMap((address) => {
@@ -89,8 +87,18 @@ export function blockDependents(draft: Draft, { matches }: { matches: readonly M
       if (why === undefined) continue;
       draft.block(row, why.by, why.reason);
       waiting.delete(row);
-      found = true;
     }
+  });
+}
+
+/**
+ * Repeats a pass over rows until the size of its result no longer changes. One pass is not always enough, because a
+ * step may come before the step whose job it shares.
+ */
+export function untilStable(result: { readonly size: number }, pass: () => void): void {
+  for (let before = -1; before !== result.size; ) {
+    before = result.size;
+    pass();
   }
 }
 

@@ -43,15 +43,10 @@ export function tellReplaced(draft: Draft, { matches }: { matches: readonly Matc
  * ends.
  */
 export function findRoot(address: string, rows: ReadonlyMap<string, PlanRow>): PlanRow | undefined {
-  let row = rows.get(address);
-  for (let next = row; next !== undefined; ) {
-    row = next;
-    const { reason } = next;
-    const isOwn = reason.changes?.some(({ cause }) => cause?.is !== 'step') === true;
-    const [followed] = isOwn ? [] : (reason.follows ?? []);
-    next = followed === undefined ? undefined : rows.get(followed);
-  }
-  return row;
+  const row = rows.get(address);
+  const isOwn = row?.reason.changes?.some(({ cause }) => cause?.is !== 'step') === true;
+  const [followed] = isOwn ? [] : (row?.reason.follows ?? []);
+  return (followed === undefined ? undefined : findRoot(followed, rows)) ?? row;
 }
 
 export function describeFollowed(address: string, rows: ReadonlyMap<string, PlanRow>, { many = false } = {}): string {

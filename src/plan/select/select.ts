@@ -1,5 +1,6 @@
 import type { Graph, Step } from '../../graph/graph.ts';
 import { groupBy } from '../../ground/values.ts';
+import { untilStable } from '../rows/draft.ts';
 import { type StepState, stepStates } from '../situation/situation.ts';
 import { findAddress, findNamed, fits, type Name } from './names.ts';
 
@@ -29,7 +30,7 @@ interface SelectionProblem {
   at: number;
 }
 
-export type Vocabulary = (text: string) => boolean;
+type Vocabulary = (text: string) => boolean;
 
 export function parseSelection(text: string, isAddress: Vocabulary): Selection | SelectionProblem {
   const whole = findAddress(text.trim(), isAddress);
@@ -190,12 +191,24 @@ export function matchSelection(selection: Selection, facts: SelectionFacts, sele
 function findWithReach(condition: Condition, facts: SelectionFacts, selectors: Selectors): Found {
   const found = findThemselves(condition, facts, selectors);
   if (!(found instanceof Set) || !(condition.needs || condition.users)) return found;
-  const all = new Set(found);
-  const needs = needsIn(facts);
-  if (condition.needs) follow(found, all, needs);
-  if (condition.users) follow(found, all, reversed(needs));
-  const isAddress = vocabularyOf(facts.graph);
-  return new Set([...all].filter(isAddress));
+  const stepsOf = needFinder(facts.graph.gates);
+  const steps = facts.graph.steps.map(({ address, needs }) => {
+    const owner = facts.ownerOf?.(address);
+    return { address, needs: [...needs.flatMap(stepsOf), ...(owner === undefined ? [] : [owner])] };
+  });
+  const needed = new Set(found);
+  untilStable(needed, () => {
+    if (!condition.needs) return;
+    for (const { address, needs } of steps.toReversed()) {
+      if (needed.has(address)) for (const need of needs) needed.add(need);
+    }
+  });
+  const using = new Set(found);
+  untilStable(using, () => {
+    if (!condition.users) return;
+    for (const { address, needs } of steps) if (needs.some((need) => using.has(need))) using.add(address);
+  });
+  return new Set([...needed, ...using]);
 }
 
 function findThemselves(condition: Condition, facts: SelectionFacts, selectors: Selectors): Found {
@@ -241,35 +254,6 @@ function findBySelector(name: string, facts: SelectionFacts, selectors: Selector
   return found;
 }
 
-type Links = ReadonlyMap<string, readonly string[]>;
-
-function needsIn({ graph: { steps, gates = [] }, ownerOf }: SelectionFacts): Links {
-  const needs = new Map<string, readonly string[]>(gates.map(({ name, members }) => [name, members]));
-  for (const step of steps) {
-    const owner = ownerOf?.(step.address);
-    needs.set(step.address, owner === undefined ? step.needs : [...step.needs, owner]);
-  }
-  return needs;
-}
-
-function reversed(links: Links): Links {
-  const pairs = [...links].flatMap(([name, others]) => others.map((other) => [other, name] as const));
-  return new Map([...groupBy(pairs, ([other]) => other)].map(([other, own]) => [other, own.map(([, name]) => name)]));
-}
-
-function follow(start: ReadonlySet<string>, into: Set<string>, links: Links): void {
-  const open = [...start];
-  const seen = new Set(open);
-  for (let address = open.pop(); address !== undefined; address = open.pop()) {
-    into.add(address);
-    for (const other of links.get(address) ?? []) {
-      if (seen.has(other)) continue;
-      seen.add(other);
-      open.push(other);
-    }
-  }
-}
-
 function compareCost(cost: number | null, { operator, credits }: Extract<Condition, { is: 'cost' }>): boolean {
   if (cost === null || credits === null) return cost === credits;
   return (
@@ -297,8 +281,7 @@ export function firstRows(
     else for (const { address } of rows.slice(0, count).flat()) kept.add(address);
   }
   if (kept.size === 0) return undefined;
-  const members = new Map(gates?.map((gate) => [gate.name, gate.members]));
-  const stepsOf = (need: string) => members.get(need) ?? [need];
+  const stepsOf = needFinder(gates);
   // Steps are in order of dependency, so one pass in each direction is enough.
   for (const { address, needs } of known.toReversed()) {
     if (kept.has(address)) for (const one of needs.flatMap(stepsOf)) kept.add(one);
@@ -307,6 +290,11 @@ export function firstRows(
     if (needs.flatMap(stepsOf).every((one) => kept.has(one))) kept.add(address);
   }
   return new Set(known.filter(({ address }) => kept.has(address)).map(({ address }) => address));
+}
+
+function needFinder(gates: Graph['gates']): (need: string) => readonly string[] {
+  const members = new Map(gates?.map((gate) => [gate.name, gate.members]));
+  return (need) => members.get(need) ?? [need];
 }
 
 function rowOf({ key, matrix }: Step): string {

@@ -16,7 +16,6 @@ import {
   type DecidedGate,
   type DecidedStep,
   findPurchases,
-  type GateState,
   type Match,
   purchaseOf,
   type Seen,
@@ -151,7 +150,7 @@ class GateKeeper {
   readonly #byName: ReadonlyMap<string, Gate>;
   readonly #byMember: ReadonlyMap<string, Gate>;
   readonly #seen = new Map<string, Seen>();
-  readonly #states = new Map<Gate, GateState>();
+  readonly #states = new Map<Gate, DecidedGate['state']>();
   readonly #choices = new Map<Gate, string>();
   /** By address of a step: name of the gate at which an input of the step was rejected. */
   readonly #rejected = new Map<string, string>();
@@ -211,7 +210,7 @@ class GateKeeper {
     return need === gate?.name ? state.picked : state.picked.filter((address) => address === need);
   }
 
-  stateOf(gate: Gate): GateState {
+  stateOf(gate: Gate): DecidedGate['state'] {
     const known = this.#states.get(gate);
     if (known !== undefined) return known;
     const state = stateOfGate(gate, (address) => {

@@ -164,6 +164,6 @@ export interface DecidedGate extends Gate {
  * for example after a merge. `rejected`: fewer than `choose` outputs are not rejected. `toSee`: number of outputs that
  * are not rejected.
  */
-export type GateState =
+type GateState =
   | { is: 'decided' | 'contested'; picked: readonly string[] }
   | { is: 'open' | 'rejected'; picked: readonly string[]; toSee: number };

@@ -1,7 +1,7 @@
 import type { Failure } from '../../contract/failure.ts';
 import type { Json } from '../../ground/json.ts';
 import { defined, groupBy } from '../../ground/values.ts';
-import type { ComparedStep, Comparison, PriceSum } from '../../plan/compare/compare-versions.ts';
+import type { ComparedStep, Comparison } from '../../plan/compare/compare-versions.ts';
 import type { PlanRow } from '../../plan/plan.ts';
 import { isPost } from '../../plan/posts/post-record.ts';
 import type { Charge } from '../../plan/prices/charges.ts';
@@ -160,7 +160,7 @@ function budgetText({ budget }: { budget?: number }): string {
   return budget === undefined ? 'none' : creditsText(budget);
 }
 
-function sumText({ credits, unknownPrices }: PriceSum): string {
+function sumText({ credits, unknownPrices }: Comparison['toBuy']): string {
   return costText({ credits, unpriced: unknownPrices });
 }
 

@@ -6,7 +6,7 @@ import { chargeOf } from '../../../src/engine/local-ledger.ts';
 import { kinds } from '../../../src/kinds/index.ts';
 import { readCatalogListing } from '../../../src/kinds/listed-model.ts';
 import type { Price } from '../../../src/plan/plan.ts';
-import { type ChargedPrices, worstFactor } from '../../../src/plan/prices/prices.ts';
+import { type PriceHints, worstFactor } from '../../../src/plan/prices/prices.ts';
 import { images, TestCampaign } from '../../rig/campaign.ts';
 
 const image = 'image/alpha-2/resolution=2k';
@@ -15,7 +15,7 @@ const listed = (credits: number, maxCredits?: number) => ({
   listings: [readCatalogListing({ image: [{ key: 'alpha-2', credits, ...(maxCredits && { maxCredits }) }] }, kinds)],
 });
 
-const chargedElsewhere = (credits: number): { elsewhere: ChargedPrices } => ({
+const chargedElsewhere = (credits: number): PriceHints => ({
   elsewhere: new Map([[image, { low: credits, likely: credits, high: credits }]]),
 });
 

@@ -1,6 +1,6 @@
 import type { Graph, Step } from '../../../src/graph/graph.ts';
 import type { Decisions, Job, Lock, OpenSend, Output, Purchase, StepRecord } from '../../../src/lock/record.ts';
-import { assemblePlan, type PlanFacts } from '../../../src/plan/assemble.ts';
+import { assemblePlan } from '../../../src/plan/assemble.ts';
 import type { Limits } from '../../../src/plan/gates/canaries.ts';
 import type { Plan, PlanRow, PlanTotals } from '../../../src/plan/plan.ts';
 import type { Match } from '../../../src/plan/situation/find-purchases.ts';
@@ -106,6 +106,7 @@ export function forgotten<Any extends Purchase>(purchase: Any): Any {
 }
 
 /** What a plan is made from, beside graph and lock. */
+type PlanFacts = Parameters<typeof assemblePlan>[0];
 export type GivenFacts = Partial<PlanFacts & Limits & SeenFiles>;
 
 /** A plan in which every file is there, unless the facts say otherwise. */

@@ -4,7 +4,7 @@ import { addressPart, stepAddress, taskOfAddress } from '../../../src/graph/addr
 import type { OpenRequest } from '../../../src/graph/graph.ts';
 import type { Lock } from '../../../src/lock/record.ts';
 import { emptyLock } from '../../../src/lock/write.ts';
-import { type ChangeFacts, describeChanges, describeWords, findChanges } from '../../../src/plan/compare/changes.ts';
+import { type ChangeFacts, describeChange, describeChanges, findChanges } from '../../../src/plan/compare/changes.ts';
 import { compareVersions } from '../../../src/plan/compare/compare-versions.ts';
 import { findNamed, type Named, nearNames, readName, writeName } from '../../../src/plan/select/names.ts';
 import { matchSelection, parseSelection, vocabularyOf } from '../../../src/plan/select/select.ts';
@@ -242,11 +242,13 @@ describe('the words that differ', () => {
     ['two  spaces', 'two spaces', 'white space'],
     ['木の机のランプ', '石の机のランプ', '木 → 石'],
   ])('%s | %s', (before, after, told) => {
-    expect(describeWords(before, after)).toBe(told);
+    expect(describeChange({ field: 'prompt', before, after })).toBe(`prompt: ${told}`);
   });
 
   test('texts of thousands of words take no time', () => {
     const long = (seed: string) => Array.from({ length: 20_000 }, (_, index) => `${seed}${index}`).join(' ');
-    expect(describeWords(long('a'), long('b'))).toBe('a0 a1 a2 a3 a4 … → b0 b1 b2 b3 b4 …');
+    expect(describeChange({ field: 'prompt', before: long('a'), after: long('b') })).toBe(
+      'prompt: a0 a1 a2 a3 a4 … → b0 b1 b2 b3 b4 …',
+    );
   });
 });
