@@ -19,7 +19,6 @@ import { allowPosts, isBought, withholdPosts, withholdPurchases } from '../plan/
 import type { Plan } from '../plan/plan.ts';
 import { carryHere } from './carry-here.ts';
 import { type CheckedGraph, renewFor } from './checked-graph.ts';
-import { lookAtOutputs } from './look-at-outputs.ts';
 import { lookAtPosts } from './look-at-posts.ts';
 import { makePlan } from './make-plan.ts';
 import type { OpenCampaign } from './open-campaign.ts';
@@ -30,12 +29,13 @@ import {
   type RunSettings,
   wrongOptions,
 } from './option-table.ts';
+import { keepIndex } from './outputs-list.ts';
+import { lookAtOutputs } from './outputs-on-disk.ts';
 import { checkedOf, type Planned } from './plan.ts';
 import { agreeToMove, holdGuard } from './read-lock.ts';
 import { refuseLostLock } from './restore-purchases.ts';
 import type { ApplyTerms, Carrier, Ending, Held, Observer, Running, RunResult } from './run.ts';
 import { recordRun } from './runs.ts';
-import { keepIndex } from './save-outputs-list.ts';
 import { chosenBy, goOnUnder, refuseStale, refuseUncovered } from './saved-plan.ts';
 import { Session } from './session.ts';
 import { noteUpToDate } from './up-to-date.ts';

@@ -15,8 +15,8 @@ import { outputsList, readListed } from '../report/outputs/outputs-list.ts';
 import { shortList } from '../report/safe-text.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { wrongOptions } from './option-table.ts';
+import { findOutputs, type OutputsOptions, ownList, readOutputsList } from './outputs-list.ts';
 import { refuseOther, saveOwnFile } from './own-file.ts';
-import { findOutputs, type OutputsOptions, ownList, readOutputsList } from './save-outputs-list.ts';
 
 export interface DeliverOptions extends OutputsOptions {
   to?: string | undefined;

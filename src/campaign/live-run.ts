@@ -20,8 +20,8 @@ import { countOf } from '../report/numbers.ts';
 import { createRunView, foldEvent } from '../report/run/run-view.ts';
 import { progressText } from '../report/run/run-words.ts';
 import { ruleOn } from './decisions/judge.ts';
-import type { OutputFacts } from './look-at-outputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
+import type { OutputFacts } from './outputs-on-disk.ts';
 
 export interface LiveRunOptions {
   agreed: Plan;

@@ -23,8 +23,8 @@ import { situate } from '../plan/situation/situation.ts';
 import { countOf } from '../report/numbers.ts';
 import { shortList } from '../report/safe-text.ts';
 import { findLocks } from './find-locks.ts';
-import { planByLock } from './look-at-outputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
+import { planByLock } from './outputs-on-disk.ts';
 import { shownPath } from './paths.ts';
 import { type LoadedLock, requireLock } from './read-lock.ts';
 

@@ -3,8 +3,8 @@ import type { Lock } from '../lock/record.ts';
 import { outputsToCheck } from '../plan/assemble.ts';
 import { type Situation, situate, withFiles } from '../plan/situation/situation.ts';
 import { requireGraph } from './load-manifest.ts';
-import { lookAtOutputs } from './look-at-outputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
+import { lookAtOutputs } from './outputs-on-disk.ts';
 import { type Answer, agreeToMove, holdGuard, type MoveQuestion } from './read-lock.ts';
 import { type LockTerms, type RestoredLock, requireRestoredLock } from './restore-purchases.ts';
 

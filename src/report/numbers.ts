@@ -7,10 +7,6 @@ export function creditsText(credits: number | null): string {
   return Math.abs(credits) < 10_000 ? digits : digits.replace(/\B(?=(\d{3})+$)/g, '\u202f');
 }
 
-export function signedText(credits: number): string {
-  return credits > 0 ? `+${creditsText(credits)}` : creditsText(credits);
-}
-
 /** Returns a text such as `5 credits`, `≈ 3 credits` (expected price) or `price unknown`. */
 export function priceText({ credits, price }: { credits: number | null; price?: PlanRow['price'] }): string {
   if (credits !== null) return countOf(credits, 'credit');

@@ -1,5 +1,5 @@
-import { planByLock } from '../campaign/look-at-outputs.ts';
 import type { OpenCampaign } from '../campaign/open-campaign.ts';
+import { planByLock } from '../campaign/outputs-on-disk.ts';
 import type { JudgeAnswer, ReviewData, ReviewGroup, WantedVerdict } from '../contract/review.ts';
 import { PlacedFiles } from '../disk/outputs/check-outputs.ts';
 import { call } from '../ground/advice.ts';

@@ -42,7 +42,12 @@ async function drain(
   return { size, etag: `"${hash.digest('hex').slice(0, 32)}"` };
 }
 
-export function createMemoryStore(): BlobStore {
+/** `folder`: undefined for a store in memory. */
+export function createBlobStore(folder: string | undefined): BlobStore {
+  return folder === undefined ? createMemoryStore() : createDiskStore(folder);
+}
+
+function createMemoryStore(): BlobStore {
   const kept = new Map<string, Buffer>();
   return {
     async write(name, chunks, limitBytes) {
@@ -67,7 +72,7 @@ export function createMemoryStore(): BlobStore {
 
 const unfinishedPrefix = '.unfinished-';
 
-export function createDiskStore(folder: string): BlobStore {
+function createDiskStore(folder: string): BlobStore {
   // Removes unfinished files of a process that was killed during an upload.
   for (const name of existsSync(folder) ? readdirSync(folder) : []) {
     if (name.startsWith(unfinishedPrefix)) rmSync(join(folder, name), { force: true });

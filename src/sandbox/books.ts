@@ -1,7 +1,7 @@
 import { digest } from './digest.ts';
 import type { Journal } from './journal.ts';
 import { findKind } from './kinds/index.ts';
-import type { FileFacts, FilePlan, SandboxKind } from './kinds/kind.ts';
+import type { FileFacts, SandboxKind } from './kinds/kind.ts';
 import { bodyText, type OwnPath, readOwnUrl } from './own-url.ts';
 import { fitBody } from './read-body.ts';
 import { isObject, type JsonObject } from './wire.ts';
@@ -14,7 +14,7 @@ export interface Job extends FileFacts {
   /** ID of the job's record, for kinds whose records have separate IDs. */
   readonly recordId: string;
   readonly take: number;
-  readonly files: readonly FilePlan[];
+  readonly files: ReturnType<SandboxKind['listFiles']>;
   readonly source: OwnPath | undefined;
 }
 

@@ -1,8 +1,11 @@
 import type { Job } from './books.ts';
 import { authenticate, type Context } from './context.ts';
 import { applyFault, type Handled } from './faults.ts';
-import type { SandboxKind } from './kinds/kind.ts';
+import { kinds } from './kinds/index.ts';
+import type { CatalogModel, SandboxKind } from './kinds/kind.ts';
+import { voices } from './kinds/voices.ts';
 import { modelOf, shownLife, viewJob } from './life.ts';
+import { listAccounts, voicePreview } from './samples.ts';
 import { answerJson, type Call, type JsonObject, type Reply } from './wire.ts';
 
 export const pageLimit = { default: 12, least: 1, most: 100 };
@@ -59,4 +62,49 @@ function choosePage(query: URLSearchParams, totalCount: number) {
 
 function readWhole(text: string | null): number | undefined {
   return text !== null && /^-?\d{1,9}$/.test(text) ? Number(text) : undefined;
+}
+
+export function handleVoices(context: Context, call: Call): Promise<Reply> | Reply {
+  return handleList(context, call, {
+    kind: 'voice',
+    describe: () => ({
+      voices: voices.map(({ id, gender, accent, description }) => ({
+        id,
+        label: id,
+        description,
+        gender,
+        accent,
+        previewUrl: voicePreview(id, call.origin),
+      })),
+    }),
+  });
+}
+
+export function handleCatalog(context: Context, call: Call): Promise<Reply> | Reply {
+  return handleList(context, call, {
+    kind: 'model',
+    describe: () => ({
+      data: kinds.flatMap((kind) => kind.models.map((model) => describeModel(kind.name, model))),
+    }),
+  });
+}
+
+export function handleAccounts(context: Context, call: Call): Promise<Reply> | Reply {
+  return handleList(context, call, {
+    kind: 'account',
+    describe: () => ({ data: listAccounts(context.now(), call.origin) }),
+  });
+}
+
+function describeModel(kind: string, model: CatalogModel): JsonObject {
+  const { key, aliasOf, credits, per, creditsBy, allowed } = model;
+  return {
+    key,
+    kind,
+    aliasOf,
+    credits,
+    per,
+    creditsBy: Object.fromEntries(Object.entries(creditsBy).map(([field, prices]) => [field, { ...prices }])),
+    allowed: Object.fromEntries(Object.entries(allowed).map(([field, values]) => [field, [...values]])),
+  };
 }

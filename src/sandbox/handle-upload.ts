@@ -16,7 +16,7 @@ const mostBase64Bytes = 7 * 1024 * 1024;
 
 const fileNameRules = { type: 'string', minLength: 1, pattern: '\\S', maxLength: 255 };
 
-export const uploadBody: BodySchema = {
+const uploadBody: BodySchema = {
   type: 'object',
   required: [],
   properties: {
@@ -34,6 +34,24 @@ export const uploadBody: BodySchema = {
     { required: ['base64', 'fileName'], not: { required: ['url'] } },
   ],
 };
+
+const signedUrlBody: BodySchema = {
+  type: 'object',
+  required: ['fileName'],
+  properties: { fileName: fileNameRules },
+};
+
+const completeBody: BodySchema = {
+  type: 'object',
+  required: ['blobName'],
+  properties: {
+    blobName: { type: 'string', description: 'As /uploads/signed-url gave it.' },
+    fileName: { ...fileNameRules, description: 'Its name in the library. Default: the one the URL was signed for.' },
+  },
+};
+
+/** Request bodies by the name of their schema. */
+export const uploadBodies = { UploadCreate: uploadBody, SignedUrlCreate: signedUrlBody, UploadComplete: completeBody };
 
 const mostUrlBytes = 200 * 1024 * 1024;
 
@@ -288,21 +306,6 @@ function assetType(mediaType: string): 'IMAGE' | 'VIDEO' | 'AUDIO' | 'DOCUMENT' 
 
 const lifetimeMs = 15 * 60 * 1000;
 const signedArea = '/storage/upload';
-
-export const signedUrlBody: BodySchema = {
-  type: 'object',
-  required: ['fileName'],
-  properties: { fileName: fileNameRules },
-};
-
-export const completeBody: BodySchema = {
-  type: 'object',
-  required: ['blobName'],
-  properties: {
-    blobName: { type: 'string', description: 'As /uploads/signed-url gave it.' },
-    fileName: { ...fileNameRules, description: 'Its name in the library. Default: the one the URL was signed for.' },
-  },
-};
 
 /** First of three steps: reserves a location for the bytes, and returns an upload URL that is valid for 15 minutes. */
 export function handleSignedUrl(context: Context, call: Call): Promise<Reply> {

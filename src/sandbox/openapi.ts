@@ -1,6 +1,6 @@
 import type { Endpoint } from './endpoint.ts';
-import { postBody } from './handle-post.ts';
-import { completeBody, signedUrlBody, uploadBody } from './handle-upload.ts';
+import { postBody } from './handle-create.ts';
+import { uploadBodies } from './handle-upload.ts';
 import { kinds } from './kinds/index.ts';
 import { jobSchemas, link, notShown, refer, textOrNull, time } from './kinds/schemas.ts';
 import type { JsonObject } from './wire.ts';
@@ -140,9 +140,7 @@ function describeSchemas(): JsonObject {
         }),
       ]),
     ),
-    UploadCreate: uploadBody,
-    SignedUrlCreate: signedUrlBody,
-    UploadComplete: completeBody,
+    ...uploadBodies,
     PostCreate: postBody,
   };
 }

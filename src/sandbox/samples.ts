@@ -1,30 +1,60 @@
 import { digest } from './digest.ts';
-import type { RenderOrder } from './kinds/kind.ts';
-import { readText } from './kinds/kind.ts';
+import { describeTime } from './kinds/job-view.ts';
+import { type RenderOrder, readText } from './kinds/kind.ts';
 import { voices } from './kinds/voices.ts';
-import type { OwnPath } from './own-url.ts';
+import { type OwnPath, outputArea } from './own-url.ts';
+import type { JsonObject } from './wire.ts';
 
-export interface Sample {
+interface Sample {
   readonly token: string;
   readonly fileName: string;
   readonly mediaType: string;
   readonly order: RenderOrder;
 }
 
-export const accounts = [
+const accounts = [
   { provider: 'instagram', name: 'Sandbox Studio', username: 'sandbox.studio' },
   { provider: 'tiktok', name: 'Sandbox Shorts', username: 'sandboxshorts' },
   { provider: 'google', name: 'Sandbox Channel', username: 'SandboxChannel' },
 ] as const;
 
-export type Account = (typeof accounts)[number];
+type Account = (typeof accounts)[number];
 
-export function voiceSample(voice: string): Sample {
+function accountId({ provider }: Account): string {
+  return `acc_${digest('account', provider).slice(0, 16)}`;
+}
+
+export const accountIds: readonly string[] = accounts.map(accountId);
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+export function listAccounts(now: number, origin: string): JsonObject[] {
+  return accounts.map((account) => ({
+    id: accountId(account),
+    provider: account.provider,
+    providerAccountId: digest('provider account', account.provider).replace(/\D/g, '').slice(0, 15),
+    accountName: account.name,
+    accountUsername: account.username,
+    profilePicture: linkTo(profilePicture(account), origin),
+    // Rounded to a whole day, so that the date is constant all day. Later than any date that a rehearsal can schedule.
+    expiresAt: describeTime(Math.floor(now / dayMs) * dayMs + 3650 * dayMs),
+  }));
+}
+
+export function voicePreview(voice: string, origin: string): string {
+  return linkTo(voiceSample(voice), origin);
+}
+
+function voiceSample(voice: string): Sample {
   return makeSample('voice', voice, { fileName: `${voice.toLowerCase()}.mp3`, mediaType: 'audio/mpeg' });
 }
 
-export function profilePicture({ provider }: Account): Sample {
+function profilePicture({ provider }: Account): Sample {
   return makeSample('account', provider, { fileName: `${provider}.jpg`, mediaType: 'image/jpeg' });
+}
+
+function linkTo({ token, fileName }: Sample, origin: string): string {
+  return `${origin}${outputArea}/${token}/${fileName}`;
 }
 
 function makeSample(kind: string, name: string, file: { fileName: string; mediaType: string }): Sample {

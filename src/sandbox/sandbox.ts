@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { createDiskStore, createMemoryStore } from './blob-store.ts';
+import { createBlobStore } from './blob-store.ts';
 import { Books, type LedgerEntry, type PriceOf } from './books.ts';
 import { CreatesLimit, type CreatesRule, mainUser } from './context.ts';
 import { type Fault, FaultScript } from './faults.ts';
@@ -83,7 +83,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const faults = new FaultScript();
   faults.add(options.faults ?? []);
   const limit = new CreatesLimit();
-  const blobs = dataDir === undefined ? createMemoryStore() : createDiskStore(join(dataDir, 'uploads'));
+  const blobs = createBlobStore(dataDir && join(dataDir, 'uploads'));
   const { books, library } = openRecords(journal, () => ({
     books: new Books(credits, journal, rehearsal?.priceOf),
     library: new Library(blobs, journal?.uploads),

@@ -1,7 +1,7 @@
 import type { Job } from './books.ts';
 import { type Context, mainUser } from './context.ts';
 import { type Endpoint, matchEndpoint } from './endpoint.ts';
-import { describePost } from './handle-post.ts';
+import { describePost } from './handle-create.ts';
 import { describeUpload } from './handle-upload.ts';
 import { jobEndpoints } from './job-endpoints.ts';
 import { describeFailure, describeTime } from './kinds/job-view.ts';

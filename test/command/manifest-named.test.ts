@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { namedCommands } from '../../src/cli/program/command-row.ts';
-import { isAboutManifest, nameManifest } from '../../src/cli/program/name-manifest.ts';
+import { nameManifest } from '../../src/cli/program/name-manifest.ts';
 import { makeReader } from './buffer-terminal.ts';
 import { manifest, products, workplaceForEach } from './in-process.ts';
 
 describe('manifest named', () => {
   const place = workplaceForEach();
   const { program } = makeReader();
-  const commands = program.commands.filter(isAboutManifest);
+  const commands = program.commands.filter(({ registeredArguments: [first] }) => /^files?$/.test(first?.name() ?? ''));
 
   function name(line: string): string {
     return nameManifest(program, line.split(' ')).join(' ');

@@ -6,7 +6,7 @@ import { hashFile } from '../../disk/outputs/hash-file.ts';
 import { checkOutputPath } from '../../disk/outputs/output-path.ts';
 import type { Output } from '../../lock/record.ts';
 import { wrongOptions } from '../option-table.ts';
-import { ownList } from '../save-outputs-list.ts';
+import { ownList } from '../outputs-list.ts';
 
 export async function bucketPlace(
   to: string,

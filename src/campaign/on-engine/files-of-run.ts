@@ -17,8 +17,8 @@ import type { Lock, Output, StepRecord } from '../../lock/record.ts';
 import { createDownloader } from '../../service/download.ts';
 import { makeRedact } from '../../service/secrets.ts';
 import type { Access } from '../environment.ts';
-import { outputFilesOf } from '../look-at-outputs.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
+import { outputFilesOf } from '../outputs-on-disk.ts';
 
 export async function findStore(name: string): Promise<Store | undefined> {
   return openStore(name, { makes: false }).catch((error: unknown) => {

@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import { findOutputs, folderFrom, type OutputsOptions, saveOutputsList } from '../../campaign/save-outputs-list.ts';
+import { findOutputs, folderFrom, type OutputsOptions, saveOutputsList } from '../../campaign/outputs-list.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { call } from '../../ground/advice.ts';
 import {

@@ -45,11 +45,7 @@ async function readRuns(file: string, options: RunsOptions) {
   const paths = campaignPaths(file, options);
   const history = new RunHistory(paths.state, paths.runs);
   const stories = await listRuns(paths);
-  const [newest] = stories;
-  const isHeld = newest !== undefined && newest.how === undefined && (await isRunHeld(paths.lock));
-  return { stories, history, folder: join(paths.state, paths.runs), running: isHeld ? newest.id : undefined };
-}
-
-async function isRunHeld(lock: string): Promise<boolean> {
-  return (await readLiveHolder(lock).catch(() => undefined)) !== undefined;
+  const open = stories.slice(0, 1).find(({ how }) => how === undefined);
+  const holder = open && (await readLiveHolder(paths.lock).catch(() => undefined));
+  return { stories, history, folder: join(paths.state, paths.runs), running: holder && open?.id };
 }

@@ -18,7 +18,7 @@ import { jsonOf } from '../../report/document.ts';
 import { mermaidLimits, mermaidText } from '../../report/mermaid.ts';
 import { clockText, countOf, limitText } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
-import { makeStatus, type RunStatus } from '../../report/status/status.ts';
+import { makeStatus, type StatusView } from '../../report/status/status.ts';
 import { statusView, stepsView } from '../../report/status/status-text.ts';
 import { type Flags, open, type SelectionOptions, type StateOptions, type Texts, tellSandboxLock } from '../open.ts';
 import { outJson, show, type Terminal, tellNotice } from '../terminal.ts';
@@ -112,7 +112,7 @@ function tellElsewhere({ paths }: OpenCampaign, terminal: Terminal): void {
   );
 }
 
-async function findRun(lockPath: string): Promise<RunStatus | undefined> {
+async function findRun(lockPath: string): Promise<StatusView['run']> {
   const holder = await readLiveHolder(lockPath).catch(() => undefined);
   return holder === undefined ? undefined : { pid: holder.pid, host: holder.host, since: holder.since };
 }

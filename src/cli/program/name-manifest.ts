@@ -4,7 +4,7 @@ export const defaultManifest = 'campaign.yaml';
 
 export const manifestArgument = ['[file]', `the manifest (default: ${defaultManifest})`] as const;
 
-export function isAboutManifest(command: Command): boolean {
+function isAboutManifest(command: Command): boolean {
   const first = command.registeredArguments[0]?.name();
   return first === 'file' || first === 'files';
 }

@@ -1,7 +1,6 @@
 import { useLayoutEffect } from 'preact/hooks';
 import type { ReviewAsset } from '../../contract/review.ts';
-import { CompareArea } from '../compare/compare.tsx';
-import { Pane } from '../compare/compare-pane.tsx';
+import { CompareArea, Pane } from '../compare/compare.tsx';
 import { filmsOf } from '../compare/films.ts';
 import { actOnCompareKey } from '../compare/keys.ts';
 import { compareOf } from '../compare/state.ts';

@@ -19,7 +19,7 @@ import {
   strong,
   type Text,
 } from '../document.ts';
-import { type Cost, costCell, costText, countOf, countWords, creditsText, priceText, signedText } from '../numbers.ts';
+import { type Cost, costCell, costText, countOf, countWords, creditsText, priceText } from '../numbers.ts';
 import { markdownText } from '../render/markdown-text.ts';
 import { terminalText } from '../render/terminal-text.ts';
 import { makeStyle, type Style } from '../style.ts';
@@ -131,7 +131,8 @@ function lineOf({ change, address, text, credits, discards = 0 }: ComparedStep):
 function moneyFacts(view: CompareView): Fact[] {
   const { there, here, toBuy, bought, boughtThere, discarded, fit } = view;
   const difference = here.credits - there.credits;
-  const change = difference === 0 ? '' : ` (${signedText(difference)})`;
+  const sign = difference > 0 ? '+' : '';
+  const change = difference === 0 ? '' : ` (${sign}${creditsText(difference)})`;
   const facts: Fact[] = [{ label: 'costs', text: changedText(wholeText(there), wholeText(here)) + change }];
   const add = (label: string, text: string) => facts.push({ label, text });
   if (there.budget !== here.budget) add('budget', changedText(budgetText(there), budgetText(here)));

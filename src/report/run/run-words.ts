@@ -152,7 +152,7 @@ export function totalsText(
   return [progressText(view, { isOver }), [money, elapsedText(elapsedMs), ...time].join(' · ')];
 }
 
-export function remainingText(remaining: Remaining): string {
+function remainingText(remaining: Remaining): string {
   if (remaining === 'unknown') return 'time unknown';
   return remaining === 'overdue' ? 'longer than usual' : `about ${rangeText(remaining)} left`;
 }

@@ -90,7 +90,7 @@ export interface GateStatus {
   note?: string;
 }
 
-export interface RunStatus {
+interface RunStatus {
   pid: number;
   host: string;
   since: string;

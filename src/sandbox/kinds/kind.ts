@@ -95,7 +95,7 @@ export interface FileFacts {
   readonly sourceMs: number | null;
 }
 
-export interface FilePlan {
+interface FilePlan {
   readonly name: string;
   readonly mediaType: string;
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 import { openCampaign } from '../../../src/campaign/open-campaign.ts';
-import { findOutputs } from '../../../src/campaign/save-outputs-list.ts';
+import { findOutputs } from '../../../src/campaign/outputs-list.ts';
 import { measureFile } from '../../../src/disk/outputs/measure-files.ts';
 import { outputsList, outputsTable } from '../../../src/report/outputs/outputs-list.ts';
 import { makeFolder } from '../../rig/folder.ts';

@@ -1,10 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import type { RunFact, StepOutcome } from '../../../src/contract/event.ts';
 import type { Plan, PlanRow, StepOrder, WorkRow } from '../../../src/plan/plan.ts';
-import { createRunTimes } from '../../../src/report/run/remaining-time.ts';
+import { createRunTimes, type Remaining } from '../../../src/report/run/remaining-time.ts';
 import { createRunView, foldEvent } from '../../../src/report/run/run-view.ts';
-import { remainingText } from '../../../src/report/run/run-words.ts';
+import { totalsText } from '../../../src/report/run/run-words.ts';
 import { at, row, runStarted } from './samples.ts';
+
+/** Last part of the line of credits and times. */
+function remainingText(remaining: Remaining): string | undefined {
+  const [, money] = totalsText(createRunView(), { isOver: false, elapsedMs: 0, remaining });
+  return money.split(' · ').at(-1);
+}
 
 function job(address: string, { needs = [], ...more }: Partial<StepOrder> = {}): PlanRow {
   const [task = ''] = address.split('@');

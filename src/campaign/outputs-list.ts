@@ -20,9 +20,9 @@ import {
   outputsTable,
 } from '../report/outputs/outputs-list.ts';
 import { requireTracedGraph } from './load-manifest.ts';
-import { lookAtOutputs } from './look-at-outputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { type PlanningOptions, wrongOptions } from './option-table.ts';
+import { lookAtOutputs } from './outputs-on-disk.ts';
 import { type OwnFile, saveOwnFile } from './own-file.ts';
 import type { CampaignPaths } from './paths.ts';
 import { makeSelector } from './select-steps.ts';
