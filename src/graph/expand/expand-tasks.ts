@@ -349,7 +349,7 @@ function checkKey(key: string): string | undefined {
 }
 
 function nameCharacter(character: string): string {
-  if (/\s/.test(character)) return 'white space';
+  if (/[^\S\ufeff]/.test(character)) return 'white space';
   if (/\p{C}/u.test(character))
     return `the invisible character U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
   return `the character ${character}`;

@@ -82,6 +82,10 @@ const wrongForeach: {
     is: 'has single braces, so it is not a template',
     hint: `use double braces and quotes: "{${written}}"`,
   }),
+  backslashes: () => ({
+    is: 'has a backslash in it',
+    hint: 'write a relative path with / between folders, as in data/products.csv',
+  }),
   'web address': () => ({
     is: 'is a web address, and rows are read from files only',
     hint: 'download the file into the folder of the campaign and name it by a relative path',
@@ -295,7 +299,7 @@ function findFileMistake(
   if (typeof file !== 'string' || isTemplate(file)) return undefined;
   if (classifyForeach(file) !== 'file') {
     const message = `${nameOf()} is not the path of one file`;
-    const hint = 'write the path of one file, as in file: copy.csv; download a file that has a web address';
+    const hint = 'write the path of one file, as in file: data/copy.csv; download a file that has a web address';
     return { part: 'file', message, hint };
   }
   const extension: string = extensionOf(file) ?? '';

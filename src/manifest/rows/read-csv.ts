@@ -167,7 +167,11 @@ function explainCsvError(error: CsvError, text: string, label: string): Wrong & 
       return { line: lineOfOpenQuote(text), message: `a double quote in ${label} is not closed`, hint };
     }
     case 'CSV_INVALID_CLOSING_QUOTE':
-      return { line, message: `a string in ${label} continues after its closing quote`, hint: twice };
+      return {
+        line,
+        message: `a string in ${label} continues after its closing quote`,
+        hint: /" +(?:[,;|\t]|$)/.test(text.split('\n')[line - 1] ?? '') ? 'remove the space after the quote' : twice,
+      };
     case 'INVALID_OPENING_QUOTE': {
       const hint = isPreceded.test(text.split('\n')[line - 1] ?? '')
         ? 'remove the space or `=` before the first quote of a value'

@@ -15,15 +15,16 @@ export function readWholeTable(text: string): string | undefined {
   return /^\{\{\s*tables\.([A-Za-z_][A-Za-z0-9_]*)\s*\}\}$/.exec(text)?.[1];
 }
 
-/** Classifies the text of a `foreach`. The last three results are mistakes. */
+/** Classifies the text of a `foreach`. The last four results are mistakes. */
 export function classifyForeach(
   text: string,
-): 'template' | 'file' | 'files' | 'list in quotes' | 'template with one brace' | 'web address' {
+): 'template' | 'file' | 'files' | 'list in quotes' | 'template with one brace' | 'web address' | 'backslashes' {
   if (isTemplate(text)) return 'template';
   if (/^\s*\[.*\]\s*$/s.test(text)) return 'list in quotes';
   if (/^\s*\{\s*(?:vars|tables|tasks|row|matrix)\.[^{}]*\}\s*$/.test(text)) return 'template with one brace';
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return 'web address';
-  return /[*?[{]/.test(text) ? 'files' : 'file';
+  if (/[*?[{]/.test(text)) return 'files';
+  return text.includes('\\') ? 'backslashes' : 'file';
 }
 
 export function readRowSource(value: Json | undefined, most: Json | undefined): RowSource {

@@ -27,6 +27,10 @@ export function readRows(data: {
   const source = readSource(data.file, data.text);
   const nul = data.text.indexOf('\0');
   if (nul !== -1) return { diagnostics: [describeWrong(placeBetween(source, nul, nul + 1), nulWords)] };
+  if (data.text.startsWith('version https://git-lfs.')) {
+    const message = `${data.path} is a pointer of Git LFS, not the file itself`;
+    return { diagnostics: [describeWrong(placeOfLine(source, 1), { message, hint: 'run git lfs pull' })] };
+  }
   const extension = extensionOf(data.path);
   switch (extension) {
     case 'csv':
@@ -215,8 +219,32 @@ function parseJson(text: string, start: number): ParsedJson {
     if (!(error instanceof Error)) throw error;
     if (error instanceof RangeError) return { error: 'the values are nested too deeply', offset: start };
     const position = /at position (\d+)/.exec(error.message)?.[1];
-    const offset = start + skipped + (position === undefined ? plain.trimEnd().length : Number(position));
-    return { error: (error.message.split(/ in JSON at position| \(line|, "/)[0] ?? '').trim(), offset };
+    const offset = position === undefined ? offsetOfToken(plain) : Number(position);
+    const words = error.message.split(/ (?:in JSON )?at position| \(line|, (?:\.{3})?"/)[0] ?? '';
+    return { error: words.trim(), offset: start + skipped + offset };
+  }
+}
+
+/**
+ * Returns the offset of the first token that JSON does not allow, because the parser's message lacks the offset. Without
+ * such a token, returns the end of the text.
+ */
+function offsetOfToken(text: string): number {
+  let [low, high] = [0, text.trimEnd().length];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (hasUnexpectedToken(text.slice(0, middle + 1))) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+function hasUnexpectedToken(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return false;
+  } catch (error) {
+    return error instanceof SyntaxError && error.message.startsWith('Unexpected token');
   }
 }
 

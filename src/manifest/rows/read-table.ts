@@ -65,6 +65,7 @@ export function readTable(
   const diagnostics = explainColumns(columns, filled, of).map(({ index, ...wrong }) => {
     return describeWrong((header as TableRow).place(index + 1), wrong);
   });
+  diagnostics.push(...filled.filter((row) => repeatsNames(row, columns)).map(explainRepetition));
   if (diagnostics.length > 0) return { diagnostics };
   const cellErrors: CellError[] = [];
   const rows = filled.map((row): Row => {
@@ -84,6 +85,16 @@ export function readTable(
     return { value, label: row.label, place };
   });
   return { rows: { rows, label, columns: columns.filter((column) => column !== ''), cellErrors }, diagnostics };
+}
+
+function repeatsNames({ cells }: TableRow, columns: readonly string[]): boolean {
+  const isName = (column: string, index: number) => columnName(String(cells[index] ?? '')) === column;
+  return columns.every(isName) && columns.filter((column) => column !== '').length > 1;
+}
+
+function explainRepetition({ label, place }: TableRow): Diagnostic {
+  const hint = 'remove the row: joining two files also copies the column names of the second';
+  return describeWrong(place(), { message: `${label} repeats the column names`, hint });
 }
 
 function explainColumns(

@@ -160,7 +160,7 @@ function explainYamlErrors(documents: readonly Document[], source: Source): Caus
   return (
     findConflict(source) ??
     findUnquotedTemplate(source, sorted) ??
-    findTab(source, sorted) ??
+    findOddIndentation(source, sorted) ??
     (isTooLarge ? undefined : (findCurlyQuote(source, start) ?? findUnclosed(first, documents, source.text))) ?? {
       ...(isTooLarge && { code: 'tooLarge' }),
       message: `not valid YAML: ${known?.message ?? plainSentence(first.message)}`,
@@ -195,14 +195,15 @@ function findCurlyQuote(source: Source, offset: number): Cause | undefined {
   return { message: 'not valid YAML: curly quotes do not quote a string', hint: curlyHint, start, end: start + 1 };
 }
 
-function findTab(source: Source, errors: readonly YAMLParseError[]): Cause | undefined {
+function findOddIndentation(source: Source, errors: readonly YAMLParseError[]): Cause | undefined {
   for (const { pos } of errors) {
     const line = lineAt(source, lineNumberAt(source, pos[0]));
-    const tab = /^[ \t]*/.exec(line.text)?.[0].indexOf('\t') ?? -1;
-    if (tab === -1) continue;
+    const [, spaces = '', odd] = /^( *)([^\S \ufeff])/.exec(line.text) ?? [];
+    if (odd === undefined) continue;
+    const message = `${odd === '\t' ? 'a tab' : 'a no-break space, or another that only looks like a space,'} is used for indentation`;
     const hint = 'use spaces: two per level; most editors can convert tabs';
-    const start = line.start + tab;
-    return { message: 'a tab is used for indentation', hint, start, end: start + 1 };
+    const start = line.start + spaces.length;
+    return { message, hint, start, end: start + 1 };
   }
   return undefined;
 }

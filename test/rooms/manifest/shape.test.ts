@@ -243,6 +243,7 @@ describe('foreach, schema and maxItems', () => {
     ['a list in quotes', task('foreach: "[en, de]"'), 'MB1103 4:30', 'remove the quotes: [en, de]'],
     ['single braces', task('foreach: "{vars.list}"'), 'MB1103 4:30', '"{{vars.list}}"'],
     ['a web address', task('foreach: "https://example.com/p.csv"'), 'MB1103 4:30', 'download'],
+    ['a Windows path', task('foreach: data\\p.csv'), 'MB1103 4:30', 'data/products.csv'],
     ['a schema for a list', task('foreach: [a], schema: s.json'), 'MB1103 4:35', 'rows of a data file'],
     ['a schema for no rows', task('schema: s.json'), 'MB1103 4:21', 'foreach: products.csv'],
     ['a template as schema', task('foreach: p.csv, schema: "{{vars.s}}"'), 'MB1202 4:45'],
