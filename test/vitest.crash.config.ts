@@ -40,7 +40,7 @@ export default defineConfig({
       ...(isRelease && { MEDIABATCH_TEST_CRASHES: 'all', MEDIABATCH_TEST_RUNS: 'full' }),
       MEDIABATCH_HISTORIES: process.env.MEDIABATCH_HISTORIES ?? (isRelease ? '16' : '8'),
     },
-    testTimeout: limit(60_000),
+    testTimeout: limit(isRelease ? 600_000 : 60_000),
     hookTimeout: limit(60_000),
     maxWorkers: 3,
     sequence: { sequencer: slowFirst(slowest) },

@@ -119,7 +119,11 @@ export function blockUnfunded(
   limits: Parameters<typeof capsOf>[0],
   situation: Pick<Situation, 'byAddress' | 'gateOf'>,
 ): Fit | undefined {
-  const tightest = tightestCap(capsOf(limits));
+  const sends = [...draft.asks, ...draft.inRun.filter(isSent)];
+  // A create request without an answer counts against the budget whether it is sent again or not, so all are sent again
+  // or none is.
+  const fitsNone = limits.budget !== undefined && sumExpected(sends) > Math.max(0, limits.budget);
+  const tightest = fitsNone ? ({ name: 'budget', left: 0 } as const) : tightestCap(capsOf(limits));
   if (tightest === undefined) return undefined;
   const { name: code, left: cap } = tightest;
   const isOfRun = code !== 'budget';

@@ -267,12 +267,22 @@ describe('a budget over all runs', () => {
     expect(plan.totals).toMatchObject({ knownPrices: 0, held: 48, budgetLeft: 0 });
   });
 
-  test('holds the price of a create request that is sent again no longer once it does not fit', () => {
-    const tight = { ...steps, budget: 3 };
-    const plan = planOf(tight, lockOf({ b: [create(b, { since })] }));
-    expect(plan.rows.map(({ action }) => action)).toEqual(['blocked', 'blocked']);
-    expect(plan.totals).toMatchObject({ knownPrices: 0, held: 4, budgetLeft: 0 });
-  });
+  test.each([
+    ['one', 3, { b: [create(b, { since })] }, { held: 4, budgetLeft: 0 }],
+    [
+      'two, although one of them fits',
+      7,
+      { a: [create(a, { since })], b: [create(b, { since })] },
+      { held: 8, budgetLeft: 0 },
+    ],
+  ])(
+    'lost create requests that do not fit are not sent again, and stay reserved: %s',
+    (_name, budget, sent, totals) => {
+      const plan = planOf({ ...steps, budget }, lockOf(sent));
+      expect(plan.rows.map(({ action }) => action)).toEqual(['blocked', 'blocked']);
+      expect(plan.totals).toMatchObject({ knownPrices: 0, ...totals });
+    },
+  );
 });
 
 test('totals are the sums of all rows', () => {
