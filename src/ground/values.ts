@@ -109,3 +109,12 @@ export function messageOf(error: unknown): string {
 export function isPlainText(value: unknown, most: number): value is string {
   return typeof value === 'string' && value !== '' && value.length <= most && !/[\p{Cc}\p{Cs}]/u.test(value);
 }
+
+/** Returns a function that looks up keys in a map. The map is computed on the first call. */
+export function lookUpIn<Key, Value>(compute: () => ReadonlyMap<Key, Value>): (key: Key) => Value | undefined {
+  let map: ReadonlyMap<Key, Value> | undefined;
+  return (key) => {
+    map ??= compute();
+    return map.get(key);
+  };
+}

@@ -1,6 +1,7 @@
 import type { OpenRequest } from '../../graph/graph.ts';
 import { findReferences } from '../../graph/render/fingerprint.ts';
 import type { Json } from '../../ground/json.ts';
+import { lookUpIn } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
 import type { Lock, Purchase, StepRecord } from '../../lock/record.ts';
 import { mayBeCharged } from '../../lock/sends.ts';
@@ -24,21 +25,12 @@ export function sendsOf({ kind, purchases }: StepRecord): Purchase[] {
   });
 }
 
-export function findPosted(lock: Lock): (fingerprint: string) => string | undefined {
-  let posted: Map<string, string> | undefined;
-  const collect = () => {
-    const found = new Map<string, string>();
-    for (const record of lock.steps.values()) {
-      for (const { fingerprint, jobId } of sendsOf(record)) {
-        if (jobId !== undefined) found.set(fingerprint, record.address);
-      }
-    }
-    return found;
-  };
-  return (fingerprint) => {
-    posted ??= collect();
-    return posted.get(fingerprint);
-  };
+export function findPosted({ steps }: Lock): (fingerprint: string) => string | undefined {
+  const postsOf = (record: StepRecord) =>
+    sendsOf(record).flatMap(({ fingerprint, jobId }): [string, string][] =>
+      jobId === undefined ? [] : [[fingerprint, record.address]],
+    );
+  return lookUpIn(() => new Map([...steps.values()].flatMap(postsOf)));
 }
 
 /** Accounts of a post, in normalized spelling. `undefined`: unknown, so any account is possible. */

@@ -1,5 +1,6 @@
 import { taskOfAddress } from '../../graph/address.ts';
 import type { Graph } from '../../graph/graph.ts';
+import { groupBy } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
 import { modelName } from '../../kinds/price.ts';
 import type { Purchase, StepRecord } from '../../lock/record.ts';
@@ -123,35 +124,27 @@ export interface CostRow {
 
 /** Sums charges by dimension, highest sum first. Each charge belongs to exactly one row. */
 export function tallyCharges(charges: readonly Charge[], by: readonly CostDimension[]): CostRow[] {
-  const rows = new Map<string, CostRow>();
-  for (const charge of charges) {
-    const keys = by.map((one) => (one === 'tag' ? (charge.tags?.toSorted().join(', ') ?? null) : charge[one]));
-    const name = JSON.stringify(keys);
-    const row = rows.get(name) ?? { keys, jobs: 0, credits: noSums() };
-    rows.set(name, row);
-    row.jobs += 1;
-    add(row.credits, charge);
-  }
+  const keyed = charges.map((charge) => ({
+    charge,
+    keys: by.map((one) => (one === 'tag' ? (charge.tags?.toSorted().join(', ') ?? null) : charge[one])),
+  }));
+  const rows = [...groupBy(keyed, ({ keys }) => JSON.stringify(keys)).values()].map((own): CostRow => {
+    return { keys: own[0]?.keys ?? [], jobs: own.length, credits: sumCharges(own.map(({ charge }) => charge)) };
+  });
   // Unknown values are last.
   const nameOf = ({ keys }: CostRow) => keys.map((key) => key ?? '\uffff').join('\n');
   const weight = ({ credits }: CostRow) => credits.spent + credits.held;
-  return [...rows.values()].sort((a, b) => weight(b) - weight(a) || (nameOf(a) < nameOf(b) ? -1 : 1));
+  return rows.sort((a, b) => weight(b) - weight(a) || (nameOf(a) < nameOf(b) ? -1 : 1));
 }
 
 export function sumCharges(charges: readonly Charge[]): CostSums {
-  const sums = noSums();
-  for (const charge of charges) add(sums, charge);
+  const sums = { spent: 0, delivered: 0, running: 0, failed: 0, superseded: 0, held: 0, heldUnknown: 0 };
+  for (const { went, credits } of charges) {
+    sums[went] += credits ?? 0;
+    if (went !== 'held') sums.spent += credits ?? 0;
+    else if (credits === null) sums.heldUnknown += 1;
+  }
   return sums;
-}
-
-function noSums(): CostSums {
-  return { spent: 0, delivered: 0, running: 0, failed: 0, superseded: 0, held: 0, heldUnknown: 0 };
-}
-
-function add(sums: CostSums, { went, credits }: Charge): void {
-  sums[went] += credits ?? 0;
-  if (went !== 'held') sums.spent += credits ?? 0;
-  else if (credits === null) sums.heldUnknown += 1;
 }
 
 export interface Approved {

@@ -1,5 +1,5 @@
 import type { Gate, Graph, OpenRequest, Step } from '../../graph/graph.ts';
-import { defined, groupBy } from '../../ground/values.ts';
+import { defined, groupBy, lookUpIn } from '../../ground/values.ts';
 import { countedPurchases } from '../../lock/decisions.ts';
 import { joinParts } from '../../lock/join.ts';
 import type { Lock, Purchase, StepRecord } from '../../lock/record.ts';
@@ -115,16 +115,10 @@ export function purchaseOf(record: StepRecord, fingerprint: string): Purchase | 
 
 export type BoughtAt = (fingerprint: string) => string | undefined;
 
-export function boughtAtIn(lock: Lock): BoughtAt {
-  let addresses: Map<string, string> | undefined;
-  return (fingerprint) => {
-    addresses ??= new Map(
-      [...lock.steps.values()].flatMap(({ address, purchases }) =>
-        purchases.map((purchase) => [purchase.fingerprint, address] as const),
-      ),
-    );
-    return addresses.get(fingerprint);
-  };
+export function boughtAtIn({ steps }: Lock): BoughtAt {
+  const boughtAs = ({ address, purchases }: StepRecord) =>
+    purchases.map(({ fingerprint }) => [fingerprint, address] as const);
+  return lookUpIn(() => new Map([...steps.values()].flatMap(boughtAs)));
 }
 
 /** A graph after the decisions of a lock were applied. Only `situate` creates it. */

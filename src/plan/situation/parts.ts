@@ -1,5 +1,6 @@
 import type { Graph, OpenRequest } from '../../graph/graph.ts';
 import type { Json } from '../../ground/json.ts';
+import { lookUpIn } from '../../ground/values.ts';
 import type { Lock } from '../../lock/record.ts';
 import { isOpenSend } from '../../lock/sends.ts';
 import { isPost, sendsOf } from '../posts/post-record.ts';
@@ -49,17 +50,12 @@ export function describeMissingPart({ condition, parts }: MissingPart): string {
 }
 
 export function partCounter(matches: readonly Match[]): CountParts {
-  let counts: Map<string, number> | undefined;
-  return (address, fingerprint) => {
-    counts ??= new Map(
-      matches.flatMap(({ step, purchase }) =>
-        purchase?.state === 'done' && purchase.outputs !== undefined
-          ? [[`${step.address} ${step.fingerprint}`, purchase.outputs.length] as const]
-          : [],
-      ),
-    );
-    return counts.get(`${address} ${fingerprint}`);
-  };
+  const partsOf = ({ step, purchase }: Match): [string, number][] =>
+    purchase?.state === 'done' && purchase.outputs !== undefined
+      ? [[`${step.address} ${step.fingerprint}`, purchase.outputs.length]]
+      : [];
+  const count = lookUpIn(() => new Map(matches.flatMap(partsOf)));
+  return (address, fingerprint) => count(`${address} ${fingerprint}`);
 }
 
 export function findOptional(
