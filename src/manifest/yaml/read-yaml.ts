@@ -67,7 +67,9 @@ export function readYaml(
   const empty = () => fail(faults.empty, 0, { message: `${source.file} is empty`, hint: faults.emptyHint });
   let documents: ReturnType<typeof parseAllDocuments>;
   try {
-    documents = parseAllDocuments(source.text, {
+    // The parser does not know the line ends of old systems.
+    const text = source.text.includes('\n') ? source.text : source.text.replaceAll('\r', '\n');
+    documents = parseAllDocuments(text, {
       version: '1.2',
       merge: true,
       uniqueKeys: false,

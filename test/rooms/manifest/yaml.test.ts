@@ -102,6 +102,7 @@ const cases: [name: string, text: string][] = [
   ['an anchor', `x-p: &p "a {{▸vars.x◂}}"\n${image('prompt: *p')}`],
   ['a merge key', `x-w: &w { prompt: "a {{▸vars.x◂}}" }\n${image('<<: *w', 'model: alpha-2')}`],
   ['Windows line ends', image('prompt: |', '  one', '  two {{▸vars.x◂}}').replaceAll('\n', '\r\n')],
+  ['line ends of old systems', image('prompt: |', '  one', '  two {{▸vars.x◂}}').replaceAll('\n', '\r')],
   ['a byte order mark', `\ufeff${image('prompt: "{{▸vars.x◂}}"')}`],
   ['letters beyond the basic plane', image('prompt: "🎈🎈 {{▸vars.x◂}}"')],
   ['an escaped mustache before', image("prompt: '\\{{vars.x}} {{▸vars.x◂}}'")],
