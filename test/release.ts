@@ -1,5 +1,5 @@
 /**
- * `npm run test:release`: all models, crashes, histories, seeds and controls at full depth; takes hours. What `.ci/run` shows is
+ * `npm run test:release`: all models, crashes, histories, seeds and controls at full depth; takes an hour. What `.ci/run` shows is
  * not repeated. Its date and result go into `help numbers`.
  */
 import { spawnSync } from 'node:child_process';

@@ -1,3 +1,4 @@
+import { inflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../../src/cluster/database/database.ts';
@@ -216,7 +217,8 @@ describe('a seal', () => {
   test('never looks the same twice, and shows nothing of the text', () => {
     const text = 'https://a.example/x?sig=1';
     expect(seal.seal(text).equals(seal.seal(text))).toBe(false);
-    expect(seal.seal(text).toString('latin1')).not.toContain('a.example');
+    // The text is compressed before it is encrypted, so it would not be readable in any case.
+    expect(inflated(seal.seal(text).subarray(12, -16))).not.toContain('a.example');
   });
 
   test('tells another key and each damaged byte', () => {
@@ -232,6 +234,14 @@ describe('a seal', () => {
     }
   });
 });
+
+function inflated(bytes: Buffer): string {
+  try {
+    return inflateRawSync(bytes).toString();
+  } catch {
+    return '';
+  }
+}
 
 describe('the address of an engine', () => {
   test.each([
