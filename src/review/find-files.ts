@@ -3,7 +3,7 @@ import type { ReviewFile } from '../contract/review.ts';
 import { statPlainFile } from '../disk/fs/plain-file.ts';
 import { PlacedFiles } from '../disk/outputs/check-outputs.ts';
 import { KeptFiles } from '../disk/outputs/kept-files.ts';
-import type { PlaceOf } from './describe/describe-asset.ts';
+import type { PlaceOf } from './describe/describe-campaign.ts';
 
 export class FileFinder {
   readonly #outputs: string;

@@ -1,5 +1,4 @@
 import { authenticate, type Context } from './context.ts';
-import type { Endpoint } from './endpoint.ts';
 import { applyFault, type Handled } from './faults.ts';
 import { handleCreate } from './handle-create.ts';
 import { handleJobList, pageLimit } from './handle-list.ts';
@@ -7,7 +6,7 @@ import { kinds } from './kinds/index.ts';
 import type { SandboxKind } from './kinds/kind.ts';
 import { notShown, refer } from './kinds/schemas.ts';
 import { shownLife, syncLife, viewJob } from './life.ts';
-import { answerWith, describeOperation, listOf } from './openapi.ts';
+import { answerWith, describeOperation, type Endpoint, listOf } from './openapi.ts';
 import { type Answer, answerJson, answerProblem, type Call, type JsonObject, type Reply } from './wire.ts';
 
 /** Returns fixed paths before paths with an ID. */

@@ -1,5 +1,4 @@
 import type { Context } from './context.ts';
-import type { Endpoint } from './endpoint.ts';
 import { handlePost } from './handle-create.ts';
 import { handleAccounts, handleCatalog, handleVoices } from './handle-list.ts';
 import { handleComplete, handlePut, handleSignedUrl, handleUpload, handleUploadList } from './handle-upload.ts';
@@ -9,6 +8,7 @@ import {
   describeErrors,
   describeFile,
   describeOperation,
+  type Endpoint,
   jsonOf,
   listOf,
   type OperationFacts,

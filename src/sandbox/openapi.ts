@@ -1,9 +1,18 @@
-import type { Endpoint } from './endpoint.ts';
 import { postBody } from './handle-create.ts';
 import { uploadBodies } from './handle-upload.ts';
 import { kinds } from './kinds/index.ts';
 import { jobSchemas, link, notShown, refer, textOrNull, time } from './kinds/schemas.ts';
-import type { JsonObject } from './wire.ts';
+import type { Call, JsonObject, Reply } from './wire.ts';
+
+export interface Endpoint {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** `api`: the path is below `/api/v1`. `root`: the path is absolute. */
+  readonly base: 'api' | 'root';
+  /** Path with `{name}` segments. A segment matches any text; only the last segment matches an empty text. */
+  readonly path: string;
+  readonly operation: JsonObject;
+  readonly run: (call: Call, parameters: Readonly<Record<string, string>>) => Reply | Promise<Reply>;
+}
 
 export function describeService(endpoints: readonly Endpoint[]): JsonObject {
   const paths: { [path: string]: JsonObject } = {};

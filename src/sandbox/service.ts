@@ -1,13 +1,13 @@
+import { readFile } from 'node:fs/promises';
 import type { Job } from './books.ts';
 import { type Context, mainUser } from './context.ts';
-import { type Endpoint, matchEndpoint } from './endpoint.ts';
 import { describePost } from './handle-create.ts';
 import { describeUpload } from './handle-upload.ts';
 import { jobEndpoints } from './job-endpoints.ts';
 import { describeFailure, describeTime } from './kinds/job-view.ts';
 import { fileEndpoints, libraryEndpoints } from './library-endpoints.ts';
 import { lifeOf, viewJob } from './life.ts';
-import { describeErrors, describeOperation, describeService } from './openapi.ts';
+import { describeErrors, describeOperation, describeService, type Endpoint } from './openapi.ts';
 import { isLoopbackUrl } from './own-url.ts';
 import {
   type Answer,
@@ -113,13 +113,55 @@ async function answer(endpoints: readonly Endpoint[], call: Call): Promise<Reply
   }
 }
 
+type Match =
+  | { readonly type: 'endpoint'; readonly endpoint: Endpoint; readonly parameters: Readonly<Record<string, string>> }
+  | { readonly type: 'wrong method'; readonly allowed: readonly string[] }
+  | { readonly type: 'bad encoding' }
+  | { readonly type: 'nothing' };
+
+const prefixes = { api: '/api/v1', root: '' } as const;
+
+function matchEndpoint(endpoints: readonly Endpoint[], method: string, path: string): Match {
+  const wanted = method === 'HEAD' ? 'GET' : method;
+  const allowed: string[] = [];
+  for (const endpoint of endpoints) {
+    const raw = matchPath(prefixes[endpoint.base] + endpoint.path, path);
+    if (raw === undefined) continue;
+    if (endpoint.method !== wanted) {
+      allowed.push(endpoint.method, ...(endpoint.method === 'GET' ? ['HEAD'] : []));
+      continue;
+    }
+    try {
+      const parameters = Object.fromEntries(raw.map(([name, value]) => [name, decodeURIComponent(value)]));
+      return { type: 'endpoint', endpoint, parameters };
+    } catch {
+      return { type: 'bad encoding' };
+    }
+  }
+  return allowed.length > 0 ? { type: 'wrong method', allowed } : { type: 'nothing' };
+}
+
+function matchPath(pattern: string, path: string): [string, string][] | undefined {
+  const wanted = pattern.split('/');
+  const given = path.split('/');
+  if (wanted.length !== given.length) return undefined;
+  const parameters: [string, string][] = [];
+  for (const [index, segment] of wanted.entries()) {
+    const value = given[index] ?? '';
+    const name = /^\{(\w+)\}$/.exec(segment)?.[1];
+    const isLast = index === wanted.length - 1;
+    if (name === undefined ? segment !== value : value === '' && !isLast) return undefined;
+    if (name !== undefined) parameters.push([name, value]);
+  }
+  return parameters;
+}
+
 const mostJobs = 200;
 const mostOthers = 50;
 const longestPrompt = 120;
 
 async function handlePage(call: Call): Promise<Answer> {
   requireLocal(call);
-  const { pageHtml } = await import('./page.ts');
   const headers = {
     'content-type': 'text/html; charset=utf-8',
     'cache-control': 'no-cache',
@@ -196,4 +238,8 @@ function requireLocal(call: Call): void {
   if (call.isLocal && isLoopbackUrl(call.origin)) return;
   const message = 'This is served to this machine only, as in http://127.0.0.1:4010/.';
   throw new Refusal({ status: 403, code: 'not_local', message });
+}
+
+function pageHtml(): Promise<string> {
+  return readFile(new URL('./assets/page.html', import.meta.url), 'utf8');
 }

@@ -4,7 +4,7 @@ import { CompareArea, Pane } from '../compare/compare.tsx';
 import { filmsOf } from '../compare/films.ts';
 import { actOnCompareKey } from '../compare/keys.ts';
 import { compareOf } from '../compare/state.ts';
-import { RequestList } from '../details/request-list.tsx';
+import { RequestList } from '../details/details.tsx';
 import { Address } from '../parts/tile.tsx';
 import { credits, nameOf, problemOf } from '../parts/words.ts';
 import type { Page, View } from '../state/page.ts';

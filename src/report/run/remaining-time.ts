@@ -3,7 +3,7 @@ import { groupBy } from '../../ground/values.ts';
 import { isSpending, waitsFor } from '../../plan/actions.ts';
 import type { Plan, StepOrder } from '../../plan/plan.ts';
 import { type Durations, expectEnd, type OpenStep, samplesOf, timedAs } from '../../plan/time-left.ts';
-import { hasEnded, isPartial, type RunView, sinceOf } from './run-view.ts';
+import { hasEnded, isPartial, type RunView, type StepView } from './run-view.ts';
 
 /** `unknown`: the duration of a kind is unknown. `overdue`: all running jobs take longer than expected. */
 export type Remaining = NonNullable<RunTime['remaining']>;
@@ -88,4 +88,8 @@ function samplesByName(
       return [[name, known.toSorted((a, b) => a - b)] as const];
     }),
   );
+}
+
+function sinceOf({ begunAt, createdAt, madeAt }: StepView): number | undefined {
+  return madeAt ?? createdAt ?? begunAt;
 }

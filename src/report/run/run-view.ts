@@ -138,10 +138,6 @@ export function createRunView({ keepsDone = false } = {}): RunView {
   };
 }
 
-export function sinceOf({ begunAt, createdAt, madeAt }: StepView): number | undefined {
-  return madeAt ?? createdAt ?? begunAt;
-}
-
 export function hasEnded(stage: Stage): boolean {
   return stage !== 'working' && stage !== 'searching' && stage !== 'running' && stage !== 'saving';
 }

@@ -15,8 +15,7 @@ import { emptyLock } from '../../lock/write.ts';
 import { type PriceOf, pricesFrom } from '../../plan/prices/prices.ts';
 import { type Situation, situate } from '../../plan/situation/situation.ts';
 import type { Paste } from '../../report/advice-text.ts';
-import type { PlaceOf } from '../describe/describe-asset.ts';
-import { describeCampaign, differingFields } from '../describe/describe-campaign.ts';
+import { describeCampaign, differingFields, type PlaceOf } from '../describe/describe-campaign.ts';
 import type { FileFinder } from '../find-files.ts';
 import { planForPage, reviewCommands, tellNext } from '../tell.ts';
 
