@@ -8,6 +8,8 @@ import { readServiceDocument } from '../../../src/kinds/service-document.ts';
 import { load, steps, tasks } from '../manifest/load.ts';
 import { products, productTask, testMistakes } from '../manifest/mistakes.ts';
 
+const withVars = (vars: string, ...lines: string[]) => `vars: { ${vars} }\n${tasks(...lines)}`;
+
 describe('mistakes', () => {
   testMistakes([
     {
@@ -116,27 +118,62 @@ describe('mistakes', () => {
       'MB1404 7:46',
     ],
     [
-      'an axis whose values look alike',
-      tasks('  a: { kind: image, matrix: { r: [a b, a-b] }, with: { prompt: x } }'),
-      'MB1402 4:40',
+      'rows from vars that do not exist',
+      withVars(
+        'items: [a], deep: { list: [1] }',
+        '  a: { kind: image, foreach: "{{vars.itms}}", with: { prompt: x } }',
+        '  b: { kind: image, foreach: "{{vars.deep.lst}}", with: { prompt: x } }',
+      ),
+      'MB1203 5:33, MB1203 6:33',
+      'did you mean `items`? vars: items, deep',
+      'did you mean `list`? it has: list',
     ],
-    ['an axis without values', tasks('  a: { kind: image, matrix: { r: [] }, with: { prompt: x } }'), 'MB1103 4:31'],
     [
-      'an axis that is one string',
-      tasks('  a: { kind: image, matrix: { ratio: "1:1" }, with: { prompt: "{{matrix.ratio}}" } }'),
-      'MB1103 4:38',
-      'write a list: ["1:1"]',
+      'vars in a circle, behind one that needs them',
+      withVars(
+        'c: "{{vars.a}}", a: "{{vars.b}}", b: "{{vars.a}}"',
+        '  a: { kind: image, with: { prompt: "{{vars.c}}" } }',
+      ),
+      'MB1404 1:49',
+      'vars.a → vars.b → vars.a',
     ],
     [
-      'an axis that is a string with a template in it',
-      `vars: { l: [1] }\n${tasks('  a: { kind: image, matrix: { r: "x {{vars.l}}" }, with: { prompt: x } }')}`,
-      'MB1202 5:34',
+      'vars that are nearly named',
+      withVars('brand: x', '  a: { kind: image, with: { prompt: "{{vras.brand}} {{brnd}} {{brand}}" } }'),
+      'MB1203 5:40, MB1203 5:55, MB1203 5:64',
+      '`vras.brand` is not known',
+      'did you mean `vars.brand`?',
     ],
-    ['an axis named key', tasks('  a: { kind: image, matrix: { key: [1] }, with: { prompt: x } }'), 'MB1103 4:31'],
+    {
+      name: 'a made upload beside a task of its name, and without its file',
+      text: tasks(
+        '  upload: { kind: image, with: { prompt: x } }',
+        '  a: { kind: image, with: { prompt: x, referenceImages: ["{{upload \'a.png\'}}"] } }',
+      ),
+      found: ['MB1402 4:3', 'MB1301 5:59'],
+      says: ['already has a task with this name', 'a.png cannot be uploaded'],
+    },
     [
-      'include without an axis',
-      tasks('  a: { kind: image, matrix: { r: [x], s: [1], include: [{ r: z }] }, with: { prompt: x } }'),
-      'MB1103 4:57',
+      'an expected ratio that a row makes',
+      tasks('  a: { kind: image, foreach: [x], with: { prompt: x }, expect: { ratio: "{{row}}" } }'),
+      'MB1103 4:73',
+      '`expect.ratio` of `a@x` is "x"',
+    ],
+    [
+      'an output path with an extension',
+      tasks('  a: { kind: image, with: { prompt: x }, save: images/a.png }'),
+      'MB1602 4:48 warning',
+      'leave .png out',
+    ],
+    [
+      'a needed step that `from` does not find',
+      tasks(
+        '  a: { kind: image, foreach: [x], with: { prompt: x } }',
+        '  b: { kind: image, with: { prompt: y }, needs: [a], from: { a: { key: z } } }',
+      ),
+      'MB1405 5:62',
+      '`from` matches no step of `a`',
+      'it has key',
     ],
     [
       'outputs of a task whose cells are all excluded',
@@ -194,41 +231,6 @@ describe('mistakes', () => {
       found: ['MB1307 5:31'],
       says: ['neither a string nor a number'],
     },
-    [
-      'ten thousand million cells',
-      tasks(
-        '  a:',
-        '    kind: image',
-        '    matrix:',
-        ...'abcdefghij'.split('').map((axis) => `      ${axis}: [0,1,2,3,4,5,6,7,8,9]`),
-        '    with: { prompt: x }',
-      ),
-      'MB1007 6:5',
-    ],
-    [
-      'ten thousand cells, all but ten of them excluded',
-      tasks(
-        '  a:',
-        '    kind: image',
-        '    matrix:',
-        ...'abcd'.split('').map((axis) => `      ${axis}: [0,1,2,3,4,5,6,7,8,9]`),
-        `      exclude: [${'bcd'.split('').flatMap((axis) => [...'123456789'].map((value) => `{ ${axis}: ${value} }`))}]`,
-        '    with: { prompt: x }',
-      ),
-      '',
-    ],
-    [
-      'one cell more than ten thousand',
-      tasks(
-        '  a:',
-        '    kind: image',
-        '    matrix:',
-        ...'abcd'.split('').map((axis) => `      ${axis}: [0,1,2,3,4,5,6,7,8,9]`),
-        '      include: [{ a: 10, b: 0, c: 0, d: 0 }]',
-        '    with: { prompt: x }',
-      ),
-      'MB1007 6:5',
-    ],
     {
       name: 'too many steps',
       text: tasks(
@@ -269,8 +271,6 @@ test.each([
   expect(found.map((one) => one.code)).toEqual([code]);
   expect(`${found[0]?.message} ${found[0]?.trail}`).toContain('tasks t0, t1');
 });
-
-const withVars = (vars: string, ...lines: string[]) => `vars: { ${vars} }\n${tasks(...lines)}`;
 
 describe('null in a template', () => {
   testMistakes([

@@ -10,6 +10,13 @@ describe('kinds whose requests the service does not document', () => {
     ['a value in curly quotes', image('prompt: x', 'aspectRatio: “1:1”'), 'MB1503 8:20', 'straight'],
     ['a missing prompt', image('model: alpha-2'), 'MB1502 6:5', 'task `hero`', 'prompt'],
     ['a prompt without value', image('prompt:'), 'MB1503 7:7'],
+    [
+      'an empty reference image',
+      image('prompt: x', 'referenceImages: ["https://a.example/a.png", " "]'),
+      'MB1505 8:52',
+      'entry 2 of `referenceImages` is empty',
+    ],
+    ['an empty model', image('prompt: x', 'model: ""'), 'MB1503 8:14', '`model` is empty'],
     ['a prompt that is a number', image('prompt: 2024'), 'MB1503 7:15', 'quotes'],
     ['a prompt that is a map', image('prompt: { a: b }'), 'MB1503 7:7', 'is a map, and must be a string'],
     [
