@@ -1,10 +1,18 @@
+import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readPicks } from '../../../src/campaign/decisions/judge.ts';
 import { hasKey, readEnvironment, requireAccess } from '../../../src/campaign/environment.ts';
 import { openCampaign } from '../../../src/campaign/open-campaign.ts';
-import { chosenBy, findContradiction, type SavedPlan } from '../../../src/campaign/saved-plan.ts';
+import {
+  chosenBy,
+  endApproval,
+  findApproval,
+  findContradiction,
+  keepYes,
+  type SavedPlan,
+} from '../../../src/campaign/saved-plan.ts';
 import { runCommand } from '../../../src/disk/run-command.ts';
 import { makeFolder } from '../../rig/folder.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
@@ -152,4 +160,33 @@ test('a saved redo is asked for until its purchase is on record', () => {
     lockOf({ hero: generations.map((generation) => job(hero, { generation })) });
   expect([...chosenBy(redo, bought(1)).redo]).toEqual(['hero']);
   expect([...chosenBy(redo, bought(2, 1)).redo]).toEqual([]);
+});
+
+test('an approval counts for its plan, lock and time, and for one run', async () => {
+  const [at, until] = [Date.parse('2026-05-01T10:00:00Z'), Date.parse('2026-05-02T10:00:00Z')];
+  const folder = makeFolder();
+  const open = (name: string) => openCampaign(join(folder, name), { sandbox: true });
+  const [campaign, other] = [await open('campaign.yaml'), await open('other.yaml')];
+  const path = join(folder, 'plan.json');
+  const digest = createHash('sha256').update(folder).digest('hex');
+  const find = (now: number, given = { path, digest }, where = campaign) =>
+    findApproval(given, { campaign: where, now });
+  const changed = { path, digest: digest.replaceAll(/[0-7]/g, '8') };
+  expect(await find(at)).toEqual({ is: 'not' });
+  await keepYes({ path, digest, campaign: 'n' }, { campaign, what: '2 credits', by: 'Ann', at, until });
+
+  const found = await find(at);
+  if (found.is !== 'approved') throw new Error(found.why);
+  expect(found.approval).toMatchObject({ by: 'Ann', what: '2 credits', digest });
+  expect(await find(until - 1)).toMatchObject({ is: 'approved' });
+  expect(await find(until)).toMatchObject({ is: 'not', why: expect.stringContaining('was valid until') });
+  expect(await find(at - 1)).toMatchObject({ is: 'not', why: expect.stringContaining('later than the clock') });
+  expect(await find(at, changed)).toMatchObject({ is: 'not', why: expect.stringContaining('has changed since Ann') });
+  expect(await find(at, { path, digest }, other)).toMatchObject({
+    is: 'not',
+    why: expect.stringContaining('for another lock'),
+  });
+  expect(await find(at, { ...changed, path: join(folder, 'new.json') })).toEqual({ is: 'not' });
+  await endApproval(found.approval, at);
+  expect(await find(at)).toMatchObject({ is: 'not', why: expect.stringContaining('was already applied') });
 });

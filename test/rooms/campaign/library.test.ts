@@ -12,10 +12,12 @@ import {
   importStep,
   load,
   type Planned,
+  pickFrom,
   plan,
   type RunEvent,
   resolve,
 } from '../../../src/index.ts';
+import { accountIds } from '../../../src/sandbox/samples.ts';
 import { makeFolder } from '../../rig/folder.ts';
 import { gitEnvironment } from '../../rig/git-environment.ts';
 
@@ -248,4 +250,62 @@ test('what nobody can read again is not recorded', async () => {
   const finding = { is: 'job', jobId: 'a b' } as const;
   expect((await failed(resolve(loaded, { address: 'hero@oak', finding }))).failure.code).toBe('MB3000');
   expect(existsSync(campaign.path('campaign.sandbox.lock.jsonl'))).toBe(false);
+});
+
+test('picks of a file are recorded only for steps and jobs that are still there, and all or none', async () => {
+  const campaign = makeCampaign(`version: 1
+name: spring
+defaults: { image: { resolution: 1k } }
+tasks:
+  a: { kind: image, takes: 3, gate: { choose: 1, reasons: [dark, blurred] }, with: { prompt: a } }
+  b: { kind: image, with: { prompt: b, referenceImages: ["{{tasks.a.url}}"] } }
+`);
+  await apply(await campaign.plan(), quick);
+  const file = campaign.path('picks.json');
+  const pick = async (...verdicts: object[]) => {
+    writeFileSync(file, JSON.stringify({ mediabatch: 'picks', version: 1, by: 'Ann', verdicts }));
+    return (await pickFrom(await campaign.load(), file)).rulings.map(({ is, address }) => `${is} ${address}`);
+  };
+  expect(
+    await pick(
+      { address: 'gone', is: 'picked' },
+      { address: 'a/3', is: 'picked', job: 'another' },
+      { address: 'a/1', is: 'rejected', reason: 'dark' },
+      { address: 'a/2', is: 'picked' },
+    ),
+  ).toEqual(['recorded a/1', 'recorded a/2', 'unchanged gone', 'unchanged a/3']);
+  const lines = campaign.lock();
+  expect(lines).toContain('"reason":"dark"');
+  const two = pick({ address: 'a/1', is: 'picked' }, { address: 'a/3', is: 'picked' });
+  await expect(two).rejects.toThrow('can have only 1 pick');
+  expect(campaign.lock()).toBe(lines);
+  expect(await pick({ address: 'a/2', is: 'rejected', reason: 'dark' }, { address: 'a/3', is: 'picked' })).toEqual([
+    'recorded a/2',
+    'recorded a/3',
+  ]);
+  const picked = await campaign.plan();
+  expect(actionsOf(picked).filter((action) => action.startsWith('b '))).toEqual(['b create']);
+});
+
+test('a selection never publishes a post again, its exact address does', async () => {
+  const campaign = makeCampaign(`version: 1
+name: spring
+defaults: { image: { resolution: 1k } }
+tasks:
+  a: { kind: image, with: { prompt: a } }
+  share: { kind: post, with: { caption: look, accountIds: [${accountIds[0]}], media: ["{{tasks.a.url}}"] } }
+`);
+  const planned = await campaign.plan();
+  const { outcomes } = await apply(planned, { ...quick, publish: true });
+  expect(Object.fromEntries(outcomes)).toEqual({ a: 'done', share: 'done' });
+  const notices: string[] = [];
+  const loaded = await load(campaign.file, {
+    sandbox: true,
+    tell: (notice) => notices.push('text' in notice ? notice.text : ''),
+  });
+  expect(actionsOf(await plan(loaded, { redo: ['*'] }))).toEqual(['a redo', 'share keep']);
+  expect(notices.join()).toContain('share is already posted');
+  expect(notices.join()).toContain('--redo share');
+  expect(actionsOf(await plan(loaded, { redo: ['share'] }))).toEqual(['a keep', 'share redo']);
+  expect((await failed(plan(loaded, { redo: ['sh*'] }))).failure.code).toBe('MB3005');
 });
