@@ -6,6 +6,8 @@ export interface Call {
   file?: string;
   /** True if the renderer must not add options of the running command. */
   bare?: true;
+  /** Option of the running command that the renderer must not add. */
+  without?: string;
 }
 
 /** A complete shell command. Every view prints its words unchanged. */

@@ -27,6 +27,8 @@ export const envelope = {
   answer: {
     success: 'success',
     message: ['message', 'error', 'error.message'],
+    /** Fields that may contain an object or a list in the place of a message. */
+    reasons: ['message', 'error', 'detail', 'details', 'errors'],
     code: 'code',
     details: 'details',
     data: 'data',

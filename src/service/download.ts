@@ -66,8 +66,8 @@ export function createDownloader(options: DownloaderOptions): Downloader {
           const retryAfterMs = parseRetryAfter(answer.headers[envelope.headers.retryAfter]);
           return { is: 'unreachable', message, ...(retryAfterMs !== null && { retryAfterMs }) };
         }
-        // Storage services answer with any 4xx to an expired link.
-        return status >= 400 ? { is: 'expired', message } : { is: 'refused', message };
+        // Storage services answer with any 4xx to an expired link, and with 204 or a part while they store the file.
+        return { is: 'expired', message };
       }
       return { is: 'refused', message: `the link is redirected more than ${mostRedirects} times` };
     },

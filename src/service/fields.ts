@@ -24,6 +24,20 @@ export function readText(value: Json | undefined, names: string | readonly strin
   return undefined;
 }
 
+/** Returns the text of the first field of `texts`. Otherwise returns the first object or list of `others` as JSON. */
+export function readReason(
+  value: Json | undefined,
+  texts: string | readonly string[],
+  others: readonly string[],
+): string | undefined {
+  const isFilled = (found: Json | undefined) =>
+    typeof found === 'object' && found !== null && Object.keys(found).length > 0;
+  const text = readText(value, texts, Number.POSITIVE_INFINITY);
+  if (text !== undefined) return text;
+  const found = others.map((name) => readAt(value, name)).find(isFilled);
+  return found === undefined ? undefined : JSON.stringify(found);
+}
+
 export function readCredits(value: Json | undefined, names: readonly string[]): number | undefined {
   const isCredits = (found: Json | undefined) => typeof found === 'number' && Number.isSafeInteger(found) && found >= 0;
   return names.map((name) => readAt(value, name)).find(isCredits) as number | undefined;
@@ -49,8 +63,7 @@ export function isFromOthers(json: Json | undefined, status: number): boolean {
 export function readMessage(json: Json | undefined, status: number, redact: Redact): string {
   const { answer } = envelope;
   const text =
-    readText(json, answer.message, Number.POSITIVE_INFINITY) ??
-    (json === undefined ? 'the answer is not JSON' : 'no message');
+    readReason(json, answer.message, answer.reasons) ?? (json === undefined ? 'the answer is not JSON' : 'no message');
   const code = readAt(json, answer.code);
   const shown = typeof code === 'string' && code !== text ? ` [${redact(code).slice(0, 60)}]` : '';
   // Redacted before it is cut, because a part of a credential would not be recognized.

@@ -5,7 +5,7 @@ import type { Json } from '../ground/json.ts';
 import { envelope, jobStates } from '../kinds/envelope.ts';
 import { requireKind, requireOf } from '../kinds/index.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { isServiceError, parseRetryAfter, readAt, readMessage, readResult, readText } from './fields.ts';
+import { isServiceError, parseRetryAfter, readAt, readMessage, readReason, readResult, readText } from './fields.ts';
 import { type HttpAnswer, pathWithId } from './http.ts';
 import type { Observation, Poller } from './polling/poller.ts';
 import type { Redact } from './secrets.ts';
@@ -145,7 +145,8 @@ class Watch {
     this.#noteStatus(status);
     if (status === envelope.states.completed) return this.#endOfCompleted(data);
     if (status !== envelope.states.failed) return this.#endOfWait(data);
-    const error = readText(data, envelope.job.error, Number.POSITIVE_INFINITY) ?? 'the service gave no reason';
+    const { error: reason } = envelope.job;
+    const error = readReason(data, [reason, `${reason}.message`], [reason]) ?? 'the service gave no reason';
     return { is: 'failed', error: redact(error).slice(0, 500) };
   }
 

@@ -136,6 +136,8 @@ test('one unresolved create request of unknown price reserves the highest price 
   const { err } = await apply('--on-unknown', 'hold', '--select', 'thumb@a', '--select', 'song');
   expect(err).not.toMatch(/guess|fit/);
   expect(service.books.jobs.map(({ kind }) => kind)).toEqual(['thumbnail', 'music']);
+  // With this option another apply finds out nothing.
+  expect(err).toMatch(/to find out without paying twice: mediabatch apply (?!.*--on-unknown)/);
   expect(err).toContain('20 reserved · 36 of 60 left');
   expect((await run('status')).out).toContain('20 reserved · 36 of 60 left');
 });

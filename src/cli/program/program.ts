@@ -142,14 +142,14 @@ function readCall(command: Command): Terminal['called'] {
 }
 
 export function pasteAfter(program: Command, called: Terminal['called']): Terminal['paste'] {
-  return ({ call: name, words, file = called.file ?? defaultManifest, bare }) => {
+  return ({ call: name, words, file = called.file ?? defaultManifest, bare, without }) => {
     let command: Command | undefined = program;
     for (const word of name.split(' ')) command = command?.commands.find((one) => one.name() === word);
     if (command === undefined) throw new Error(`internal error: there is no command ${name}`);
     const carried = Object.values(optionTable).flatMap((row) => (isCarried(row, name) ? [flagOf(row)] : []));
     const flags = command.options.flatMap((option) => {
       const { long, short } = option;
-      const isGiven = words.some((word) => word === long || word === short);
+      const isGiven = long === without || words.some((word) => word === long || word === short);
       if (long == null || bare === true || isGiven || !carried.includes(long)) return [];
       return wordsOf(long, shownValue(option.attributeName(), called));
     });

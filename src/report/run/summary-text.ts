@@ -288,7 +288,8 @@ const troubles: readonly Trouble[] = [
     title: [warning('unresolved'), ', but the next run can find out whether these steps were charged'],
     has: (step) => isUnresolved(step) && step.recoverable === true,
     select: 'state:unresolved',
-    mend: () => [way('to find out without paying twice', call('apply'))],
+    // With `--on-unknown hold` another apply finds out nothing.
+    mend: () => [way('to find out without paying twice', { ...call('apply'), without: '--on-unknown' })],
   },
   {
     title: [warning('unresolved'), ', it is not known whether these posts were published'],

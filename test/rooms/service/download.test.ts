@@ -121,9 +121,10 @@ describe('answers', () => {
     ['a file that is gone, with a way on', 404, { location: '/b' }, 'expired'],
     ['a server error', 500, {}, 'unreachable'],
     ['too many requests', 429, {}, 'unreachable'],
-    ['a redirect to nowhere', 302, {}, 'refused'],
-    ['the end of a file', 206, { 'content-range': 'bytes 5-9/10' }, 'refused'],
-    ['an unknown part of a file', 206, {}, 'refused'],
+    ['an empty answer', 204, {}, 'expired'],
+    ['a redirect to nowhere', 302, {}, 'expired'],
+    ['the end of a file', 206, { 'content-range': 'bytes 5-9/10' }, 'expired'],
+    ['an unknown part of a file', 206, {}, 'expired'],
   ])('%s is reported with its status (HTTP %i)', async (_name, status, headers, is) => {
     const { url, seen } = await serve((_request, response) => response.writeHead(status, headers).end());
     const answer = await downloader(url).open(`${url}/a`, signal);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isInward } from '../../../src/graph/address.ts';
 import { isJobId } from '../../../src/ground/job-id.ts';
+import type { Json } from '../../../src/ground/json.ts';
 import { requireKind } from '../../../src/kinds/index.ts';
 import { type CreateRoute, Creates, classifyCreate } from '../../../src/service/create.ts';
 import { parseRetryAfter, readMessage } from '../../../src/service/fields.ts';
@@ -340,6 +341,15 @@ describe('small facts', () => {
       expect(JSON.stringify(seen)).not.toContain('S3cr3t');
     }
     expect(classify('job-1', key)).toEqual({ is: 'accepted', job: { jobId: 'job-1', credits: null, balance: null } });
+  });
+
+  test.each<[string, Json]>([
+    ['[{"loc":["body","prompt"],"msg":"too long"}]', { detail: [{ loc: ['body', 'prompt'], msg: 'too long' }] }],
+    ['{"reason":"nsfw"}', { error: { reason: 'nsfw' }, detail: [] }],
+    ['too long', { error: { message: 'too long' }, details: { field: 'prompt' } }],
+    ['no message', { errors: [] }],
+  ])('a reason that is an object or a list is told: %s', (text, json) => {
+    expect(readMessage({ success: false, ...(json as object) }, 422, (said) => said)).toBe(`HTTP 422: ${text}`);
   });
 
   test('a sentence of the service is told up to a length, and whole without the key', () => {

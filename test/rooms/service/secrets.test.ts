@@ -230,7 +230,7 @@ test.each<[number, string, Reply, object]>([
   [511, 'page', page, { ...outage, link: 'unreachable' }],
   [200, 'page', page, { ...outage, link: 'open' }],
   [200, 'empty body', empty, { ...outage, link: 'open' }],
-  [302, 'empty body', empty, { ...outage, link: 'refused' }],
+  [302, 'empty body', empty, { ...outage, link: 'expired' }],
   [404, 'page', page, { ...noRoute, link: 'expired' }],
   [405, 'page', page, { ...noRoute, link: 'expired' }],
 ])('%i with a %s is nobody’s word about the key, the job or the request', async (status, _body, reply, expected) => {

@@ -84,6 +84,16 @@ describe('watching a job', () => {
     expect(notices).toEqual([expect.stringContaining(`“${'x'.repeat(60)}”`)]);
   });
 
+  test('a reason that is an object is told', async () => {
+    const reasons: [Json, string][] = [
+      [{ code: 'NSFW', message: 'content policy' }, 'content policy'],
+      [['blurred', 'cut'], '["blurred","cut"]'],
+      [{}, 'the service gave no reason'],
+    ];
+    for (const [error, told] of reasons)
+      expect((await watch([job('FAILED', { error })])).end).toEqual({ is: 'failed', error: told });
+  });
+
   test('a job that runs for long is looked at every few seconds, never in a busy loop', async () => {
     const { polls } = await watch([job('PROCESSING')], { patienceMs: 600_000 });
     const gaps = polls.slice(1).map((at, index) => at - (polls[index] ?? 0));
