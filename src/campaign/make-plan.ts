@@ -1,8 +1,8 @@
 import { CampaignError } from '../contract/failure.ts';
 import type { Tell } from '../contract/notice.ts';
 import type { SpendingLeft } from '../contract/spending.ts';
+import type { OutputState } from '../disk/outputs/check-outputs.ts';
 import { type BadPlace, findBadPlaces, findStrangers, mayBeOutput } from '../disk/outputs/check-places.ts';
-import type { OutputState } from '../disk/outputs/outputs.ts';
 import { readKeptDurations } from '../disk/state/caches.ts';
 import { RunHistory } from '../disk/state/run-history.ts';
 import type { Origins } from '../graph/trace/tracer.ts';

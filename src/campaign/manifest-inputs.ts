@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
+import { listFiles } from '../disk/fs/list-files.ts';
 import {
   digestFile,
   type FileBytes,
   type FileText,
-  listFiles,
   readDataBytes,
   readDataFile,
   readManifestText,

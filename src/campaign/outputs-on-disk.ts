@@ -1,8 +1,9 @@
 import { systemClock } from '../contract/clock.ts';
 import type { OutputFiles } from '../contract/ports.ts';
+import { checkOutputs, type OutputState } from '../disk/outputs/check-outputs.ts';
 import { KeptFiles } from '../disk/outputs/kept-files.ts';
 import { measureFiles } from '../disk/outputs/measure-files.ts';
-import { checkOutputs, createOutputs, type OutputState } from '../disk/outputs/outputs.ts';
+import { createOutputs } from '../disk/outputs/outputs.ts';
 import { SavedFiles } from '../disk/outputs/saved-files.ts';
 import type { Output } from '../lock/record.ts';
 import { assemblePlan, type OutputToCheck, outputsToCheck } from '../plan/assemble.ts';

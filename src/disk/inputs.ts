@@ -8,8 +8,6 @@ import { isErrno, readFirstBytes } from './fs/plain-file.ts';
 import { type Digest, hashFile } from './outputs/hash-file.ts';
 import { explainUnusable, sniffLength } from './outputs/sniff.ts';
 
-export { listFiles } from './fs/list-files.ts';
-
 /** Reason why a file cannot be used. Messages have `detail` after the file name. */
 export interface ReadProblem {
   problem: 'missing' | 'outside' | 'not-a-file' | 'too-large' | 'unreadable';

@@ -9,7 +9,7 @@ import { OutputError } from '../../contract/errors.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import type { Tell } from '../../contract/notice.ts';
 import type { OutputFiles } from '../../contract/ports.ts';
-import { checkOutputs } from '../../disk/outputs/outputs.ts';
+import { checkOutputs } from '../../disk/outputs/check-outputs.ts';
 import { Places } from '../../ground/places.ts';
 import { kinds } from '../../kinds/index.ts';
 import { isOutputPath } from '../../lock/check-line.ts';

@@ -19,8 +19,6 @@ import { SavedFiles } from './saved-files.ts';
 import { describeBytes, isCutShort, type SniffedMedia, sniffLength, sniffMedia } from './sniff.ts';
 import type { StatCache } from './stat-cache.ts';
 
-export { checkOutputs, type OutputState } from './check-outputs.ts';
-
 /** Maximum size of a file in bytes, so that an endless response does not fill the disk. */
 const defaultMaxBytes = 4 * 1024 ** 3;
 

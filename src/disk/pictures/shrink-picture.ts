@@ -1,6 +1,4 @@
 import type { Sharp, default as SharpOf } from 'sharp';
-import { CampaignError } from '../../contract/failure.ts';
-import { shell, way } from '../../ground/advice.ts';
 import { readPlainFile } from '../fs/plain-file.ts';
 import { digestOf } from '../outputs/hash-file.ts';
 import { sniffMedia } from '../outputs/sniff.ts';
@@ -32,20 +30,6 @@ const formats: ReadonlyMap<string | undefined, string> = new Map([
   ['image/webp', 'WEBP'],
 ]);
 
-/**
- * Loads the library sharp on first use, because loading is slow. Throws MB3701 if the binary for this machine is
- * missing.
- */
-export async function loadSharp(load: () => Promise<{ default: typeof SharpOf }> = () => import('sharp')) {
-  try {
-    return (await load()).default;
-  } catch (cause) {
-    const message = `the package sharp cannot be loaded: thumbnails need it`;
-    const hint = way('to install it', shell('npm', 'i', '--include=optional', 'sharp'));
-    throw new CampaignError({ code: 'MB3701', message, hint, packages: ['sharp'] }, { cause });
-  }
-}
-
 /** Decodes and shrinks a picture. Messages have `problem` after the words "the picture". */
 export async function shrinkPicture(
   order: PictureOrder,
@@ -57,7 +41,7 @@ export async function shrinkPicture(
     return { problem: 'differs from the picture that was saved' };
   const format = formats.get(sniffMedia(content)?.type);
   if (format === undefined) return { problem: 'is not a PNG, JPEG or WebP file' };
-  const sharp = await loadSharp().catch(() => undefined);
+  const sharp = await loadSharp();
   if (sharp === undefined) return { problem: 'has no thumbnail, because the package sharp cannot be loaded here' };
   // Several pictures are decoded at once: one thread for each is faster than several threads for one.
   sharp.concurrency(1);
@@ -69,6 +53,14 @@ export async function shrinkPicture(
   }
 }
 
+/** Loads sharp on first use, because loading is slow. Returns `undefined` if its binary for this machine is missing. */
+async function loadSharp(): Promise<typeof SharpOf | undefined> {
+  return import('sharp').then(
+    ({ default: sharp }) => sharp,
+    () => undefined,
+  );
+}
+
 /** Returns the size after the rotation that the EXIF data states. Returns `undefined` if the picture cannot be read. */
 export async function pictureSize(
   order: Pick<PictureOrder, 'path' | 'bytes'>,
@@ -77,8 +69,8 @@ export async function pictureSize(
   if (content === undefined || !formats.has(sniffMedia(content)?.type)) return undefined;
   try {
     const sharp = await loadSharp();
-    const { autoOrient } = await sharp(content, { limitInputPixels: false }).metadata();
-    return { width: autoOrient.width, height: autoOrient.height };
+    const read = await sharp?.(content, { limitInputPixels: false }).metadata();
+    return read && { width: read.autoOrient.width, height: read.autoOrient.height };
   } catch {
     return undefined;
   }

@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import sharp from 'sharp';
 import { describe, expect, it, test } from 'vitest';
-import { lookAtOutput } from '../../../src/disk/outputs/check-outputs.ts';
+import { checkOutputs, lookAtOutput } from '../../../src/disk/outputs/check-outputs.ts';
 import { measureFiles } from '../../../src/disk/outputs/measure-files.ts';
-import { checkOutputs, hasPictureEnd } from '../../../src/disk/outputs/outputs.ts';
+import { hasPictureEnd } from '../../../src/disk/outputs/outputs.ts';
 import { describeBytes, isCutShort, knownExtensions, sniffMedia } from '../../../src/disk/outputs/sniff.ts';
-import { loadSharp } from '../../../src/disk/pictures/shrink-picture.ts';
 import { KeptMeasures } from '../../../src/disk/state/caches.ts';
 import { makeFolder } from '../../rig/folder.ts';
 import { forAll } from '../../rig/runs.ts';
@@ -125,13 +124,6 @@ test.each([
   ['../out.png', { is: 'unusable', why: 'is not a plain path' }],
 ])('%s', async (path, seen) => {
   expect(await lookAtOutput(folder(), recorded(path, png))).toEqual(seen);
-});
-
-test('a machine for which sharp has no program is told what to install, and not that there is a bug', async () => {
-  const missing = () => Promise.reject(new Error('Could not load the "sharp" module using the linux-x64 runtime'));
-  await expect(loadSharp(missing)).rejects.toMatchObject({
-    failure: { code: 'MB3701', packages: ['sharp'], hint: expect.objectContaining({}) },
-  });
 });
 
 function ends(bytes: Buffer) {

@@ -11,7 +11,7 @@ import {
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { lstatOrAbsent } from '../../../src/disk/fs/plain-file.ts';
-import { checkOutputs } from '../../../src/disk/outputs/outputs.ts';
+import { checkOutputs } from '../../../src/disk/outputs/check-outputs.ts';
 import { StatCache } from '../../../src/disk/outputs/stat-cache.ts';
 import { writeSealedFile } from '../../../src/disk/state/sealed-file.ts';
 import { makeFolder } from '../../rig/folder.ts';
