@@ -1,6 +1,6 @@
 import { dirname, join, relative, resolve } from 'node:path';
 import { CampaignError } from '../contract/failure.ts';
-import { isOpenFolder, listFolder } from '../disk/fs/folders.ts';
+import { listFolder } from '../disk/fs/folders.ts';
 import { repositoryOf } from '../disk/fs/own-tree.ts';
 import { readLockBytes } from '../disk/lock/lock-file.ts';
 import { hasErrors } from '../ground/diagnostic.ts';
@@ -36,7 +36,8 @@ async function listLocks(folder: string): Promise<string[]> {
     for (const entry of await listFolder(place)) {
       const path = join(place, entry.name);
       if (entry.isFile() && lockName.test(entry.name)) paths.push(path);
-      if (place === folder && isOpenFolder(entry)) open.push(path);
+      const isOpen = entry.isDirectory() && !/^\.|^node_modules$/.test(entry.name);
+      if (place === folder && isOpen) open.push(path);
     }
   }
   return paths.sort();

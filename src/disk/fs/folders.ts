@@ -21,10 +21,6 @@ export function namesIn(folder: string): string[] {
   }
 }
 
-export function isOpenFolder(entry: Dirent): boolean {
-  return entry.isDirectory() && !/^\.|^node_modules$/.test(entry.name);
-}
-
 /**
  * Makes a folder and its parents. Node's option `recursive` is not used, because in some folders, such as /proc, it
  * retries forever.

@@ -5,8 +5,6 @@ import { dirname, join } from 'node:path';
 import { renameFile, syncFolder, unlinkFile, writeAll } from './durable.ts';
 import { hasNoLinks, isErrno, noFollow, orAbsent, statPlainFile } from './plain-file.ts';
 
-const pieceLength = 1 << 18;
-
 /**
  * Replaces a file atomically. Every reader finds either the whole old content or the whole new content, even after a
  * power cut. If it throws, the old file is unchanged. Throws `UnsafeFileError` if the path is not a plain file.
@@ -75,20 +73,6 @@ async function createDirectly(path: string, content: Uint8Array, mode: number): 
     if (isErrno(error, 'EEXIST')) return false;
     throw error;
   }
-}
-
-export function* piecesOf(lines: Iterable<string>): Generator<Uint8Array> {
-  let waiting: string[] = [];
-  let length = 0;
-  for (const line of lines) {
-    waiting.push(line);
-    length += line.length;
-    if (length < pieceLength) continue;
-    yield Buffer.from(waiting.join(''));
-    waiting = [];
-    length = 0;
-  }
-  if (length > 0) yield Buffer.from(waiting.join(''));
 }
 
 export function temporaryName(extension: 'tmp' | 'part'): string {

@@ -3,7 +3,7 @@ import { maxManifestBytes } from '../../manifest/yaml/source.ts';
 import { type ListedFiles, selectFiles } from '../fs/list-files.ts';
 import { asText, type FileBytes, type FileText, maxDataBytes, maxWorkbookBytes } from '../inputs.ts';
 import { type Digest, digestOf } from '../outputs/hash-file.ts';
-import { type GitBlob, gitRefusal, readBlobs, runGit } from './git-command.ts';
+import { askGit, gitRefusal, runGit } from './git-command.ts';
 
 const mostPointerBytes = 1024;
 const mostLinkBytes = 4096;
@@ -113,6 +113,27 @@ export class CommitTree {
     if (readLfsPointer(bytes) === undefined) return { bytes };
     return { problem: 'unreadable', detail: 'git has only a Git LFS pointer, not the content of this file' };
   }
+}
+
+interface GitBlob {
+  id: string;
+  bytes: number;
+}
+
+const blobHeaderBytes = 200;
+
+/** Reads blobs in the given order with one git process. A missing blob is `undefined`. */
+async function readBlobs(folder: string, blobs: readonly GitBlob[]): Promise<(Buffer | undefined)[]> {
+  const input = blobs.map(({ id }) => `${id}\n`).join('');
+  const mostBytes = blobs.reduce((sum, { bytes }) => sum + bytes + blobHeaderBytes, 0);
+  const out = await askGit(folder, ['cat-file', '--batch'], { input, mostBytes });
+  let at = 0;
+  return blobs.map(() => {
+    const start = out.indexOf(0x0a, at) + 1;
+    const size = /^[0-9a-f]+ blob (\d+)\n$/.exec(out.toString('latin1', at, start))?.[1];
+    at = size === undefined ? Math.max(at, start) : start + Number(size) + 1;
+    return size === undefined ? undefined : out.subarray(start, start + Number(size));
+  });
 }
 
 function readFiles(listed: string): { files: Map<string, GitBlob>; links: Map<string, GitBlob> } {

@@ -65,27 +65,6 @@ export function runGit(folder: string, words: readonly string[], options: GitOpt
   });
 }
 
-export interface GitBlob {
-  id: string;
-  bytes: number;
-}
-
-const blobHeaderBytes = 200;
-
-/** Reads blobs in the given order with one git process. A missing blob is `undefined`. */
-export async function readBlobs(folder: string, blobs: readonly GitBlob[]): Promise<(Buffer | undefined)[]> {
-  const input = blobs.map(({ id }) => `${id}\n`).join('');
-  const mostBytes = blobs.reduce((sum, { bytes }) => sum + bytes + blobHeaderBytes, 0);
-  const out = await askGit(folder, ['cat-file', '--batch'], { input, mostBytes });
-  let at = 0;
-  return blobs.map(() => {
-    const start = out.indexOf(0x0a, at) + 1;
-    const size = /^[0-9a-f]+ blob (\d+)\n$/.exec(out.toString('latin1', at, start))?.[1];
-    at = size === undefined ? Math.max(at, start) : start + Number(size) + 1;
-    return size === undefined ? undefined : out.subarray(start, start + Number(size));
-  });
-}
-
 /** Runs git and returns its stdout. Throws if the exit code is not 0. */
 export async function askGit(folder: string, words: readonly string[], options: GitOptions = {}): Promise<Buffer> {
   const { code, out, err } = await runGit(folder, words, options);

@@ -186,6 +186,6 @@ function parseNote(text: string): HolderNote | undefined {
   return { id, host, pid, since, ...defined({ boot, machine, namespace, started }) } as HolderNote;
 }
 
-export function holderOf({ host, pid, since, id }: HolderNote): Holder {
+function holderOf({ host, pid, since, id }: HolderNote): Holder {
   return { host, pid, since, id };
 }

@@ -16,7 +16,7 @@ import { Batches } from '../../ground/batches.ts';
 import { asRunLine, requireOneLine } from '../../lock/split-lines.ts';
 import { syncFolder, writeAll } from '../fs/durable.ts';
 import { noFollow, openPlainFile, readPlainFile } from '../fs/plain-file.ts';
-import { piecesOf, replaceFile } from '../fs/replace.ts';
+import { replaceFile } from '../fs/replace.ts';
 import { type Digest, readPieces } from '../outputs/hash-file.ts';
 
 /**
@@ -41,6 +41,22 @@ export async function openLockFile(
   const file = new AppendedFile(path, header, options.platform ?? process.platform);
   await file.open(options);
   return file;
+}
+
+const pieceLength = 1 << 18;
+
+function* piecesOf(lines: Iterable<string>): Generator<Uint8Array> {
+  let waiting: string[] = [];
+  let length = 0;
+  for (const line of lines) {
+    waiting.push(line);
+    length += line.length;
+    if (length < pieceLength) continue;
+    yield Buffer.from(waiting.join(''));
+    waiting = [];
+    length = 0;
+  }
+  if (length > 0) yield Buffer.from(waiting.join(''));
 }
 
 class RunningDigest {

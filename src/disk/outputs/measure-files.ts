@@ -5,7 +5,7 @@ import type { Output } from '../../lock/record.ts';
 import type { Aspect, MediaFacts } from '../../plan/outputs/expectation.ts';
 import { openPlainFile } from '../fs/plain-file.ts';
 import { pictureSize, shrinkPicture } from '../pictures/shrink-picture.ts';
-import { decodeMp3, decodeWav, Ear, type Listener, mp3Seconds, WavePen, wavSeconds } from '../sounds/decode.ts';
+import { sounds } from '../sounds/decode.ts';
 import type { KeptMeasures } from '../state/caches.ts';
 import { findOutputFile } from './output-path.ts';
 
@@ -51,11 +51,11 @@ type Found = MediaFacts | undefined;
 const measures: { readonly [aspect in Aspect]: (root: string, output: Output) => Promise<Found> } = {
   async size(root, output) {
     const isPicture = output.type.startsWith('image/');
-    const own = await (isPicture ? measurePicture : measureLength)(root, output);
+    const own = await (isPicture ? measurePicture(root, output) : measureSound(root, output, 'duration'));
     return own ?? (await withFile(root, output, measureMedia));
   },
-  sound: (root, output) => measureSound(root, output, new Ear()),
-  wave: (root, output) => measureSound(root, output, new WavePen()),
+  sound: (root, output) => measureSound(root, output, 'sound'),
+  wave: (root, output) => measureSound(root, output, 'wave'),
   looks: measureLooks,
   credentials: findCredentials,
 };
@@ -93,32 +93,9 @@ async function measureLooks(root: string, output: Output): Promise<Found> {
 
 const mostBytes = 512 * 1024 * 1024;
 
-const sounds: {
-  readonly [type: string]: {
-    decode(handle: FileHandle, listener: Listener): Promise<void>;
-    seconds(handle: FileHandle): Promise<number | undefined>;
-  };
-} = {
-  'audio/mpeg': { decode: decodeMp3, seconds: mp3Seconds },
-  'audio/wav': { decode: decodeWav, seconds: wavSeconds },
-};
-
-async function measureSound(root: string, output: Output, listener: Listener): Promise<Found> {
+async function measureSound(root: string, output: Output, what: 'duration' | 'sound' | 'wave'): Promise<Found> {
   const sound = sounds[output.type];
-  if (sound === undefined || output.bytes > mostBytes) return undefined;
-  return withFile(root, output, async (handle) => {
-    await sound.decode(handle, listener);
-    return listener.tell();
-  });
-}
-
-async function measureLength(root: string, output: Output): Promise<Found> {
-  const sound = sounds[output.type];
-  if (sound === undefined || output.bytes > mostBytes) return undefined;
-  return withFile(root, output, async (handle) => {
-    const durationSeconds = await sound.seconds(handle);
-    return durationSeconds === undefined ? undefined : { durationSeconds };
-  });
+  return sound === undefined || output.bytes > mostBytes ? undefined : withFile(root, output, sound[what]);
 }
 
 interface Track {

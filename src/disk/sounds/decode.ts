@@ -21,13 +21,13 @@ interface Samples {
   bytes: number;
 }
 
-export async function decodeWav(handle: FileHandle, listener: Listener): Promise<void> {
+async function decodeWav(handle: FileHandle, listener: Listener): Promise<void> {
   const samples = await findSamples(handle);
   if (samples !== undefined) await hearSamples(handle, samples, listener);
 }
 
 /** Computes the duration in seconds of a WAV from the file size. Returns `undefined` for an unsupported format. */
-export async function wavSeconds(handle: FileHandle): Promise<number | undefined> {
+async function wavSeconds(handle: FileHandle): Promise<number | undefined> {
   const { form, bytes } = (await findSamples(handle)) ?? {};
   return form && bytes ? Math.floor(bytes / (form.channels * form.bytes)) / form.rate : undefined;
 }
@@ -100,7 +100,7 @@ async function readAt(handle: FileHandle, at: number, length: number): Promise<D
 
 const sliceBytes = 64 * 1024;
 
-export async function decodeMp3(handle: FileHandle, listener: Listener): Promise<void> {
+async function decodeMp3(handle: FileHandle, listener: Listener): Promise<void> {
   // Imported on demand, because it is large, and only needed if a manifest has an expectation about sound.
   const { MPEGDecoder } = await import('mpg123-decoder');
   const decoder = new MPEGDecoder();
@@ -136,7 +136,7 @@ function decode(decoder: MPEGDecoder, bytes: Uint8Array): MPEGDecodedAudio {
  * Returns the duration of an MP3 in seconds, as the sum of all frames. The header is not used: in a file of joined
  * parts, it counts only the first part.
  */
-export async function mp3Seconds(handle: FileHandle): Promise<number | undefined> {
+async function mp3Seconds(handle: FileHandle): Promise<number | undefined> {
   const { size } = await handle.stat();
   const bytes = Buffer.alloc(size);
   await handle.read(bytes, 0, size, 0);
@@ -198,7 +198,7 @@ function tagLength(bytes: Uint8Array, at: number): number {
   return tagHeadBytes + bytes.subarray(at + 6, at + tagHeadBytes).reduce((sum, byte) => sum * 128 + (byte & 0x7f), 0);
 }
 
-export interface Listener {
+interface Listener {
   add(channels: readonly Float32Array[], rate: number): void;
   tell(): MediaFacts;
 }
@@ -210,7 +210,7 @@ const least = { lufs: -70, dB: -120 } as const;
 /** A shorter sound has no defined loudness. */
 const blockSeconds = 0.4;
 
-export class Ear implements Listener {
+class Ear implements Listener {
   #meter: ReturnType<typeof createLoudnessMeter> | undefined;
   #rate = 0;
   #samples = 0;
@@ -251,7 +251,7 @@ function rounded(value: number): number {
 const barCount = 120;
 const pieceSamples = 128;
 
-export class WavePen implements Listener {
+class WavePen implements Listener {
   readonly #pieces: number[] = [];
   #peak = 0;
   #samples = 0;
@@ -272,3 +272,32 @@ export class WavePen implements Listener {
     return { wave: writeWave(findPeaks([Float32Array.from(this.#pieces)], barCount)) };
   }
 }
+
+type Measure = (handle: FileHandle) => Promise<MediaFacts | undefined>;
+
+/** `sound`: loudness, peak and silence. */
+type SoundMeasures = { readonly [what in 'duration' | 'sound' | 'wave']: Measure };
+
+function measuresOf(
+  decode: (handle: FileHandle, listener: Listener) => Promise<void>,
+  seconds: (handle: FileHandle) => Promise<number | undefined>,
+): SoundMeasures {
+  const measure = async (handle: FileHandle, listener: Listener) => {
+    await decode(handle, listener);
+    return listener.tell();
+  };
+  return {
+    async duration(handle) {
+      const durationSeconds = await seconds(handle);
+      return durationSeconds === undefined ? undefined : { durationSeconds };
+    },
+    sound: (handle) => measure(handle, new Ear()),
+    wave: (handle) => measure(handle, new WavePen()),
+  };
+}
+
+/** By media type. */
+export const sounds: { readonly [type: string]: SoundMeasures } = {
+  'audio/mpeg': measuresOf(decodeMp3, mp3Seconds),
+  'audio/wav': measuresOf(decodeWav, wavSeconds),
+};

@@ -42,5 +42,3 @@ export async function ignoreItself(folder: string): Promise<void> {
     if (!isErrno(error, 'EEXIST')) throw error;
   }
 }
-
-export const thumbsFolder = 'thumbs';

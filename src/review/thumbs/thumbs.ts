@@ -4,7 +4,6 @@ import { UnsafeFileError } from '../../contract/errors.ts';
 import type { ReviewFile } from '../../contract/review.ts';
 import { type PictureOrder, shrinkPicture, smallSide } from '../../disk/pictures/shrink-picture.ts';
 import { findOwn, readSealedFile, writeSealedFile } from '../../disk/state/sealed-file.ts';
-import { thumbsFolder } from '../../disk/state/state-folder.ts';
 
 const mostBytes = 1 << 20;
 const mostHeld = 2000;
@@ -88,7 +87,7 @@ export class Thumbs {
 }
 
 function nameOf({ sha256 }: ReviewFile, side: number): string {
-  return `${thumbsFolder}/${sha256}${side === smallSide ? '' : `-${side}`}.jpg`;
+  return `thumbs/${sha256}${side === smallSide ? '' : `-${side}`}.jpg`;
 }
 
 async function orNothing<T>(work: Promise<T>): Promise<T | undefined> {
