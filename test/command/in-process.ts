@@ -54,9 +54,14 @@ function enter(env: Record<string, string>, folder: string): void {
   const removeListeners = keepListeners();
   process.chdir(folder);
   for (const name of names) delete process.env[name];
+  const environment = Object.keys(env).map((name) => [name, process.env[name]] as const);
   Object.assign(process.env, env);
   onTestFinished(() => {
-    for (const name of names) delete process.env[name];
+    // A limit or a state folder that stayed would apply to the next tests of this process.
+    for (const [name, value] of environment) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
     process.chdir(before);
     removeListeners();
   });

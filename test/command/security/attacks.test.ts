@@ -223,7 +223,10 @@ const naming = /^\s*(?:(?:test|it|describe)(?:\.each\(.*\))?\(|\}?[\])]+\(|name:
 
 function titlesOf(file: string): string[] {
   const lines = readFileSync(join(root, file), 'utf8').split('\n');
-  return lines.flatMap((line) => naming.exec(line)?.[2] ?? []);
+  // A row in one line counts with its bracket and from its first string on.
+  return lines
+    .flatMap((line) => naming.exec(line)?.[2] ?? [])
+    .flatMap((title) => [title, title.replace(/^\[['"]/, '')]);
 }
 
 test.each(threats)('$threat: its tests are there', ({ shown }) => {
