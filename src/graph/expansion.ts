@@ -58,7 +58,7 @@ class Uploads {
     const message = `${shorten(path)} cannot be uploaded: ${fact.problem}`;
     const hint =
       fact.hint ??
-      'paths are relative to the manifest that contains the path; check the name and its upper and lower case';
+      'paths are relative to the manifest that contains the path; check the name, its case and its accents (é can be one or two characters)';
     return { diagnostic: { code: 'MB1301', severity: 'error', message, hint, place: at.place } };
   }
 }

@@ -64,7 +64,7 @@ const problems: Readonly<Record<Problem['problem'], { code: DiagnosticCode; says
   missing: {
     code: 'MB1301',
     says: 'does not exist',
-    hint: 'paths are relative to the manifest that contains the path; check the name and its upper and lower case',
+    hint: 'paths are relative to the manifest that contains the path; check the name, its case and its accents (é can be one or two characters)',
   },
   outside: {
     code: 'MB1303',
