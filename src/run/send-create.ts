@@ -231,7 +231,7 @@ class Purchase {
   }
 
   async #act(next: Next, missed: Missed): Promise<Tried> {
-    const { sent, at, departure } = missed;
+    const { create, sent, at, departure } = missed;
     switch (next.do) {
       case 'look-up':
         return { create: this.#lookUp(next.error, missed), departure };
@@ -250,7 +250,8 @@ class Purchase {
         if (next.do === 'refuse') return this.#refuse(next, sent.id);
         if (await this.#sendFirstBody()) {
           const send = { ...sent, keyError: next.error };
-          return { create: { is: 'intended', send }, departure: { is: 'returning' } };
+          // The gate may hold the request for long, so the age of a key that was sent before is checked again.
+          return { create: { is: create.is === 'sent' ? 'sent' : 'intended', send }, departure: { is: 'returning' } };
         }
         return { end: await this.#hold(next.error, sent.id), departure };
       }
