@@ -145,14 +145,8 @@ function wordsOf(news: WorkerEvent): [word: string, text: string] {
       return ['worker', startText(news)];
     case 'listening':
       return ['worker', `serves /healthz and /readyz on port ${news.port}`];
-    case 'leader': {
-      const { epoch, runs, waitMs } = news;
-      const waits =
-        waitMs > 0
-          ? `; the leader searches for unanswered create requests of the last leader in ${spanText(waitMs + 999)}`
-          : '';
-      return ['leader', `of the account (epoch ${epoch}), ${countOf(runs, 'open run')}${waits}`];
-    }
+    case 'leader':
+      return ['leader', leaderText(news)];
     case 'leader-left':
       return ['leader', `no longer: ${leftTexts[news.why]}`];
     case 'not-runnable':
@@ -201,6 +195,14 @@ function wordsOf(news: WorkerEvent): [word: string, text: string] {
     default:
       return news satisfies never;
   }
+}
+
+function leaderText({ epoch, runs, waitMs }: Extract<WorkerEvent, { event: 'leader' }>): string {
+  const waits =
+    waitMs > 0
+      ? `; the leader searches for unanswered create requests of the last leader in ${spanText(waitMs + 999)}`
+      : '';
+  return `of the account (epoch ${epoch}), ${countOf(runs, 'open run')}${waits}`;
 }
 
 function errorText(error: string): string {
