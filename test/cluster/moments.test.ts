@@ -140,9 +140,11 @@ test.concurrent('two workers after a restart of the server: one head', async ({ 
   await place.server.start();
   const ran = await submitter.ended;
   const told = workers.map((one) => one.err()).join('\n') + ran.err;
-  it(ran.code, told).toBe(0);
+  // 6: a video create request was lost with the server. The service cannot replay it, so a user decides.
+  it([0, 6], told).toContain(ran.code);
   it(place.judge.wrong, told).toEqual([]);
-  it(place.judge.spent, told).toBe(cost);
+  if (ran.code === 0) it(place.judge.spent, told).toBe(cost);
+  it(place.judge.spent, told).toBeLessThanOrEqual(cost);
   it(told.match(/of the account \(epoch/g)?.length, told).toBeLessThanOrEqual(2);
 });
 
