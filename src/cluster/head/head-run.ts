@@ -13,6 +13,7 @@ import { writeHeader } from '../../lock/write.ts';
 import { countForRun, isWork } from '../../plan/actions.ts';
 import { orderId, type PlanRow, type PlanTotals, rowId, type StepOrder } from '../../plan/plan.ts';
 import { type ResumedPlan, resumePlan } from '../../run/resume-plan.ts';
+import { addCredits } from '../../run/step.ts';
 import { type StepEnd, stepFinished } from '../../run/step-end.ts';
 import type { CreateRoutes } from '../../service/create.ts';
 import type { Database } from '../database/database.ts';
@@ -216,8 +217,11 @@ export class HeadRun {
       onError: settings.onError,
       account: { ...shared, run: id },
       purchases: this.#ground.spending.of(this.#record, earlier),
-      onEnd: (name, { credits, ...end }, order) =>
-        this.#noteEnd(order, { ...end, credits: addUp(credits, resumed.spent.get(name)) }, reported),
+      onEnd: (name, end, order) => {
+        const before = resumed.spent.get(name);
+        const credits = before === undefined ? end.credits : addCredits(end.credits, before);
+        this.#noteEnd(order, { ...end, credits }, reported);
+      },
     });
   }
 
@@ -328,10 +332,6 @@ function withLimit({ totals }: RunRecord, credits: number | undefined): PlanTota
   const { limit } = totals;
   if (credits === undefined || (limit !== undefined && limit.left <= credits)) return totals;
   return { ...totals, limit: { credits, per: 'run', left: credits } };
-}
-
-function addUp(credits: number | null, before: number | null = 0): number | null {
-  return credits === null || before === null ? null : credits + before;
 }
 
 function withOrder(row: PlanRow, orders: ReadonlyMap<string, StepOrder>): PlanRow {
