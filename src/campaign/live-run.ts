@@ -23,6 +23,8 @@ import { ruleOn } from './decisions/judge.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { OutputFacts } from './outputs-on-disk.ts';
 
+type RunState = NonNullable<ReviewData['run']>['is'];
+
 export interface LiveRunOptions {
   agreed: Plan;
   agreement?: Agreement | undefined;
@@ -60,7 +62,7 @@ export class LiveRun {
   readonly #reported = new Set<string>();
   readonly #view = createRunView();
   #works: Works | undefined;
-  #is: NonNullable<ReviewData['run']>['is'] = 'running';
+  #is: RunState = 'running';
   #gates = 0;
   #now: { plan: Plan; situation: Situation } | undefined;
   #last: Promise<unknown> = Promise.resolve();
@@ -335,7 +337,7 @@ export class LiveRun {
     this.#works?.emit({ event: 'noticed', address, message });
   }
 
-  #become(is: NonNullable<ReviewData['run']>['is'], gates: number): void {
+  #become(is: RunState, gates: number): void {
     const isNews = this.#is !== is || this.#gates !== gates;
     this.#is = is;
     this.#gates = gates;

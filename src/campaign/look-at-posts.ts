@@ -1,7 +1,7 @@
 import { systemClock } from '../contract/clock.ts';
 import { readLockBytes } from '../disk/lock/lock-file.ts';
 import { keepAnswer, readAnswer } from '../disk/state/caches.ts';
-import { checkPosts, type KnownAccount } from '../graph/check/check-accounts.ts';
+import { checkPosts, type KnownAccount, type PostFacts } from '../graph/check/check-accounts.ts';
 import { type Diagnostic, hasErrors } from '../ground/diagnostic.ts';
 import type { Json } from '../ground/json.ts';
 import { mapOf, messageOf } from '../ground/values.ts';
@@ -22,7 +22,7 @@ import type { OpenCampaign } from './open-campaign.ts';
 
 const patienceMs = 5000;
 
-type Accounts = Pick<Parameters<typeof checkPosts>[1], 'accounts' | 'isSandbox'>;
+type Accounts = Pick<PostFacts, 'accounts' | 'isSandbox'>;
 
 /**
  * Checks times and accounts of posts that the plan would publish, and adds account names to the plan. Throws errors and

@@ -22,7 +22,7 @@ interface Found {
   index?: number;
 }
 
-interface PostFacts {
+export interface PostFacts {
   manifest: Manifest;
   accounts?: readonly KnownAccount[];
   /** Whether the accounts are those of the sandbox. An unlisted account is then only a warning. */
