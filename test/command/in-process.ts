@@ -7,7 +7,7 @@ import { makeProgram } from '../../src/cli/program/program.ts';
 import { failureOf, failures } from '../../src/contract/failure.ts';
 import { failureText } from '../../src/report/diagnostics/diagnostics-text.ts';
 import { temporaryFolder } from '../rig/command.ts';
-import { keepListeners } from '../rig/command-here.ts';
+import { keepListeners, setEnvironment } from '../rig/command-here.ts';
 import { bufferTerminal } from './buffer-terminal.ts';
 
 export interface Said {
@@ -50,19 +50,16 @@ export async function runInProcess(
 const names = ['MEDIABATCH_BASE_URL', 'MEDIABATCH_API_KEY'];
 
 function enter(env: Record<string, string>, folder: string): void {
-  const before = process.cwd();
+  const before = { ...process.env };
+  const cwdBefore = process.cwd();
   const removeListeners = keepListeners();
   process.chdir(folder);
   for (const name of names) delete process.env[name];
-  const environment = Object.keys(env).map((name) => [name, process.env[name]] as const);
   Object.assign(process.env, env);
   onTestFinished(() => {
     // A limit or a state folder that stayed would apply to the next tests of this process.
-    for (const [name, value] of environment) {
-      if (value === undefined) delete process.env[name];
-      else process.env[name] = value;
-    }
-    process.chdir(before);
+    setEnvironment(before);
+    process.chdir(cwdBefore);
     removeListeners();
   });
 }

@@ -96,7 +96,7 @@ function enter(cwd: string, env: Record<string, string>): () => void {
 }
 
 /** Not another object: what Node itself asks for, as the folder for temporary files, is in this one. */
-function setEnvironment(env: NodeJS.ProcessEnv): void {
+export function setEnvironment(env: NodeJS.ProcessEnv): void {
   for (const name of Object.keys(process.env)) delete process.env[name];
   Object.assign(process.env, env);
 }

@@ -348,7 +348,7 @@ describe('small facts', () => {
     ['{"reason":"nsfw"}', { error: { reason: 'nsfw' }, detail: [] }],
     ['too long', { error: { message: 'too long' }, details: { field: 'prompt' } }],
     ['no message', { errors: [] }],
-  ])('a reason that is an object or a list is told: %s', (text, json) => {
+  ])('a reason that is an object or a list is shown: %s', (text, json) => {
     expect(readMessage({ success: false, ...(json as object) }, 422, (said) => said)).toBe(`HTTP 422: ${text}`);
   });
 

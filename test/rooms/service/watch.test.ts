@@ -84,7 +84,7 @@ describe('watching a job', () => {
     expect(notices).toEqual([expect.stringContaining(`“${'x'.repeat(60)}”`)]);
   });
 
-  test('a reason that is an object is told', async () => {
+  test('a reason that is an object is shown', async () => {
     const reasons: [Json, string][] = [
       [{ code: 'NSFW', message: 'content policy' }, 'content policy'],
       [['blurred', 'cut'], '["blurred","cut"]'],
