@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Ports } from '../contract/ports.ts';
 import type { OpenRequest } from '../graph/graph.ts';
-import { findReferences } from '../graph/render/fingerprint.ts';
 import { canonicalJson, type Json } from '../ground/json.ts';
 import { isMap } from '../ground/values.ts';
 import type { AskedSend, StepOrder } from '../plan/plan.ts';
@@ -73,7 +72,7 @@ export function emptiesList(request: OpenRequest, absent: ReadonlySet<string>): 
 
 export async function makeBody(order: StepOrder, ports: Ports, absent: ReadonlySet<string>): Promise<string | StepEnd> {
   // If the manifest no longer has a step, only the stored bytes contain its link.
-  if (order.asksOnly && findReferences(order.request).length > 0) {
+  if (order.asksOnly && referencedJobs(order).size > 0) {
     const error = 'the answer to the create request was lost, and this machine does not have the links of the request';
     return { outcome: 'unresolved', credits: null, error };
   }

@@ -11,7 +11,7 @@ import type { JobResult } from '../contract/answer.ts';
 import { isDefect } from '../contract/failure.ts';
 import type { Ports, UploadOrder } from '../contract/ports.ts';
 import type { Json } from '../ground/json.ts';
-import { defined, mapOf, messageOf } from '../ground/values.ts';
+import { mapOf, messageOf } from '../ground/values.ts';
 import { requireKind } from '../kinds/index.ts';
 import { isOpenSend } from '../lock/sends.ts';
 import type { Carry, StepOrder } from '../plan/plan.ts';
@@ -66,13 +66,14 @@ async function askAboutSend(order: StepOrder, ports: Ports): Promise<StepEnd> {
   ports.emit({ event: 'send-asked', address, key });
   const bought = await buyJob(order, ports);
   const end: StepEnd = 'outcome' in bought ? bought : { outcome: 'done', credits: bought.credits };
-  settleSend(order, ports, end, 'jobId' in bought ? bought.jobId : undefined);
+  settleSend(order, ports, end, 'jobId' in bought ? { jobId: bought.jobId } : {});
   return end;
 }
 
-function settleSend({ address, key }: StepOrder, { emit }: Pick<Ports, 'emit'>, end: StepEnd, jobId?: string): void {
+function settleSend(order: StepOrder, ports: Ports, end: StepEnd, job: { jobId?: string } = {}): void {
+  const { address, key } = order;
   const { outcome, credits, error } = end;
-  emit({ event: 'send-settled', address, key, outcome, credits, ...defined({ jobId, error }) });
+  ports.emit({ event: 'send-settled', address, key, outcome, credits, ...job, ...(error !== undefined && { error }) });
 }
 
 /** Buys a job and polls it. If the job fails and `retry:` allows it, buys another one. */
