@@ -1,7 +1,7 @@
 /*
  * What engine, run, service and disk share: ports, events, failures, exit codes, the clock.
  * Takes and returns nothing: types, and the small functions that belong to them.
- * May not know: an implementation of a port. A port exists only where there are two, or a test double.
+ * Independent of: an implementation of a port. A port exists only where there are two, or a test double.
  */
 
 import type { Media } from '../kinds/kind.ts';

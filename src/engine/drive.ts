@@ -2,7 +2,7 @@
  * Executes a plan in this process: queue, credit account, create gate, ledger.
  * Takes: a plan with its orders, the lock, and the ports of `contract/ports.ts`.
  * Returns: the end of each order, events, and lock lines that are durable before the act that relies on them.
- * May not know: files, HTTP, users. It buys nothing that has no order, and nothing above the approved total (I14,
+ * Independent of: files, HTTP, users. It buys nothing that has no order, and nothing above the approved total (I14,
  * I39).
  */
 

@@ -2,7 +2,7 @@
  * Manifest and data → steps with edges and fingerprints.
  * Takes: a manifest and the rows of its tables. Files that are still missing are returned as paths.
  * Returns: steps in topological order, or diagnostics with positions.
- * May not know: the lock, prices, what was bought before. The fingerprint covers what is paid for and nothing else
+ * Independent of: the lock, prices, what was bought before. The fingerprint covers what is paid for and nothing else
  * (I6).
  */
 

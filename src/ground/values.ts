@@ -1,7 +1,7 @@
 /*
  * Small helpers that need nothing else: JSON, diagnostics, ids, queues, likeness.
  * Takes and returns plain values.
- * May not know: any noun of the domain. A helper with one user belongs to that user.
+ * Independent of: any noun of the domain. A helper with one user belongs to that user.
  */
 
 import type { Json } from './json.ts';

@@ -2,7 +2,7 @@
  * All that is known about the kinds of the API, as data.
  * Takes: nothing, or a catalogue and a document that the service published.
  * Returns: fields, limits, models, list prices, and how a lost answer is recovered.
- * May not know: steps, plans, HTTP. An undocumented fact is omitted, never guessed.
+ * Independent of: steps, plans, HTTP. An undocumented fact is omitted, never guessed.
  */
 
 import type { Kind } from './kind.ts';

@@ -3,7 +3,7 @@
  * Takes: the lines of a lock file, in any order, from any branch.
  * Returns: one record for each address. Joining is commutative, associative and idempotent, and loses no job and no
  * open create request (I7, I22).
- * May not know: the manifest, prices, the service. It decides nothing about what is bought.
+ * Independent of: the manifest, prices, the service. It decides nothing about what is bought.
  */
 
 import { canonicalJson } from '../ground/json.ts';

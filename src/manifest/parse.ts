@@ -2,7 +2,7 @@
  * Text → manifest, or diagnostics with positions. Also templates and tables.
  * Takes: text, and the text of files that it names.
  * Returns: a typed manifest, or all its mistakes at once.
- * May not know: disk, network, clock, the lock. No input may hang it or exhaust memory.
+ * Independent of: disk, network, clock, the lock. No input may hang it or exhaust memory.
  */
 
 import { type Diagnostic, hasErrors, type Place } from '../ground/diagnostic.ts';

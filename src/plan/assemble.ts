@@ -14,7 +14,7 @@ import {
  * Takes: a `SeenSituation` and facts as values. The same facts give the same plan.
  * Returns: rows with orders. A run carries out exactly these (I18). Decisions and approvals are pure functions over
  * them.
- * May not know: disk, network, clock, randomness. What may happen next with a purchase is decided in `purchases/next.ts`.
+ * Independent of: disk, network, clock, randomness. What may happen next with a purchase is decided in `purchases/next.ts`.
  */
 
 import { defined } from '../ground/values.ts';

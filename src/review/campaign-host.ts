@@ -2,7 +2,7 @@
  * Server of the review page, and writer of the gallery.
  * Takes: one loaded campaign, and requests of one browser on a loopback address.
  * Returns: data for `page/`, and decisions that `campaign/decisions` records.
- * May not know: other hosts, other users, the terminal. It answers only itself and the user who opened it (I29).
+ * Independent of: other hosts, other users, the terminal. It answers only itself and the user who opened it (I29).
  */
 
 import { lstat } from 'node:fs/promises';

@@ -3,7 +3,7 @@
  * Takes: an order of the plan, and ports.
  * Returns: how the step ended, or a finished job whose files `saveJob` saves. Before each paid act its record is durable
  * (I2, I3).
- * May not know: other steps, slots, budgets, concurrency. When a request may be sent again: `outcome.ts` after an answer,
+ * Independent of: other steps, slots, budgets, concurrency. When a request may be sent again: `outcome.ts` after an answer,
  * `plan/purchases/next.ts` from the record.
  */
 

@@ -12,7 +12,7 @@ import { makeKeyFinder, makeRedact, type Redact, readCredential } from './secret
 
 /**
  * Path for create requests of a kind. `isDocumented`: whether the service's OpenAPI document has the operation. Omitted
- * if the document was not read. `missing`: reason why no operation fits.
+ * if the document was not read. `missing`: why no path is known.
  */
 export type CreateRoute = { path: string; isDocumented?: boolean } | { missing: string };
 export type CreateRoutes = { readonly [kind: string]: CreateRoute };
@@ -42,7 +42,7 @@ export class Creates {
     this.#holdsKey = makeKeyFinder(options.token);
   }
 
-  /** Returns whether the service returns the lost answer again if the same idempotency key is sent again. */
+  /** Returns whether a create request with a used idempotency key returns the first answer again. */
   replays(kind: string): boolean {
     return readCredential(this.#options.token).is === 'api-key' && kinds[kind]?.recovery === 'replay';
   }
@@ -84,10 +84,10 @@ export class Creates {
       method: 'POST',
       path: route.path,
       body: call.body,
-      // Documented only for these kinds. For others the header would suggest a replay that the service does not offer.
+      // The service documents the header only for kinds with replay.
       ...(kind.recovery === 'replay' && { headers: { [envelope.headers.idempotencyKey]: call.key } }),
       deadlineMs: this.#options.createTimeoutMs,
-      // Without replay, an old connection that the server has closed looks the same as a lost answer.
+      // If the server has closed an old connection, the answer counts as lost, and without replay nothing recovers it.
       freshConnection: !this.replays(kind.name),
       mayLeave: this.#options.mayCreate,
     });
@@ -146,7 +146,7 @@ export function classifyCreate(answer: HttpAnswer, redact: Redact, asked: Asked 
   if (status === 429)
     return { is: 'throttled', afterMs: parseRetryAfter(headers[envelope.headers.retryAfter]), message };
   if (named === 'unclear') {
-    // A job was made for the request, but the answer does not identify it.
+    // A job exists for the request, but the answer does not contain its ID.
     return kind?.recovery === 'replay' ? { is: 'known', message } : { is: 'ambiguous', message };
   }
   if (status === 409 || keyTalk === 'in-progress') return { is: 'in-progress', message };
@@ -178,10 +178,10 @@ function readCreated(
 ): CreateAnswer {
   const { created } = envelope;
   const found = findJob(json, kind);
-  // An ID that contains the credential cannot be stored anywhere. One that only resembles a signed link is a valid ID.
+  // An ID that contains the credential cannot be stored anywhere. An ID that only resembles a signed link is valid.
   if (found === undefined || holdsKey(found.jobId)) {
     const seen = unusableId(json, kind);
-    const named = seen === undefined ? message : `it says ${redact(shown(seen))}`;
+    const named = seen === undefined ? message : `found ${redact(shown(seen))}`;
     return { is: 'ambiguous', message: `the service accepted the request without a usable job id (${named})` };
   }
   const { jobId, recordId } = found;
@@ -228,7 +228,7 @@ function unusableId(answer: Json | undefined, kind: Kind | undefined): Json | un
   return holdersOf(answer, kind).flatMap((holder) => readAt(holder, jobId) ?? readAt(holder, id) ?? [])[0];
 }
 
-/** No job costs this many credits. A larger number is an error of the service. */
+/** No job costs this many credits. A larger charge in an answer is an error of the service. */
 const mostCredits = 1_000_000_000;
 
 function chargeOf(value: Json | undefined): number | null {

@@ -24,7 +24,7 @@ export function readText(value: Json | undefined, names: string | readonly strin
   return undefined;
 }
 
-/** Returns the text of the first field of `texts`. Otherwise returns the first object or list of `others` as JSON. */
+/** Returns the first text in the fields `texts`, else the first object or list in the fields `others`, as JSON. */
 export function readReason(
   value: Json | undefined,
   texts: string | readonly string[],
@@ -48,7 +48,7 @@ export function isServiceError(json: Json | undefined): boolean {
   return readAt(json, envelope.answer.success) === false;
 }
 
-/** Any server or proxy returns these statuses if the path is missing or the body is too long. */
+/** HTTP statuses of any server or proxy for a missing path or a body that is too long. */
 const ofAnyServer: ReadonlySet<number> = new Set([404, 405, 410, 413]);
 
 /**
@@ -66,7 +66,7 @@ export function readMessage(json: Json | undefined, status: number, redact: Reda
     readReason(json, answer.message, answer.reasons) ?? (json === undefined ? 'the answer is not JSON' : 'no message');
   const code = readAt(json, answer.code);
   const shown = typeof code === 'string' && code !== text ? ` [${redact(code).slice(0, 60)}]` : '';
-  // Redacted before it is cut, because a part of a credential would not be recognized.
+  // The text is redacted before it is cut, because `redact` does not recognize a part of a credential.
   const sender = isFromOthers(json, status)
     ? ' (probably the answer of a firewall, a proxy or a login page, not of the service)'
     : '';
@@ -87,7 +87,7 @@ export function parseRetryAfter(value: string | undefined, now: number = Date.no
 
 const mostParts = 1000;
 
-/** Reads the result from the field `data` of a job's status. Returns `undefined` until all links are present. */
+/** Reads the result from the field `data` of a job's status. Returns `undefined` until `data` contains all links. */
 export function readResult(kind: Kind, data: Json): JobResult | undefined {
   return kind.parts === undefined ? readSingle(kind, data) : readParts(kind.parts.name, data);
 }

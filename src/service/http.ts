@@ -19,7 +19,7 @@ export type HttpAnswer =
 
 interface HttpCall {
   method: 'GET' | 'POST' | 'DELETE';
-  /** Relative to the base URL. With `fromRoot`, relative to the root of the host. */
+  /** Path relative to the base URL or, with `fromRoot`, to the root of the host. */
   path: string;
   fromRoot?: boolean;
   body?: string;
@@ -28,8 +28,8 @@ interface HttpCall {
   deadlineMs: number;
   signal?: AbortSignal;
   /**
-   * Opens a new connection. On an old connection that the server has closed, it is unknown whether the service received
-   * the request.
+   * Opens a new connection. If the server has closed an old connection, it is unknown whether the service received the
+   * request.
    */
   freshConnection?: boolean;
   /** Called when the connection is open, before the first byte is written. If it returns false, nothing is sent. */
@@ -101,7 +101,7 @@ function parseJson(bytes: Uint8Array | undefined, encoding: string | undefined):
   }
 }
 
-/** Returns the message of an error with its `code`. If the message is empty, uses that of the cause. */
+/** Returns the message of an error with its `code`. If the message is empty, returns the message of the cause. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = (error as { code?: unknown }).code;
@@ -149,8 +149,8 @@ type Answered = Extract<ExchangeEnd, { is: 'answer' }>;
 type Controller = Dispatcher.DispatchController;
 
 /**
- * Sends one request, never twice, and reads the whole answer. The request has an undici handler, because undici calls a
- * handler right before it writes. An error code does not show whether the connection failed before or after the write.
+ * Sends one request, never twice, and reads the whole answer. Uses a handler, which undici calls right before it
+ * writes. An error code does not show whether the connection failed before or after the write.
  */
 function exchange(
   agent: Dispatcher,
@@ -204,7 +204,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_controller: Controller, status: number, headers: Answered['headers']): void {
-    // A 1xx status precedes the answer.
+    // The answer follows a 1xx status.
     if (status < 200) return;
     this.#status = status;
     this.#headers = headers;
@@ -241,8 +241,8 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 const decoder = new TextDecoder();
 
 /**
- * Returns the text of an answer without a byte order mark. Decompresses the answer even if the header does not state
- * it, because some proxies compress unasked. Throws if decompression fails or the text is longer than `mostBytes`.
+ * Returns the text of an answer without a byte order mark. Decompresses the answer even without a `content-encoding`
+ * header, because some proxies do not set it. Throws if decompression fails or the text is longer than `mostBytes`.
  */
 export function readBodyText(bytes: Uint8Array | undefined, encoding: string | undefined, mostBytes: number): string {
   if (bytes === undefined) return '';

@@ -15,7 +15,7 @@ import { type Asset, type FileToUpload, type UploadProgress, uploadFile, uploadF
 /** Facts from the status of a job. The strings come from the service, so they are displayed only through `safeText`. */
 interface JobFacts {
   status: string;
-  /** Set only for kinds that share a status path. */
+  /** Kind of the job. Set only if several kinds share a status path. */
   kind?: string;
   credits?: number;
   error?: string;
@@ -76,7 +76,7 @@ export class Library {
     return listJobs(requireKind(kind), { limit, get: (path) => this.#get(path) });
   }
 
-  /** Returns the status of a job. Returns `undefined` if the service has no such job. Only for kinds with a status. */
+  /** Returns the status of a job, or `undefined` if the service has no such job. Throws for kinds without a status. */
   async job(kind: string, jobId: string): Promise<JobFacts | undefined> {
     const answer = await this.#call('GET', pathWithId(requireOf(kind, 'status').path, jobId));
     return isMissing(answer) ? undefined : readJobFacts(requireAnswer(answer, this.#redact), jobId);
@@ -84,8 +84,8 @@ export class Library {
 
   /**
    * Removes a job's record without a refund. Tries the ID of the job and the ID of its record, because the
-   * documentation does not state which of them is meant. Returns `gone` if the service finds neither ID and no list
-   * contains the job.
+   * documentation does not state which of the two IDs the service expects. Returns `gone` if the service finds neither
+   * ID and no list contains the job.
    */
   async removeJob(kind: string, ids: JobIds): Promise<'removed' | 'gone'> {
     const { path, by } = requireOf(kind, 'remove');
@@ -113,7 +113,7 @@ export class Library {
       const document = await this.#get(paths.document);
       if (isMap(readAt(document, 'paths'))) return document;
     } catch (error) {
-      // If the host does not answer on this path, it does not answer on the other path either.
+      // A host that does not answer on one path does not answer on the other path either.
       const isAnswered = error instanceof ServiceError && error.status !== undefined;
       if (!isAnswered || error.why === 'auth') throw error;
     }

@@ -17,7 +17,7 @@ interface LinkCall {
   headers: OutgoingHttpHeaders;
   body?: AsyncIterable<Uint8Array>;
   signal: AbortSignal;
-  /** In ms. Time limit for the answer. It starts when the request has a connection, and again at each sent piece. */
+  /** Time limit in ms for the answer. The time starts with the connection, and restarts with each piece sent. */
   silenceMs: number;
 }
 
@@ -25,8 +25,8 @@ interface LinkCall {
 export interface Links {
   readonly ownHost: string | undefined;
   /**
-   * Resolves with the answer. The caller must read or destroy its body, or the connection stays occupied. Rejects if no
-   * answer arrives.
+   * Resolves with the answer. The caller must read or destroy the body of the answer, or the connection stays occupied.
+   * Rejects if no answer arrives.
    */
   ask(link: Extract<JudgedLink, { is: 'allowed' }>, call: LinkCall): Promise<IncomingMessage>;
   close(): void;
@@ -142,7 +142,7 @@ function ownHostOf(baseUrl: string): string | undefined {
 
 /**
  * Decides from the text of a link whether it may be followed. No link may contain a login. A link to a host other than
- * `ownHost` must be https without a non-public IP address. `makeCheckedLookup` checks the addresses of host names.
+ * `ownHost` must be https, and its IP address public. `makeCheckedLookup` checks the addresses of host names.
  */
 export function judgeLink(text: string, ownHost: string | undefined): JudgedLink {
   if (!URL.canParse(text)) return { is: 'refused', message: 'the link is not a URL' };

@@ -18,8 +18,8 @@ export function pagePath(list: List, { page, limit }: { page: number; limit: num
 }
 
 /**
- * Requests a page. If the service refuses the page size, requests the page without it, because not every list documents
- * a page size.
+ * Requests a page. If the service refuses the page size, requests the page without a page size, because not every list
+ * documents one.
  */
 export async function getPage(
   list: List,
@@ -34,7 +34,7 @@ export async function getPage(
   }
 }
 
-/** Returns whether more pages follow. Returns true if the answer does not state it. */
+/** Returns whether more pages follow. Returns true if the answer does not state whether a page follows. */
 export function hasMore(body: Json, page: number): boolean {
   const hasNext = readAt(body, names.hasNext);
   const pages = readAt(body, names.pages);
@@ -49,7 +49,7 @@ export function saysMore(body: Json, { page, seen }: { page: number; seen: numbe
 }
 
 export function readPageSize(body: Json, count: number): number | undefined {
-  // A page that another page follows is full, even if it repeats another size from the request.
+  // A page before the last page is full, so its number of records is the page size, even if it states another size.
   if (readAt(body, names.hasNext) === true && count > 0) return count;
   const limit = readAt(body, names.limit);
   return typeof limit === 'number' && Number.isInteger(limit) && limit >= Math.max(1, count) ? limit : undefined;

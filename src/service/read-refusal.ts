@@ -34,7 +34,7 @@ export function readKeyTalk(json: Json | undefined, { key, body }: { key: string
   const own = textsOf(parseJson(body)).filter((text) => text.length > 3);
   const isAboutKey = texts.some((text) => {
     if (text.includes(key) || /\bidempot/.test(wordsOf(text))) return true;
-    // Words quoted from the request are not the service's own.
+    // Words that the service quotes from the request are ignored.
     const words = wordsOf(own.reduce((rest, part) => rest.replaceAll(part, ' '), text));
     return repeated.some((pattern) => pattern.test(words));
   });
@@ -51,8 +51,8 @@ const sayNothing =
 
 /**
  * Determines what is missing according to a 404 to a create request: the operation (`route`), the user of the
- * credential, or something that the request refers to (`invalid`). If the error names nothing, returns `user` for
- * documented kinds, and `route` for other kinds if the path is a guess.
+ * credential, or something that the request refers to (`invalid`). If the error does not name the missing thing,
+ * returns `user` for documented kinds, and `route` for other kinds if the path is a guess.
  */
 export function readMissing(
   json: Json | undefined,
@@ -60,7 +60,7 @@ export function readMissing(
 ): 'route' | 'user' | 'invalid' {
   const { message, code, details } = envelope.answer;
   const said = [readText(json, message), readText(json, code)].flatMap((text) => text ?? []);
-  // Paths are removed, because their words do not describe the request.
+  // Paths in the message are removed, because their words do not describe what is missing.
   const words = said.map((text) => wordsOf(text.replace(/(^|\s)\/\S+/g, ' '))).join(' \n ');
   if (!isServiceError(json) || isDocumented === false || namesRoute.test(words)) return 'route';
   if (namesUser.test(words)) return 'user';
@@ -77,7 +77,7 @@ function namesField(details: Json | undefined, body: string): boolean {
   return said.some((text) => names.has(wordsOf(text.replace(/[.[].*/s, ''))));
 }
 
-/** `isSure`: the ID certainly belongs to a job. Otherwise, only a status call can show it. */
+/** `isSure`: the ID certainly belongs to a job. If false, only a status call can show whether it does. */
 type NamedJob = { job: { jobId: string; recordId?: string }; model: Json | undefined; isSure: boolean };
 
 /**

@@ -2,7 +2,7 @@
  * The HTTP client of the service, behind ports.
  * Takes: a base URL, an API key, and rendered bytes of requests.
  * Returns: answers as closed unions, or a `ServiceError`. A create request is sent once, and never repeated here.
- * May not know: steps, plans, the lock, credits. The key leaves only to the base URL's host (I17).
+ * Independent of: steps, plans, the lock, credits. The API key is sent only to the base URL's host (I17).
  */
 
 import { basename, join } from 'node:path';
@@ -113,7 +113,7 @@ class ServiceClock {
 
   /**
    * Returns the difference in ms, or 0 if the service does not report its time. Sends a request if no answer has had a
-   * date. With `fresh`, always sends a request, because the local clock may have been set.
+   * date. With `fresh`, always sends a request, because the user may have set the local clock.
    */
   async aheadMs(http: Http, { fresh = false }: { fresh?: boolean } = {}): Promise<number | { unreachable: string }> {
     if (this.#aheadMs !== undefined && !fresh) return this.#aheadMs;
@@ -127,7 +127,7 @@ class ServiceClock {
 
   #observe(date: string | undefined): void {
     const ahead = date === undefined ? Number.NaN : Date.parse(date) - this.#now();
-    // The header has whole seconds, and the answer took time to arrive.
+    // A small difference is ignored: the `Date` header has whole seconds, and the answer took time to arrive.
     this.#aheadMs = Number.isNaN(ahead) ? (this.#aheadMs ?? 0) : Math.abs(ahead) < 2000 ? 0 : ahead;
   }
 }
@@ -173,9 +173,9 @@ export async function findNewest(kind: Kind, get: (path: string) => Promise<Json
 
 /**
  * Returns the jobs of a kind's list that are newer than all fences. A fence is the ID of the job that was newest
- * earlier, or empty if the list was empty. `complete`: no job can be missing. Every record was readable and in order,
- * and either each fence was found or the list was read to its end. `older`: the last fence and the rest of its page.
- * Throws `ServiceError`.
+ * earlier, or empty if the list was empty. `complete`: no newer job can be missing, because every record was readable
+ * and in order, and each fence or the end of the list was found. `older`: records from the last fence to the end of its
+ * page. Throws `ServiceError`.
  */
 export async function walkToFences(
   kind: Kind,

@@ -34,7 +34,7 @@ interface UploadCall {
   onProgress?: UploadProgress | undefined;
 }
 
-/** In bytes. Larger files are not sent in a request. The documentation allows about 7 MB in a body of 10 MB. */
+/** In bytes. Larger files are sent to the storage host. The documentation allows about 7 MB in a request body. */
 const mostInBody = 7_000_000;
 const mostTries = 4;
 /** Minimum timeout in ms. Uploads, and files that the service fetches, take longer than other calls. */
@@ -43,8 +43,8 @@ const longestPauseMs = 30_000;
 const longestRetryAfterMs = 150_000;
 
 /**
- * Uploads a file to the media library. A small file is sent in a request, a larger file to the storage host. Uploads
- * are free.
+ * Uploads a file to the media library. A small file is sent in the body of a request to the service, a larger file to
+ * the storage host. Uploads are free.
  */
 export async function uploadFile(file: FileToUpload, call: UploadCall): Promise<Asset> {
   if (file.bytes > mostInBody) return uploadToStorage(file, call);
@@ -73,9 +73,9 @@ async function uploadToStorage(file: FileToUpload, call: UploadCall): Promise<As
     await putFile(file, uploadUrl, call);
     return { blobName: storedName, publicUrl: readAt(minted, names.publicUrl) };
   });
-  // Retried separately, so that a lost answer does not upload the file again.
+  // The registration is retried separately, so that its lost answer does not upload the file again.
   const completed = await again(call, () => post(paths.completeUpload, { blobName, fileName }, call));
-  // The answer is undocumented. It contains the asset, or reports only success.
+  // The answer to the registration is undocumented: it contains the asset, or reports only success.
   const asset = findAsset(completed, call) ?? readStored(blobName, publicUrl, call);
   if (asset === undefined) {
     throw new ServiceError('unusable', 'the service registered the upload but returned no usable file URL');
@@ -144,7 +144,7 @@ async function putFile(
   let sentBytes = 0;
   const body = async function* () {
     for await (const piece of streamPlannedFile(handle, file)) {
-      // Counted first, because the answer may arrive before the end of the stream is requested.
+      // A piece is counted before it is sent, because the answer may arrive right after the last piece.
       sentBytes += piece.length;
       yield piece;
       onProgress?.(sentBytes, file.bytes);
@@ -156,7 +156,7 @@ async function putFile(
       'content-length': String(file.bytes),
     };
     const answer = await links.ask(link, { method: 'PUT', headers, body: body(), signal, silenceMs });
-    // Only the status is needed.
+    // Only the HTTP status of the answer is needed.
     answer.destroy();
     checkAnswer(answer, { host, isWhole: sentBytes === file.bytes });
   } catch (error) {

@@ -18,7 +18,7 @@ interface HostHealth {
   isTroubleNoticed?: true;
 }
 
-/** Returns the time in ms until another failure counts. Ten failures take about 40 s. */
+/** Returns how long after a counted failure no failure is counted, in ms. Ten failures take about 40 s. */
 function failureIntervalMs(failures: number): number {
   return Math.min(5000, 250 * 2 ** failures);
 }
@@ -39,7 +39,7 @@ const mostHostFailures = 10;
 const noticedHostFailures = 4;
 /** A job in an undocumented state with an error is queried this many more times. */
 const mostOdd = 3;
-/** A job takes far too long after this many typical durations, but not before an hour. */
+/** A user is notified of a job that takes this many typical durations, and at least an hour. */
 const mostDurations = 10;
 const leastLongMs = 3_600_000;
 /** A COMPLETED job without a link is queried this many more times. */
@@ -225,9 +225,9 @@ function unwatched(because: Extract<JobEnd, { is: 'unwatched' }>['because'], err
 }
 
 /**
- * Returns whether an answer with `id` may belong to the watched job. The answer to a create request may contain the
- * number of a record, while the status contains the job's own ID. Two different numbers, or two different non-numeric
- * IDs, belong to two jobs.
+ * Returns whether an answer with `id` may belong to the watched job. `jobId` comes from the answer to the create
+ * request, and may be the number of the job's record instead of the job's ID. Two different numbers, or two different
+ * IDs that are not numbers, belong to two jobs.
  */
 function mayBeOf(jobId: string, id: Json): boolean {
   return id === jobId || (typeof id === 'string' && /^\d+$/.test(jobId) && !/^\d*$/.test(id));

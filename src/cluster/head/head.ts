@@ -2,7 +2,7 @@
  * The engine: the same run on PostgreSQL and pg-boss, loaded only when an engine is configured.
  * Takes: a submitted run as rows, and a worker's connections.
  * Returns: events and lock lines as rows, written only by the leader of the newest epoch (I31).
- * May not know: a manifest, a terminal, rules of purchases. Loop, ledger and gate are those of `engine/`.
+ * Independent of: a manifest, a terminal, rules of purchases. Loop, ledger and gate are those of `engine/`.
  */
 
 import { setMaxListeners } from 'node:events';

@@ -2,7 +2,7 @@
  * Files behind ports: lock, guard, outputs, inputs, git, state of the user.
  * Takes: paths, bytes, and values of `lock/`.
  * Returns: what is on disk, or durable writes: a complete old or new version, never a partial file (I9, I11).
- * May not know: the service, prices, plans. It follows no link out of the manifest's folder (I23).
+ * Independent of: the service, prices, plans. It follows no link out of the manifest's folder (I23).
  */
 
 import { createHash, type Hash } from 'node:crypto';

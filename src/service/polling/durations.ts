@@ -1,14 +1,14 @@
 import type { KeptDurations } from '../../contract/ports.ts';
 
 const mostSamples = 100;
-/** With fewer longer samples than this, the samples say little about a job that is still running. */
+/** Minimum number of samples longer than the age of a running job. Fewer samples predict its end badly. */
 const fewLonger = 4;
 /**
  * Longest gap between two queries, as a share of the job's age. Applies to a job that has run longer than nearly all
  * samples.
  */
 const mostGapShare = 1 / 5;
-/** While there are few samples, each is also counted with these factors, because other jobs take a similar time. */
+/** Few samples are counted once with each of these factors, because other jobs take a similar time. */
 const spreads = [0.8, 1, 1.25];
 
 export class KnownDurations {
@@ -40,13 +40,13 @@ export class KnownDurations {
   }
 
   /**
-   * Returns the age in ms at which to query a job that was still running at age `last`. The age is chosen from the
-   * samples longer than `last`: on average, such a job has then been finished for `thresholdMs`.
+   * Returns the age in ms at which to query a job that was still running at age `last`. At this age, by the samples
+   * longer than `last`, the job has been finished for `thresholdMs` on average.
    */
   nextAge(last: number, thresholdMs: number): number {
     const from = this.#sorted.findIndex((ms) => ms > last);
     const longer = from === -1 ? 0 : this.#sorted.length - from;
-    // With few longer samples, equally many jobs are assumed to end in each doubling of the age.
+    // With few samples longer than `last`, the wait grows with the age of the job.
     if (longer === 0 || (longer < fewLonger && last > 0)) {
       const age = Math.max(0, last);
       return age + Math.min(age * mostGapShare, Math.sqrt(age * thresholdMs));

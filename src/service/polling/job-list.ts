@@ -53,8 +53,7 @@ export class JobList {
   #size = pageSize;
   #isSizeShown = false;
   /**
-   * Records that this run has added to the list. `#others` counts records of other users, as far as pages have shown
-   * them.
+   * Records that this run has added to the list. `#others`: number of records of other users on the pages read so far.
    */
   #added = 0;
   #others = 0;
@@ -112,7 +111,7 @@ export class JobList {
     const body = answer.is === 'answer' && answer.status === 200 ? readRecord(answer.json) : undefined;
     const items = body?.[list.items];
     if (body === undefined || !Array.isArray(items)) {
-      // Pages that were requested together fail together, which counts once.
+      // Pages that were requested together fail together, and count as one failure.
       if (at >= this.#notBefore) this.#failures += 1;
       this.#notBefore = this.#clock.now() + Math.min(60_000, failureMs * 2 ** Math.min(6, this.#failures));
       return undefined;
@@ -156,7 +155,7 @@ export class JobList {
       const job = typeof id === 'string' ? this.jobs.get(id) : undefined;
       return job === undefined || data === undefined ? [] : [{ job, position: asked.first + index, data }];
     });
-    // Records of other users move jobs away from the top. The median is used, because single records may be removed.
+    // Records of other users move jobs down the list. The median move is used, because single records may be removed.
     const tops = found.flatMap(({ job, position }) => (job.rank === undefined ? [] : [job.rank + position]));
     const top = tops.sort((a, b) => a - b)[tops.length >> 1] ?? asked.added + this.#others;
     this.#others = top - asked.added;
@@ -169,7 +168,7 @@ export class JobList {
       if (data.status === envelope.states.completed || data.status === envelope.states.failed) {
         this.isTrusted = true;
         const isWhole = data.status === envelope.states.completed && readResult(this.#kind, data) !== undefined;
-        // As in the answer to a status call, which has the ID of the job.
+        // Has the ID of the job, like the answer to a status call.
         if (isWhole) shown.ended.push({ job, data: { ...data, id: job.jobId } });
         else shown.doubtful.push(job);
       } else {
@@ -181,8 +180,8 @@ export class JobList {
   }
 
   /**
-   * Counts a strike if the list showed a job as running after the job had ended. `endedAge`: age at which the job
-   * ended, by its status.
+   * Counts an error of the list if the list showed a job as running after the job had ended. `endedAge`: age at which
+   * the job ended, by its status.
    */
   audit(job: WatchedJob, endedAge: number): void {
     if (job.listAge !== undefined && job.listAge > endedAge + 2000) this.#strikes += 1;

@@ -13,7 +13,7 @@ import { dueAt, isWaiting, tookMs, type WatchedJob } from './watched-job.ts';
 export interface Observation {
   /**
    * Resolves with the next status of the job, from a status call at `path` or from a list. Resolves with `undefined` if
-   * aborted. `afterMs`: earliest time, from now. `untilMs`: latest time, since 1970.
+   * aborted. `afterMs`: earliest time of the query, in ms from now. `untilMs`: latest time, in ms since 1970.
    */
   next(options: { path: string; afterMs: number; untilMs: number }): Promise<HttpAnswer | undefined>;
   leave(): void;
@@ -33,8 +33,8 @@ const mostHurried = 8;
 const longestAgeMs = 7 * 86_400_000;
 
 /**
- * A job's entry in the queue. The entry is valid while the job has this `turn`. `isSet`: the time does not depend on
- * new durations. `isAlone`: the job's own status is queried, not a list.
+ * A job's entry in the queue. The entry is valid while the job has the same `turn`. `isSet`: the time of the query does
+ * not depend on new durations. `isAlone`: the job's own status is queried, not a list.
  */
 interface Place {
   job: WatchedJob;
@@ -57,7 +57,7 @@ export class Poller {
   readonly #jobs = new Set<WatchedJob>();
   readonly #lists = new Map<string, JobList>();
   /**
-   * While no duration is known, only one job is queried: the probe. `age`: age at which the last probe was still
+   * While no duration is known, only one job is queried: the probe. `age`: age at which the previous probe was still
    * running.
    */
   readonly #probes = new Map<KnownDurations, { job: WatchedJob; age: number }>();
@@ -125,7 +125,7 @@ export class Poller {
         job.turn += 1;
         if (this.#probes.get(known)?.job === job) this.#probes.delete(known);
         if (this.#jobs.size === 0) this.#rest();
-        // The remaining jobs are more urgent, and a list no longer covers a single job.
+        // With fewer jobs, each remaining job is more urgent, and a single job is queried without its list.
         else if (this.#jobs.size <= mostHurried) this.#bringForward(this.#jobs);
       },
     };
@@ -248,7 +248,7 @@ export class Poller {
     const olderMs = job.startedAt - createdAt;
     if (before === undefined && !job.fresh && olderMs > 5000 && olderMs < longestAgeMs) job.startedAt = createdAt;
     if (data.status === envelope.states.queued) {
-      // A queued job has its whole duration still to come.
+      // A queued job has not begun, so its whole duration remains.
       job.startedAt = Math.max(job.startedAt, sentAt - job.known.medianMs / 2);
     }
     const age = Math.max(0, sentAt - job.startedAt);
@@ -278,7 +278,7 @@ export class Poller {
 
   #addSample({ known }: WatchedJob, took: number): void {
     known.learn(took);
-    // The first durations change much. Later, a job is rescheduled when its entry is due.
+    // Each of the first durations changes the estimate much. Later, a job is rescheduled when its entry is due.
     const { length } = known.samples;
     if (length <= 32 && (length & (length - 1)) === 0)
       this.#bringForward([...this.#jobs].filter((job) => job.known === known));
@@ -288,7 +288,7 @@ export class Poller {
     for (const job of jobs) if (isWaiting(job)) this.#enqueue(job, this.#dueAt(job));
   }
 
-  /** `askers`: due jobs that may be on this page. During a search, further due jobs are added. */
+  /** `askers`: due jobs that may be on the page. During a search, further due jobs are added. */
   async #lookAtPage(list: JobList, page: ListPage, askers: WatchedJob[]): Promise<void> {
     if (page.isSearch) this.#seekers.set(list, askers);
     const shown = await list.read(page, (path) => this.#call(path));

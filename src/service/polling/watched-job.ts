@@ -8,10 +8,10 @@ export interface WatchedJob {
   readonly kind: Kind;
   readonly jobId: string;
   readonly known: KnownDurations;
-  /** Weight of detecting the end early, above 0. It is below 1 if no step waits for the job. */
+  /** Urgency of detecting the end of the job, above 0. It is below 1 if no step waits for the job. */
   readonly urgency: () => number;
   readonly fresh: boolean;
-  /** In ms since 1970. Corrected when the service reports the start. */
+  /** In ms since 1970. Corrected when the service reports the start of the job. */
   startedAt: number;
   /** Age at which the job was last certainly running. */
   lastAge: number | undefined;
@@ -20,14 +20,14 @@ export interface WatchedJob {
   listAge: number | undefined;
   /** Position in the list, counted from the oldest record. Undefined during a search for the job. */
   rank: number | undefined;
-  /** Start of the search, in ms since 1970. */
+  /** Start of the search for the job, in ms since 1970. */
   soughtAt: number;
   /** Number of consecutive searches that did not find the job. */
   missing: number;
   /** In ms since 1970. The next query is sent between `notBefore` and `latest`. */
   notBefore: number;
   latest: number;
-  /** Queue entries with another number are outdated. */
+  /** Queue entries of the job with another `turn` are outdated. */
   turn: number;
   waiter: Waiter | undefined;
   isAsked: boolean;
@@ -50,15 +50,15 @@ const gapShare = 1 / 25;
 const mostGapMs = 60_000;
 /**
  * While no duration is known, one job at a time is queried. The first query is at this share of the typical duration.
- * Each next age is larger by `probeFactor`, or by `sameFactor` for the same job.
+ * The age at each next query is larger by `probeFactor`, or by `sameFactor` if the job is the same.
  */
 const probeFrom = 1 / 50;
 const probeFactor = 1.2;
 const sameFactor = 4 / 3;
 
 /**
- * Returns the time of the next query of a job, in ms since 1970. `probedAge`: set only if this job is the probe. Age at
- * which the last probe was still running.
+ * Returns the time of the next query of a job, in ms since 1970. `probedAge`: age at which the previous probe was still
+ * running. Set only if this job is the probe.
  */
 export function dueAt(
   job: WatchedJob,
@@ -92,7 +92,7 @@ export function isWaiting({ waiter, isAsked }: WatchedJob): boolean {
 /** Returns the duration in ms of a job that was running at age `before` and had ended at age `age`. */
 export function tookMs(data: { [key: string]: Json }, age: number, before: number | undefined): number {
   const served = servedMs(data);
-  // Ignored if the service's clock runs at another pace.
+  // A duration is ignored if the service's clock is faster than the local clock.
   if (served !== undefined && served <= age + 5000) return served;
   return before === undefined ? age : (before + age) / 2;
 }

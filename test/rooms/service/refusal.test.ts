@@ -323,7 +323,7 @@ describe('small facts', () => {
 
   test('an id that cannot be used is told: a person may find the job by it', () => {
     for (const id of ['a b', 7, '%2e%2e']) {
-      const message = `the service accepted the request without a usable job id (it says ${JSON.stringify(id)})`;
+      const message = `the service accepted the request without a usable job id (found ${JSON.stringify(id)})`;
       expect(classifyCreate(answer(200, { generation: { id } }), (text) => text)).toEqual({ is: 'ambiguous', message });
     }
   });
