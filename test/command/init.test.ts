@@ -98,6 +98,12 @@ test.each([
     ['picture@a-market', 'picture@a-tea-house'],
     'A market',
   ],
+  [
+    'words that are keys',
+    'word;language;colour\nHaus;de;red\ncasa;it;\n',
+    ['picture@Haus', 'picture@casa'],
+    /^Haus, de, product/,
+  ],
   ['a pair of keys', 'scene,shot,prompt\n1,a,x\n1,b,y\n2,a,z\n', ['picture@1-a', 'picture@1-b', 'picture@2-a'], 'x'],
   ['a column that no template can name', 'id,ref [url]\na,x\n', ['picture@a'], 'a, product'],
   ['an article number', 'Name,Artikel-Nr.\nLamp,1001\nVase,1002\n', ['picture@1001', 'picture@1002'], 'Lamp, product'],

@@ -364,7 +364,9 @@ function chooseWords({ columns, rows }: Table, key: string): string[] {
     if (isDescription(column)) return 1;
     return /name|title|product/i.test(column) ? 0 : speechName.test(column) ? 3 : 2;
   };
-  const texts = columns.filter((column) => isText(column) && (column !== key || rank(column) === 0));
+  // A key such as A-17 or m001 is not a text. A word is.
+  const isId = idName.test(key.trim()) || rows.some((row) => /[\d_]/.test(row[key] ?? ''));
+  const texts = columns.filter((column) => isText(column) && (column !== key || rank(column) === 0 || !isId));
   const described = [0, 1].flatMap((wanted) => texts.filter((column) => rank(column) === wanted).slice(0, 1));
   if (described.some(isDescription)) return described;
   const chosen = texts.toSorted((a, b) => rank(a) - rank(b)).slice(0, 3);
