@@ -10,7 +10,12 @@ import {
   shorten,
   unknownValue,
 } from '../../ground/values.ts';
-import { findUnsendableInJson, type Unsendable, whyNumberIsUnsendable } from '../../manifest/check/unsendable.ts';
+import {
+  findUnsendableInJson,
+  type Unsendable,
+  whyNumberIsUnsendable,
+  whyTextIsUnsendable,
+} from '../../manifest/check/unsendable.ts';
 import { suggestName } from '../../manifest/suggest.ts';
 import type { PlacedVar } from '../../manifest/yaml/read-yaml.ts';
 import { checkTemplates } from '../check/check-task.ts';
@@ -123,11 +128,9 @@ function typeOf(value: Json): string {
 }
 
 function readText(text: string, declared: Json): Pick<GivenVar, 'value' | 'unsendable'> {
-  // Text that is not UTF-8, from the command line or the environment, contains this character.
-  if (text.includes('\ufffd')) {
-    const hint = 'set the variable in UTF-8; convert a file in another encoding first';
-    return { value: text, unsendable: { problem: 'is not UTF-8 text', hint } };
-  }
+  // Text that is not UTF-8, from the command line or the environment, contains U+FFFD.
+  const unsendable = whyTextIsUnsendable(text);
+  if (unsendable !== undefined) return { value: text, unsendable };
   switch (typeof declared) {
     case 'string':
       return { value: text };

@@ -8,8 +8,8 @@ export interface Unsendable {
   hint: string;
 }
 
-/** Characters that no request can contain: NUL, and half of a surrogate pair. */
-const oddCharacter = /\0|\p{Surrogate}/u;
+/** Characters that no request can contain: NUL, U+FFFD (a conversion lost a character), half of a surrogate pair. */
+const oddCharacter = /[\0\ufffd]|\p{Surrogate}/u;
 
 /** Explains why a string would arrive changed. Returns `undefined` if it arrives unchanged. */
 export function whyTextIsUnsendable(text: string): Unsendable | undefined {
@@ -17,6 +17,10 @@ export function whyTextIsUnsendable(text: string): Unsendable | undefined {
   if (odd === undefined) return undefined;
   if (odd === '\0') {
     return { problem: 'holds the character U+0000 (NUL), which no text can carry', hint: 'remove it' };
+  }
+  if (odd === '\ufffd') {
+    const hint = 'write the character itself, and save or set the text as UTF-8';
+    return { problem: 'holds U+FFFD: a character was lost in a conversion to UTF-8', hint };
   }
   const code = (odd.codePointAt(0) ?? 0).toString(16).toUpperCase();
   return {

@@ -1,6 +1,5 @@
 import { canonicalJson, type Json } from '../../ground/json.ts';
 import { describeValue, isMap, isScalar, ownValue, shorten } from '../../ground/values.ts';
-import { whyTextIsUnsendable } from '../check/unsendable.ts';
 import { suggestName } from '../suggest.ts';
 import { holds } from './template.ts';
 
@@ -161,7 +160,7 @@ function pad(value: Json | undefined, width: Json | undefined, fill: Json | unde
     return { wrong: `needs a character to fill with, and got ${describeValue(fill)}` };
   const padded = String(value).padStart(least, String(fill ?? '0'));
   // `padStart` counts UTF-16 units, so it could cut an emoji in half.
-  if (whyTextIsUnsendable(padded) !== undefined) return { wrong: `would cut ${describeValue(fill)} in half` };
+  if (/\p{Surrogate}/u.test(padded)) return { wrong: `would cut ${describeValue(fill)} in half` };
   return { value: padded };
 }
 

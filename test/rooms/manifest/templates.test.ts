@@ -384,8 +384,19 @@ describe('strings that no request can carry', () => {
       text: `vars: { map: {}, list: [], text: a }\n${tasks('  a: { kind: image, with: { prompt: x } }')}`,
       vars: { map: '{"a": "\\u0000"}', list: '["\\ud800"]', text: 'caf\ufffd' },
       found: ['MB1106 1:9', 'MB1106 1:18', 'MB1106 1:28'],
-      says: ['set from outside', 'not UTF-8'],
+      says: ['set from outside', 'U+FFFD'],
     },
+    ['a character lost in a conversion', image('prompt: caf\ufffd'), 'MB1106 7:15', 'U+FFFD', 'UTF-8'],
+    ...[
+      { file: 'r.csv', content: 'k,p,unused\na,caf\ufffd,\ufffd\n' },
+      { file: 'r.json', content: '[{"k": "a", "p": "caf\\ufffd", "unused": "\\ufffd"}]' },
+    ].map(({ file, content }) => ({
+      name: `one in a value of ${file} that a request uses`,
+      text: tasks(`  a: { kind: image, foreach: ${file}, key: "{{row.k}}", with: { prompt: "{{row.p}}" } }`),
+      data: { [file]: content },
+      found: [`MB1106 4:${66 + file.length}`],
+      says: ['U+FFFD'],
+    })),
   ]);
 
   it('is no mistake where both halves stand, or where the escape is escaped', () => {
