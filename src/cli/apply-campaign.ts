@@ -33,7 +33,7 @@ import { endStage } from './timing.ts';
 
 interface ApplyContext {
   campaign: OpenCampaign;
-  /** Digest of the plan's inputs except files. Undefined if this call must not end early as up to date. */
+  /** Digest of the plan's inputs except files. Undefined if this command must plan even if nothing changed. */
   given: string | undefined;
   engine: EngineChoice | undefined;
   terminal: Terminal;
@@ -52,7 +52,7 @@ export async function applyCampaign(typed: ApplyOptions, given: ApplyContext): P
   let applied = await applyOnce(options, { ...given, consent });
   while (applied.isPassed && canAskAgain(options, terminal)) {
     terminal.err(
-      `\n${terminal.style.bold('asked again')}: the remaining steps cost more than was approved, or their price was unknown until now\n`,
+      `\n${terminal.style.bold('approve again')}: the remaining steps cost more than was approved, or their price was unknown until now\n`,
     );
     const next = await applyOnce(options, { ...given, consent, isAskedAgain: true });
     if (!next.hasRun) break;
@@ -141,7 +141,7 @@ async function carryOut(round: Round): Promise<Applied | 'no' | 'interrupted'> {
 /** Returns the part of the plan that was approved: credits first, then posts. Throws MB3007 if nothing is left. */
 async function agree({ made, misspelt }: Held, round: Round): Promise<Plan | 'no' | 'interrupted'> {
   const { options, campaign, terminal, saved, isAskedAgain } = round;
-  // Checked while the lock is held, because another run may have used the approval up.
+  // The approval is checked while the lock is held, because another run may have used the approval.
   if (saved !== undefined && !isAskedAgain) {
     round.approved = await findApproval(saved, { campaign, now: systemClock.now() });
   }
@@ -181,7 +181,7 @@ async function watch(running: Running, made: Plan, round: Round): Promise<Applie
   const { review, quiet, verbose } = options;
   const { plan, judge, filesStay } = running;
   if (plan.rows.some(({ action }) => isSpending(action))) {
-    // The lock now has purchases, so a command that continues must not contain `--new`.
+    // The lock now has purchases, so printed commands must not contain `--new`.
     const { new: isNew, ...given } = terminal.called.options;
     terminal.called = { ...terminal.called, options: given };
   }
@@ -247,7 +247,7 @@ function canAskAgain({ yes, json, events }: ApplyOptions, { interactive }: Termi
   return interactive && yes !== true && json !== true && events === undefined;
 }
 
-/** Marks a plan without estimate and limit, so that the user is asked again once its prices are known. */
+/** Marks a plan with unknown prices and no limit, so that the user is asked again once its prices are known. */
 function asksAgain(plan: Plan, { options, terminal, approved }: Round): Plan {
   const { totals } = plan;
   const { estimate, budget, maxCredits } = totals;
@@ -261,11 +261,11 @@ type PostConsent = 'given' | 'asked' | 'missing';
 
 async function agreeToPosts(plan: Plan, consent: PostConsent, round: Round): Promise<Plan | 'interrupted'> {
   const { terminal, saved, isAskedAgain, approved } = round;
-  // A saved or approved plan was approved earlier.
+  // The user has already approved a saved plan.
   const isSettled = (saved !== undefined && !isAskedAgain) || approved?.is === 'approved';
   const asksPairs = !isSettled && mayAsk(round) && plan.rows.some(isAskedAbout);
   if (consent !== 'asked' && !asksPairs) return consent === 'given' ? allowPosts(plan) : plan;
-  // Publishing cannot be undone, so it is asked about separately, whatever it costs.
+  // Publishing cannot be undone, so it needs a prompt of its own, even for 0 credits.
   const posts = postsText(postsOf(plan.rows, 'published'), systemClock.now());
   const question = [strong('Publish'), ` ${posts}? This cannot be undone.`];
   const answer = consent === 'asked' ? await askPerson(question, { yes: false, terminal }) : 'yes';

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** Node's exit code if a promise can never settle. It must not look like success. */
+/** Exit code if the process ends before the command has finished, as in Node for a promise that never settles. */
 const unsettled = 13;
 /** Same as in `contract/exit.ts`, which `--version` does not load. */
 const cannotWrite = 73;
@@ -20,11 +20,11 @@ async function run(argv: string[]): Promise<void> {
     process.stderr.write(`error MB3301 ${lost}\n`, () => process.exit(cannotWrite));
     return;
   }
-  // All output is written and all data is saved. V8 may still compile code in other threads, which is not needed.
+  // All output is written and all data is saved. The process does not wait for V8's background compilation.
   process.exit(exitCode);
 }
 
-// Asking for the version is the most frequent call (editors, CI, `which`), so it loads no other module.
+// Editors and CI call `--version` most often, so it loads no other module.
 const [, , first] = process.argv;
 if (first === '--version' || first === '-V') {
   const { readFileSync } = process.getBuiltinModule('node:fs');

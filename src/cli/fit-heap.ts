@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 
-/** Campaigns with fewer steps and characters need less than 512 MiB without a limit on heap growth. */
+/** Below both limits, a campaign needs less than 512 MiB even if heap growth is not limited. */
 const manySteps = 20_000;
 const longTexts = 1 << 20;
 /** Below this number of steps, the heap may grow to three times its size between collections. */
@@ -11,9 +11,9 @@ let isLarge = false;
 /**
  * Sets V8's heap growth. Called twice: with the length of the manifest's texts, then with the number of steps.
  *
- * - Large campaigns: a run of 100,000 steps has 150 MB of live data. A growth of 40 % keeps it below 400 MiB and costs
- *   5 % of the time.
- * - Small campaigns: downloaded bytes outside the heap would cause a collection after every few files.
+ * - Large campaigns: a run of 100,000 steps has 150 MB of live data. A heap growth of 40 % keeps the process below
+ *   400 MiB and costs 5 % of the time.
+ * - Small campaigns: with less growth, downloaded bytes would cause a garbage collection after every few files.
  * - For fewer than 2,000 steps, optimizing the WebAssembly parser of answers costs more than it saves.
  */
 export function fitHeap(known: { characters: number } | { steps: number }): void {

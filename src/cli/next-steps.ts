@@ -42,7 +42,7 @@ export function applyingPlan({ path }: Pick<SavedPlan, 'path'>, ...words: string
 
 /**
  * Returns the options for the next `apply`, without those that would create steps again. `purchases`: steps that still
- * need approval. If there are any, this run created nothing.
+ * need approval. If the list is not empty, this run created no job.
  */
 function optionsLeft({ redo, new: _new, ...limits }: ApplyOptions, purchases: readonly PlanRow[]): ApplyOptions {
   const isOpen = purchases.length > 0 && limits.publish !== true;
@@ -193,7 +193,7 @@ function tellGates(run: EndedRun): void {
   const waiting = rows.filter(({ blockedBy }) => blockedBy === 'gate').length;
   const blocked = new Set(rows.flatMap(({ address, action }) => (action === 'blocked' ? [address] : [])));
   const isMade = (address: string) => !blocked.has(address) && (result.outcomes.get(address) ?? 'done') === 'done';
-  // A gate that waits for another gate has no outputs yet, nor has a gate without a finished step.
+  // A gate has no outputs yet if it waits for another gate or none of its steps has finished.
   const open = gates.filter(
     (gate) => gate.state !== 'rejected' && (waiting === 0 || gate.waiting > 0) && gate.members.some(isMade),
   );

@@ -63,7 +63,7 @@ function collectVars(given: Record<string, string> | undefined): Record<string, 
 /** Mentions the sandbox lock if the campaign has no other lock and no API key is set. */
 export function tellSandboxLock({ paths, environment }: OpenCampaign, options: StateOptions, terminal: Terminal): void {
   if (options.sandbox === true || options.lock !== undefined || existsSync(paths.lock)) return;
-  // The key command is not run only for a hint.
+  // MEDIABATCH_API_KEY_COMMAND is not run only to print a hint.
   if (hasKey(environment)) return;
   if (!existsSync(campaignPaths(paths.manifest, { sandbox: true }).lock)) return;
   terminal.err('a sandbox lock exists: add --sandbox (or set MEDIABATCH_SANDBOX=1)\n');

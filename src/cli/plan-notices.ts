@@ -20,13 +20,13 @@ export function tellUnselected(
   const hint =
     options.select === undefined
       ? 'exclude fewer steps: a step can only run after the steps that it needs'
-      : 'select the needed steps, too: + before a name or a condition adds them, as in +teaser';
+      : 'select the needed steps, too: + before a name or a condition adds its dependencies, as in +teaser';
   if (ends && plan.rows.every((row) => !isWork(row) && row.action !== 'keep'))
     throw new CampaignError({ code: 'MB3006', message: `${text}, so no step can run`, hint, addresses });
   tellNotice(terminal, text, hint);
 }
 
-/** Warns that the service does not replay requests of this token, so a lost answer needs a user's decision. */
+/** Warns if the service does not replay requests with this token: a user must then decide about each lost answer. */
 export function tellCredential(plan: Plan, replays: 'yes' | 'no' | 'unknown', terminal: Terminal): void {
   if (replays !== 'no') return;
   const affected = plan.rows.filter(({ action, kind }) => isSpending(action) && kinds[kind]?.recovery === 'replay');

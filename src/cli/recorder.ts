@@ -18,7 +18,7 @@ import { endText, stopText } from '../report/run/run-words.ts';
 import { summaryView } from '../report/run/summary-text.ts';
 import { giveCursorBackAtExit, type Terminal, tell, tellNotice, toCheckoutPath } from './terminal.ts';
 
-/** Opens the `--events` file. A wrong path is reported before planning. */
+/** Opens the `--events` file. Throws for an unusable path before the command plans. */
 export function openEvents(
   path: string | undefined,
   { inputs, terminal }: { inputs: readonly string[]; terminal: Terminal },

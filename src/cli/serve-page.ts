@@ -45,9 +45,9 @@ const failsWithinMs = 1500;
 
 /** Returns false if no browser command works. Uses no shell. */
 function openPage(url: string): Promise<boolean> {
-  // A system's opener may interpret its argument, so only an address of this exact form is passed.
-  if (!/^http:\/\/127\.0\.0\.1:\d{1,5}\/[0-9a-f]{32}\/$/.test(url)) throw new Error('internal error: no page of ours');
-  // On Windows `start` is a builtin of the shell; it calls this program.
+  // The program that opens URLs may interpret its argument, so only an address of this exact form is passed.
+  if (!/^http:\/\/127\.0\.0\.1:\d{1,5}\/[0-9a-f]{32}\/$/.test(url)) throw new Error('internal error: unknown address');
+  // On Windows, `start` exists only in the shell, so this code calls the program that `start` calls.
   const windows = join(process.env.SystemRoot ?? 'C:\\Windows', 'System32', 'rundll32.exe');
   const openers: Readonly<Record<string, [program: string, ...words: string[]]>> = {
     darwin: ['/usr/bin/open'],
@@ -67,7 +67,7 @@ function openPage(url: string): Promise<boolean> {
   });
 }
 
-/** Returns `MEDIABATCH_REVIEW_PORT`. If set, a run serves its review page there and opens no browser. Throws MB3000. */
+/** Returns `MEDIABATCH_REVIEW_PORT`: if set, a run serves its page on this port and opens no browser. Throws MB3000. */
 export function reviewPortIn({ MEDIABATCH_REVIEW_PORT: text = '' }: NodeJS.ProcessEnv): number | undefined {
   if (text === '') return undefined;
   if (/^\d{1,5}$/.test(text) && Number(text) <= (portRange.most ?? 0)) return Number(text);

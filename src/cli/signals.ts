@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { exitCodes } from '../contract/exit.ts';
 
-/** In ms. npm, ssh and systemd send several signals for one Ctrl-C, which count as one. */
+/** Time in ms within which several signals count as one, because npm, ssh and systemd repeat a Ctrl-C. */
 const sameWishMs = 300;
 
 interface Interruption {
@@ -11,7 +11,7 @@ interface Interruption {
   firstSignal: Promise<void>;
   /** Resolves at the second signal. The process then ends at once. Requests in flight stay recorded as sent. */
   secondSignal: Promise<void>;
-  /** Stops keeping the process alive. Signals are still caught. */
+  /** Stops polling for the parent process. Signals are still handled. */
   stop(): void;
 }
 
@@ -21,7 +21,7 @@ export function listenForInterruption(
   { drain }: { drain?: AbortController | undefined } = {},
 ): Interruption {
   const controller = new AbortController();
-  // Each sleep and each request adds a listener, so their number grows with the jobs and is no leak.
+  // Each sleep and each request adds a listener, so many listeners are not a leak.
   setMaxListeners(0, controller.signal);
   let endNow: () => void = () => {};
   const secondSignal = new Promise<void>((resolve) => {
@@ -40,7 +40,7 @@ export function listenForInterruption(
     controller.abort(name);
     onFirst();
   };
-  // SIGHUP is also a closed window on Windows. SIGBREAK is Ctrl-Break, which only Windows has.
+  // On Windows, closing the window sends SIGHUP, and Ctrl-Break sends SIGBREAK.
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const name of signals) process.on(name, () => interrupt(name));
   if (process.platform === 'win32') process.on('SIGBREAK', () => interrupt('SIGBREAK'));
@@ -52,10 +52,10 @@ export function listenForInterruption(
   return { signal, firstSignal, secondSignal, stop: stopWatching };
 }
 
-/** In ms. Polls for the parent process, because npm dies without forwarding SIGTERM. */
+/** Interval in ms between checks for the parent process, because npm ends without forwarding SIGTERM. */
 const lookEveryMs = 1000;
 
-/** Calls back once after npm, which started this command, has ended. Returns a function that stops the check. */
+/** Calls `onOrphaned` once if npm started this command and npm has ended. Returns a function that stops the check. */
 function watchForOrphaning(onOrphaned: () => void): () => void {
   if (process.env.npm_lifecycle_event === undefined) return () => {};
   const parent = process.ppid;
@@ -89,7 +89,7 @@ function readProc(pid: number, name: string): string | undefined {
   }
 }
 
-/** Listens for unhandled errors. Otherwise they would kill the process before paid jobs are recorded. */
+/** Listens for unhandled errors, which would otherwise end the process before paid jobs are recorded. */
 export function listenForStrayErrors(): StrayErrors {
   let onError: (error: unknown) => void = () => {};
   const stray: StrayErrors = {

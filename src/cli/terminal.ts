@@ -44,7 +44,7 @@ export const notCalled: Pick<Terminal, 'called' | 'paste'> = {
 
 const showCursor = '\u001b[?25h';
 
-/** Shows the cursor again when the process exits for any reason. Returns a function that cancels this. */
+/** Shows the cursor again when the process exits for any reason. Returns a function that removes this handler. */
 export function giveCursorBackAtExit(): () => void {
   const giveBack = () => {
     process.stderr.write(showCursor);
@@ -58,7 +58,7 @@ export function giveCursorBackAtExit(): () => void {
 /** First error of stdout or stderr. A closed reader (`| head`) is not an error. */
 let brokenStream: { name: string; error: NodeJS.ErrnoException } | undefined;
 
-/** Streams that were used. Others are not flushed, because on a full disk even an empty write fails. */
+/** Streams with output. Only they are flushed, because on a full disk even an empty write fails. */
 const written = new Set<NodeJS.WriteStream>();
 
 /** After a write error, the command continues, because its jobs are paid. `allSaid` returns the error. */
@@ -156,7 +156,7 @@ export function sayFailure({ err, style, github, paste, screen, width }: Termina
   github(diagnostics.length > 0 ? diagnosticsGithub(diagnostics, { toCheckoutPath }) : failureGithub(code, lines));
 }
 
-/** Returns the exit code of a command that processes items in sequence. `ended`: why it skipped the rest. */
+/** Returns the exit code of a command that processes items in sequence. `ended`: why it skipped the remaining items. */
 export function exitOfItems(
   terminal: Terminal,
   { failed, ended }: { failed: number; ended: Failure | 'interrupted' | undefined },

@@ -2,7 +2,7 @@ const stages: string[] = [];
 let endedAt = 0;
 
 /**
- * Records that a stage of the command has ended; the first one began with the process. Returns the duration of each
+ * Records that a stage of the command has ended; the first stage began with the process. Returns the duration of each
  * stage in ms. Does nothing unless `MEDIABATCH_TIMING=1`.
  */
 export function endStage(name: string): string {

@@ -110,7 +110,7 @@ tasks:
 `;
 
   describe.runIf(hasTerminals)('on a terminal', () => {
-    const again = (keys: string): Deed => ({ after: ['asked again', '[y/N]'], keys });
+    const again = (keys: string): Deed => ({ after: ['approve again', '[y/N]'], keys });
 
     test.each<[string, string, Deed[], { exits: number; bought: number; says: RegExp[] }]>([
       ['it asks, and buys after yes', 'y\r', [again('y\r')], { exits: 0, bought: 2, says: [/2 of 2/] }],

@@ -61,7 +61,7 @@ tasks:
       const answers = ['y', 'y', 'n'];
       const seat = sitAtTheKeys((keys) => void keys.write(`${answers.shift()}\n`));
       const { code, err } = await runHere(seat, 'apply', 'campaign.yaml');
-      expect(err.split('asked again').length - 1, err).toBe(2);
+      expect(err.split('approve again').length - 1, err).toBe(2);
       expect([code, charged(), answers]).toEqual([4, 110, []]);
       expect(err).toContain('nothing more was spent');
     });

@@ -97,11 +97,11 @@ describe('manifest named', () => {
     test('without one the error says what was looked for, and what to type', async () => {
       const empty = await place.run('status');
       expect(empty.code).toBe(65);
-      expect(empty.err).toContain('no manifest is named, and there is no campaign.yaml in this folder');
+      expect(empty.err).toContain('no manifest was given, and there is no campaign.yaml in this folder');
       expect(empty.err).toContain('mediabatch init my-campaign');
       place.write('spring.yaml', manifest);
       expect((await place.run('status', '--sandbox')).err).toContain(
-        'name the manifest: mediabatch status spring.yaml --sandbox',
+        'give the path of the manifest: mediabatch status spring.yaml --sandbox',
       );
     });
   });

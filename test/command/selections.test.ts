@@ -55,7 +55,7 @@ tasks:
       const alone = await place.run('plan', 'campaign.yaml', '-s', 'selector:social');
       expect(alone.code).toBe(64);
       expect(alone.out).toContain('1 blocked');
-      const hint = expect.stringContaining('+ before a name or a condition adds them');
+      const hint = expect.stringContaining('+ before a name or a condition adds its dependencies');
       expect(alone.err).toEqual(hint);
       const both = await place.run('plan', 'campaign.yaml', '-s', 'cover song');
       expect([both.code, both.err]).toEqual([0, hint]);

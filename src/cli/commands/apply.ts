@@ -42,7 +42,7 @@ export async function apply(file: string, typed: ApplyOptions, terminal: Termina
   const campaign = await open(saved?.manifest ?? file, options, terminal);
   const given = saved === undefined ? digestOfGiven(options, campaign) : undefined;
   const known = await isUpToDate(campaign, given);
-  // Gates without dependent steps can be open even if everything is up to date.
+  // A gate without dependent steps can be open even if every step is up to date.
   if (known !== undefined && options.review !== true) {
     terminal.err(quietText(known, { style: terminal.style }));
     return exitCodes.done;
@@ -72,7 +72,7 @@ function engineFor({ engine, store, sandbox }: ApplyOptions): EngineChoice | und
     hint:
       sandbox === true
         ? 'remove --store: --sandbox runs on this machine (MEDIABATCH_ENGINE is for real runs)'
-        : 'remove --store, or name the engine: MEDIABATCH_ENGINE=postgres://user@host:5432/database',
+        : 'remove --store, or set the engine: MEDIABATCH_ENGINE=postgres://user@host:5432/database',
     options: ['--store', '--engine'],
   });
 }
@@ -97,15 +97,15 @@ function tellSaved({ path, manifest, options }: SavedPlan, { err, style }: Termi
   );
 }
 
-/** Digest of program and options. Undefined if this call must not end early as up to date. */
+/** Digest of program and options. Undefined if this command must plan even if nothing changed. */
 function digestOfGiven(options: ApplyOptions, campaign: OpenCampaign): string | undefined {
   if (options.json || options.events !== undefined || options.redo !== undefined) return undefined;
-  // These options change how a run starts, but not its steps.
+  // `--yes` and `--lock-timeout` change how a run starts, but not its steps.
   const { yes, lockTimeoutMs, ...planned } = options;
   const { file, paths, vars, service, replays } = campaign;
   const given = { file, paths, planned, vars, service, replays };
   const version = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
-  // Two builds of one version may differ.
+  // Two builds of the same version may differ, so the digest contains the build time.
   const built = statSync(process.argv[1] ?? '', { throwIfNoEntry: false })?.mtimeMs;
   return digestOf(Buffer.from(JSON.stringify([version, built, process.version, given]))).sha256;
 }

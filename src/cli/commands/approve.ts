@@ -29,7 +29,7 @@ type ApproveOptions = Texts<'by'> & Flags<'list' | 'revoke' | 'rows' | 'json'> &
 export async function approve(file: string | undefined, options: ApproveOptions, terminal: Terminal): Promise<number> {
   if (options.list === true) return showApprovals(options, terminal);
   const save = way('save a plan', { ...call('plan', '--out', 'campaign.plan.json'), file: 'campaign.yaml' });
-  if (file === undefined) throw new CampaignError({ code: 'MB3000', message: 'no saved plan is named', hint: save });
+  if (file === undefined) throw new CampaignError({ code: 'MB3000', message: 'no saved plan was given', hint: save });
   const saved = await openSavedPlan(file);
   if (options.revoke === true) return revoke(file, saved, terminal);
   if (saved === undefined) {
@@ -81,7 +81,7 @@ async function askAbout(
   return exitCodes.done;
 }
 
-/** Revokes all approvals of the plan in this file, and of plans that were approved under its path. */
+/** Revokes all approvals of the plan in this file, and of earlier plans in the same file. */
 async function revoke(file: string, saved: SavedPlan | undefined, { err, style }: Terminal): Promise<number> {
   const isMeant = ({ plan, digest }: Approval) => plan === resolve(file) || digest === saved?.digest;
   const found = (await listApprovals()).filter(isMeant);

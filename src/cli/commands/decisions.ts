@@ -50,7 +50,7 @@ const verbs = {
   adopt,
   resolve({ campaign, words: [address = ''], options, shared }: Called) {
     const finding = readFinding(options);
-    // Without a finding, the command only shows the open decisions.
+    // `resolve` without `--job`, `--not-spent` or `--spend-again` only shows what is unresolved.
     const dryRun = finding === undefined ? true : shared.dryRun;
     return resolve(campaign, { address, finding, send: options.send }, { ...shared, dryRun });
   },

@@ -39,8 +39,7 @@ export async function doctor(options: ServiceOptions, terminal: Terminal): Promi
     ...(access.isUsable ? await checkService(options) : []),
     ...(await checkLocks(folder, { sandbox, service: knownService(sandbox, environment) })),
   ];
-  // Of several exit codes the highest is returned, because it is about the earliest need of a run: the API key (77),
-  // then the service, then the locks.
+  // The highest exit code is about what a run needs first: the API key (77), then the service, then the locks.
   const exit = Math.max(exitCodes.done, ...findings.map(({ exit = exitCodes.done }) => exit));
   const shown = findings.map(withoutItself);
   const { paste } = terminal;
@@ -79,7 +78,7 @@ function checkAccess(environment: Environment, folder: string): { findings: Find
   try {
     const { baseUrl, token } = requireAccess(environment);
     findings.push(own.ok(`the service is ${baseUrl}`));
-    // The login of a proxy is not shown.
+    // The user name and password of a proxy are not printed.
     const proxy = proxyFor(new URL(baseUrl), env);
     if (proxy) {
       findings.push(own.ok(`connections go through the proxy ${proxy.host} (HTTPS_PROXY, HTTP_PROXY, NO_PROXY)`));
@@ -129,7 +128,7 @@ async function checkUser({ limits }: Environment): Promise<Finding[]> {
 }
 
 const service = findingsAbout('service');
-/** A larger clock difference causes a warning. The service replays answers for 24 hours; runs rely on 23 hours. */
+/** A larger difference of the clocks causes a warning. The service replays answers for 24 hours, runs use only 23. */
 const worryingSkewMs = 60_000;
 
 async function checkService(options: ServiceOptions): Promise<Finding[]> {
@@ -149,7 +148,7 @@ function clockFinding(skewMs: number | undefined): Finding {
     return service.ok(`the clocks of the service and of this machine agree (within ${spanText(skew + 1000)})`);
   return service.warn(
     `the clock of this machine is ${spanText(skew)} ${skewMs > 0 ? 'behind' : 'ahead of'} the clock of the service`,
-    'correct this clock: mediabatch uses it to check whether a lost answer can still be recovered (23 hours)',
+    'correct the clock of this machine: it decides whether a lost answer can still be recovered (23 hours)',
   );
 }
 

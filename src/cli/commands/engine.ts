@@ -106,7 +106,7 @@ export async function changeRun(
   err(isDone ? `${style.green(done)} ${named}\n` : `${named} ${idle}\n`);
   if (isDone && follows !== undefined) err(`${follows}\n`);
   if (next === undefined || !(isDone || act === 'cancel')) return exitCodes.done;
-  // The address in the environment has the password; the printed address does not.
+  // The address in MEDIABATCH_ENGINE contains the password, so it is not printed as an option.
   const words = options.engine === undefined ? [] : ['--engine', shown];
   err(`${next[0]}: ${terminal.paste({ call: next[1], words })}\n`);
   return exitCodes.done;

@@ -21,10 +21,10 @@ export async function explain(file: string, name: string | undefined, context: C
   if (options.origins === true) return printOrigins(file, name, context);
   if (name === undefined) {
     const hint = way(
-      'name a step as the plan shows it, or print all values of every step',
+      'give the address of a step, as the plan shows it, or print all values of every step',
       call('explain', '--origins'),
     );
-    throw new CampaignError({ code: 'MB3000', message: 'explain: no step is named', hint, options: ['--origins'] });
+    throw new CampaignError({ code: 'MB3000', message: 'explain: no step was given', hint, options: ['--origins'] });
   }
   const campaign = await open(file, options, terminal);
   const { graph, origins } = await requireTracedGraph(campaign);

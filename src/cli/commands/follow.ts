@@ -59,7 +59,7 @@ function endOf(
     case 'ended': {
       const { exit = view.end?.exit, how, error } = followed.close;
       const why = error === undefined ? '' : `: ${safeText(error)}`;
-      const aborted = `the run was ${how === 'broken' ? 'aborted' : 'left'}${why}`;
+      const aborted = `the run was ${how === 'broken' ? 'aborted' : 'stopped immediately'}${why}`;
       return [...summary(), line(faint(exit === undefined ? aborted : `the run ended with exit ${exit}`))];
     }
     case 'gone':

@@ -44,7 +44,7 @@ export async function help(topic: string | undefined, program: Command, terminal
     command.outputHelp();
   } else if (Object.hasOwn(kinds, wanted) && kinds[wanted] !== undefined) {
     const section = kindSection(kinds[wanted], await storedDocument());
-    print(`${section}\n\nThe manual about all of them: mediabatch help kinds\n`);
+    print(`${section}\n\nManual page about all kinds: mediabatch help kinds\n`);
   } else if (/^m?b?\d+$/.test(wanted)) {
     print(await readCodePage(wanted));
   } else {

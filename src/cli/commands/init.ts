@@ -30,7 +30,7 @@ const agentsTopic = new URL('../../manual/agents.md', import.meta.url);
 const schemaName = 'mediabatch.schema.json';
 const ownSchema = new URL('../../../schemas/manifest.schema.json', import.meta.url);
 
-/** File contents by path in the new folder. */
+/** Maps the path of each file in the new folder to its content. */
 type NewFiles = Readonly<Record<string, string | Uint8Array>>;
 
 type InitOptions = Texts<'example' | 'fromCsv'> & Flags<'agents' | 'list'>;
@@ -61,7 +61,7 @@ export async function init(folder: string, options: InitOptions, terminal: Termi
     terminal,
     stack(
       line('Commit campaign.lock.jsonl after the first run: it records what you paid.'),
-      line('To keep outputs out of git, name their folders in .gitignore. A clone fetches them again, for 0 credits.'),
+      line('To keep outputs out of git, add their folders to .gitignore. A clone downloads them for 0 credits.'),
       command('Try it with sandbox credits', paste({ ...call('apply', '--sandbox'), file })),
       (example ?? fromCsv) ? undefined : command('See the other examples', paste(call('init', '--list'))),
     ),
@@ -69,10 +69,10 @@ export async function init(folder: string, options: InitOptions, terminal: Termi
 }
 
 function surroundingsOf(folder: string): NewFiles {
-  // The command may have been installed here before there was a `.gitignore`.
+  // npm may have created `node_modules` before `.gitignore` existed.
   const packages = existsSync(join(folder, 'node_modules')) ? 'node_modules/\n' : '';
   return {
-    // Branches with different purchases merge by keeping every line, and the next run sorts the lines.
+    // If two branches have different purchases, git keeps the lines of both, and the next run sorts the lines.
     '.gitattributes': '*.lock.jsonl merge=union text eol=lf\n',
     '.gitignore': `${packages}.mediabatch/\n*.report/\n*.sandbox/\n*.sandbox.lock.jsonl\n.env\n`,
     '.env.example': 'MEDIABATCH_BASE_URL=https://…/api/v1\nMEDIABATCH_API_KEY=\n',
@@ -259,7 +259,7 @@ function writeManifest(table: Table, path: string): string {
   const source = options === '' ? JSON.stringify(path) : `{ file: ${JSON.stringify(path)}${options} }`;
   const prompted = columns.find((column) => promptName.test(column));
   const isEmpty = (column: string, row: Table['rows'][number]) => (row[column] ?? '').trim() === '';
-  // Rejects a row without a number, such as a total below the table. Otherwise another column would be the key.
+  // Rejects a row without an id, such as a total below the table, instead of using another column as the key.
   const number = columns.find((column) => idName.test(column.trim()));
   const isNumbered = number !== undefined && 2 * rows.filter((row) => !isEmpty(number, row)).length > rows.length;
   for (const column of [prompted, isNumbered ? number : undefined]) {

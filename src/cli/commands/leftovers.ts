@@ -61,7 +61,7 @@ async function findOutputs(campaign: OpenCampaign, options: GcOptions): Promise<
   const { situation } = await Session.open(campaign);
   const found = await findLeftovers(paths.outputs, {
     situation,
-    // A sandbox campaign has its own folder.
+    // The sandbox outputs of a campaign have a folder of their own.
     others: options.sandbox === true ? [] : await otherLocks(paths, false),
     saved: new SavedFiles(paths.state, paths.outputs),
     now: systemClock.now(),

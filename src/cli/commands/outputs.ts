@@ -41,7 +41,7 @@ function formatOf({ format, json, out }: ListOptions): 'text' | ListFormat {
     new CampaignError({ code: 'MB3000', message, hint, options: ['--format', '--out'] });
   if (out === undefined) {
     if (given !== 'xlsx') return given ?? 'text';
-    throw refuse('--format xlsx requires --out: a workbook cannot be printed', 'name the file: --out outputs.xlsx');
+    throw refuse('--format xlsx requires --out: a workbook cannot be printed', 'add --out, as in --out outputs.xlsx');
   }
   const byEnding = listFormatOf(extname(out));
   if (byEnding === undefined)

@@ -60,7 +60,7 @@ async function planAlone(file: string, options: ApplyOptions, terminal: Terminal
     },
   });
   if (options.out !== undefined) {
-    // Planning does not record the new address of the service, so apply asks again.
+    // `plan` does not record the new address of the service, so `apply` needs `--service-moved`, too.
     const moved = options.serviceMoved === true ? ['--service-moved'] : [];
     const apply = { ...call('apply', ...moved), file: options.out, bare: true } as const;
     const { flags } = consentIn(process.env, { sandbox: options.sandbox === true });
@@ -70,7 +70,7 @@ async function planAlone(file: string, options: ApplyOptions, terminal: Terminal
       : `apply it: ${terminal.paste(apply)}`;
     terminal.err(`${terminal.style.green('saved')}  ${safeText(options.out)}; ${way}\n`);
   }
-  // A program reads this from the rows.
+  // With `--json`, the rows of the plan contain this fact.
   tellUnselected(made, { options, terminal, ends: formOf(options) !== 'json' });
   return options.detailedExitcode === true ? detailedExit(made) : exitCodes.done;
 }
@@ -112,7 +112,7 @@ async function comparePlan(file: string, options: ApplyOptions, terminal: Termin
     return exitOf(!isSame(view), view.fit?.missing);
   } catch (error) {
     const failure = failureOf(error);
-    // The commit has no usable campaign: it is new, or had errors there. The comment is written anyway.
+    // The commit has no campaign without errors. The comment then contains the plan without a comparison.
     if (formOf(options) !== 'markdown' || failure?.code !== 'MB3604') throw error;
     const { plan } = await showPlan(campaign, checked, { serviceMoved });
     const marker = commentMarker(pathInTree(file));

@@ -15,7 +15,7 @@ type ReportOptions = StateOptions &
   Texts<'compare' | 'out' | 'singleFile' | 'note'> &
   Flags<'copy' | 'json'> & { maxSize?: number; for?: 'client' };
 
-/** From this number of thumbnails, the command prints a message, because making them takes time. */
+/** Minimum number of thumbnails for which the command prints a message before it creates them. */
 const many = 50;
 
 export async function report(file: string, options: ReportOptions, terminal: Terminal): Promise<number> {
@@ -23,7 +23,7 @@ export async function report(file: string, options: ReportOptions, terminal: Ter
   const campaign = await open(file, options, terminal);
   const { singleFile, maxSize, compare, select, exclude } = options;
   const client = options.for === undefined ? undefined : (options.note ?? '');
-  // The sandbox has a separate gallery, as it has a separate lock and outputs.
+  // The sandbox has its own gallery, lock and outputs.
   const name = `${basename(file).replace(/\.(ya?ml|json)$/i, '')}${options.sandbox ? '.sandbox' : ''}.report`;
   const path = resolve(singleFile ?? options.out ?? join(campaign.paths.folder, name));
   const { signal, secondSignal, stop } = listenForInterruption();

@@ -20,7 +20,7 @@ type SandboxOptions = Texts<'faults' | 'files'> &
 
 export async function sandbox(options: SandboxOptions, terminal: Terminal): Promise<void> {
   const running = await start(options);
-  // Listens before the address is printed, because a caller may end the sandbox as soon as it has read it.
+  // Signals are handled before the address is printed, because a caller may end the sandbox once it has the address.
   const interruption = listenForInterruption();
   tell(
     terminal,

@@ -74,7 +74,7 @@ async function withEngine(
   about: { campaign: OpenCampaign; name: string; options: StatusOptions; terminal: Terminal },
 ): Promise<Lock> {
   const { campaign, name, options, terminal } = about;
-  // In a rehearsal only an engine named by the option counts, as for `apply`.
+  // With `--sandbox`, only `--engine` selects an engine, not MEDIABATCH_ENGINE, as for `apply`.
   const engine = engineOf(options.engine, options.sandbox === true ? {} : process.env);
   if (engine === undefined) {
     tellElsewhere(campaign, terminal);
@@ -83,7 +83,7 @@ async function withEngine(
   const { lookAtRun } = await import('../../campaign/on-engine/engine-run.ts');
   const found = await lookAtRun(engine, campaign, name).catch((error: unknown) => {
     const failure = failureOf(error);
-    // A program that reads the status gets an error, because it cannot see that progress is missing.
+    // With `--json`, the command fails, because the document cannot show that the progress is missing.
     if (failure?.code !== 'MB3702' || options.json === true) throw error;
     tellNotice(terminal, `the status below does not include the progress of the run: ${failure.message}`, failure.hint);
     return null;

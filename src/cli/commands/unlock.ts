@@ -13,7 +13,7 @@ import { outJson, type Terminal } from '../terminal.ts';
 type UnlockOptions = Texts<'id' | 'lock'> & Flags<'sandbox' | 'json' | 'force'>;
 
 /**
- * Releases the lock of a run that cannot release it: its machine is unreachable, or it is on an engine. Ends the run on
+ * Releases the lock of a run whose machine is unreachable, or of a run on an engine. Ends the run on
  * the engine. Requires the run's ID.
  */
 export async function unlock(file: string, options: UnlockOptions, terminal: Terminal): Promise<void> {

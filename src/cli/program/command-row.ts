@@ -18,7 +18,7 @@ import type { Terminal } from '../terminal.ts';
 
 /**
  * A command line and its explanation. `not run`: tests skip it. `until Ctrl-C`: it must be interrupted. `at gates`: it
- * runs in the example draft-to-final. `asks`: it prompts for a yes.
+ * runs in the example draft-to-final. `asks`: it asks the user to confirm.
  */
 type Example = readonly [line: string, about: string, how?: 'not run' | 'until Ctrl-C' | 'at gates' | 'asks'];
 
@@ -30,13 +30,13 @@ export interface CommandRow {
   arguments?: readonly (readonly [name: string, about: string, standard?: string])[];
   options?: readonly CommandOption[];
   notes?: string;
-  /** At least two. A test runs them in one of the examples quickstart and draft-to-final. */
+  /** At least two. A test runs each example in the campaign quickstart or draft-to-final. */
   examples: readonly Example[];
   isEveryday?: true;
-  /** True if the command can lose data. It is then never suggested for a typing error. */
+  /** Set if the command can lose data: an error message then never suggests the command for a misspelt one. */
   isDestructive?: true;
   alsoCalled?: readonly string[];
-  /** Other names for this command with an option. */
+  /** Other names of this command, each with the option that the name implies. */
   shortForms?: Readonly<Record<string, string>>;
   /** Returns the exit code; undefined means 0. `given`: arguments, options and the Commander command. */
   run?: (terminal: Terminal, ...given: Given) => Promise<number> | Promise<void>;
@@ -135,7 +135,7 @@ function underHeadings(command: Command): void {
   const byPlace = (a: { name(): string }, b: { name(): string }) => placeOf(a) - placeOf(b);
   command.configureHelp({
     ...command.configureHelp(),
-    // Only the help sorts: printed commands keep the order of the table.
+    // Only the help sorts the options; printed commands use the order of `optionTable`.
     groupItems: (_all, visible, headingOf) => groupBy(visible.toSorted(byPlace), headingOf),
   });
 }
@@ -151,7 +151,7 @@ function optionOf(given: CommandOption): Option {
   const reader = readerOf(takes, range) ?? (/<(?:file|dir)>$/.test(flags) ? readPath : undefined);
   if (reader !== undefined) option.argParser(reader);
   if (conflicts !== undefined) option.conflicts(conflicts);
-  // Some texts say the default in other words.
+  // The text of some options already contains the default.
   if (standard === undefined || /\bdefault\b/.test(about)) return option;
   return option.default(standard, shown ?? JSON.stringify(standard));
 }

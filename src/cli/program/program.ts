@@ -66,7 +66,7 @@ export function makeProgram(context: ProgramContext): Command {
     .description('Generates paid media from a YAML manifest within a budget, and never pays twice.')
     .usage('<command> [options]')
     .option('-V, --version', 'print the version')
-    // `main` accepts it anywhere in a line.
+    // `main` accepts `--no-color` anywhere in the command line.
     .option('--no-color', 'write without colours, as with NO_COLOR=1')
     .configureOutput({
       writeOut: terminal.out,
@@ -119,9 +119,7 @@ function firstScreen(program: Command): string {
   return terminalText(document, { style: makeStyle(false) });
 }
 
-/**
- * Escapes control sequences of typed text. Removes suggestions that do not start with the typed letter.
- */
+/** Escapes control sequences of typed text. Removes suggested options that start with another letter. */
 function sayUsage(text: string, { style }: Terminal): string {
   const first = /^error: unknown option '(--.)/.exec(text)?.[1] ?? '';
   const guessed = text.replace(/\n\(Did you mean .*\)/, (guess) => (guess.includes(first) ? guess : ''));
@@ -129,7 +127,7 @@ function sayUsage(text: string, { style }: Terminal): string {
   return safe.join('\n').replace(/^error: /, `${style.red('error')} MB3000 `);
 }
 
-/** Printed commands keep the plan's limits. Without them, the command would create more steps. */
+/** Returns whether a printed command repeats the option. Without the plan's limits, it would create more steps. */
 function isCarried({ settles, printed }: OptionRow, command: string): boolean {
   const where = printed ?? ({ campaign: 'always', plan: 'apply', run: 'never', here: 'never' } as const)[settles]; // I25
   return where === 'always' || (where === 'apply' && command === 'apply');

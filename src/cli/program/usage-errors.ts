@@ -7,7 +7,7 @@ import { nearestName } from '../../manifest/suggest.ts';
 import { rowOf } from './command-row.ts';
 import { defaultManifest } from './name-manifest.ts';
 
-/** Returns the command with the most similar name. Returns a destructive command only for an exact `alsoCalled`. */
+/** Returns the command with the most similar name; a destructive command only if `word` is in its `alsoCalled`. */
 export function nearestCommand(program: Command, word: string): string | undefined {
   const rows = program.commands.flatMap((command) => rowOf(command) ?? []);
   const wanted = word.toLowerCase();
@@ -44,11 +44,11 @@ export function noManifest(command: string): CampaignError {
   const more = others.length === 0 ? '' : ` (or another of the ${others.length + 1} manifests in this folder)`;
   return new CampaignError({
     code: 'MB1001',
-    message: `no manifest is named, and there is no ${defaultManifest} in this folder (${process.cwd()})`,
+    message: `no manifest was given, and there is no ${defaultManifest} in this folder (${process.cwd()})`,
     hint:
       first === undefined
-        ? way('name a manifest, or create a campaign', call('init', 'my-campaign'))
-        : way(`name the manifest${more}`, { ...call(command), file: first }),
+        ? way('give the path of a manifest, or create a campaign', call('init', 'my-campaign'))
+        : way(`give the path of the manifest${more}`, { ...call(command), file: first }),
     file: defaultManifest,
   });
 }
@@ -60,7 +60,7 @@ function findManifests(): string[] {
       .filter((name) => /\.ya?ml$/i.test(name) && isManifest(name))
       .sort();
   } catch {
-    // A folder that may not be listed has no names to suggest.
+    // The user may not list the folder, so there are no names to suggest.
     return [];
   }
 }
