@@ -1,12 +1,11 @@
 /**
  * Parts of requests and answers that all kinds share: paths, headers, words and field names. `a.b` is the field `b` of
- * the object `a`. A list contains possible names of a field that the documentation does not name. They are tried in
- * this order.
+ * the object `a`. A list contains possible names of an undocumented field, in the order in which they are tried.
  */
 export const envelope = {
   prefix: '/api/v1',
   paths: {
-    /** Also requested to read the server's clock and to check the API key, because the request is free. */
+    /** A free request to this path also reads the server's clock and checks the API key. */
     accounts: '/accounts',
     voices: '/voiceovers/voices',
     catalog: '/catalog',
@@ -41,7 +40,7 @@ export const envelope = {
   },
   created: {
     holder: 'generation',
-    /** Fields that may contain the job for other kinds. The answer may also be the job itself. */
+    /** Fields that may contain the job, for kinds without `holder`. The answer may also be the job itself. */
     otherHolders: ['generation', 'data', 'job', 'clipping', 'thumbnail', 'video', 'voiceover', 'post'],
     jobId: 'jobId',
     id: 'id',
@@ -60,8 +59,7 @@ export const envelope = {
     link: ['outputUrl', 'outputAsset.url'],
     thumbnail: ['thumbnailUrl', 'thumbnailAsset.url'],
     /**
-     * Links of a job in a list. The field `image` of a thumbnail is not used, because it may be the image of the
-     * request.
+     * Fields of a listed job that contain its link. A thumbnail's `image` is not used: it may be the request's image.
      */
     listedLink: ['outputAsset.url', 'outputUrl'],
   },
@@ -83,7 +81,7 @@ export const envelope = {
     kind: ['kind', 'type'],
     credits: ['credits', 'cost', 'price', 'creditCost'],
     amount: ['amount', 'credits', 'value', 'cost', 'price'],
-    /** Unit that the credits are charged for. Defaults to a job. */
+    /** Unit of a price, for example a second. Defaults to a job. */
     per: [
       'per',
       'creditsPer',

@@ -1,5 +1,5 @@
 /*
- * All that is known about the kinds of the API, as data.
+ * Facts about the kinds of the API, as data.
  * Takes: nothing, or a catalogue and a document that the service published.
  * Returns: fields, limits, models, list prices, and how a lost answer is recovered.
  * Independent of: steps, plans, HTTP. An undocumented fact is omitted, never guessed.
@@ -78,7 +78,7 @@ const image: Kind = {
     tierField: 'quality',
     models: {
       'alpha-2': {
-        description: 'The default model; the most aspect ratios.',
+        description: 'The default model, with the most aspect ratios.',
         allows: {
           resolution: ['1k', '2k', '4k'],
           aspectRatio: [
@@ -125,7 +125,7 @@ const image: Kind = {
         },
       },
       'gamma-image-2': {
-        description: 'Six aspect ratios, `auto` among them.',
+        description: 'Supports six aspect ratios, including `auto`.',
         allows: {
           resolution: ['1k', '2k', '4k'],
           aspectRatio: ['auto', '1:1', '9:16', '16:9', '4:3', '3:4'],
@@ -159,7 +159,7 @@ const music: Kind = {
       maxLength: 1024,
     },
     lyrics: {
-      description: 'The lyrics. Required by every model except song-7.5.',
+      description: 'The lyrics. Every model except song-7.5 requires lyrics.',
       type: 'string',
       free: true,
       maxLength: 3000,
@@ -190,8 +190,8 @@ const music: Kind = {
 };
 
 /**
- * The names of `text`, `model` and `output_format` are not documented. They are taken from the generator's lists and
- * from the music generator. `voice_id` and the voices are documented.
+ * `voice_id` and the voices are documented. The field names `text`, `model` and `output_format` are undocumented: they
+ * come from the generator's lists and from the music generator.
  */
 const voiceover: Kind = {
   name: 'voiceover',
@@ -225,7 +225,7 @@ const voiceover: Kind = {
   typicalMs: 20_000,
 };
 
-/** The create request is undocumented. The fields are those that the list returns. */
+/** The create request is undocumented. The fields of the request are those of a job in the service's list. */
 const video: Kind = {
   name: 'video',
   description: 'One video, made from a prompt and, where the model accepts it, a first image.',
@@ -264,7 +264,7 @@ const clipping: Kind = {
   act: 'job',
   media: 'video',
   create: { paths: ['/clippings/create', '/clippings'], documented: false },
-  // This path queries the provider before it answers. The plain record may be stale.
+  // The service queries the provider before it answers this path. A record from another path may be stale.
   status: { path: '/clippings/status/{id}', alias: '/clippings/refresh/{id}' },
   list: {
     path: '/clippings/all',
@@ -289,7 +289,7 @@ const clipping: Kind = {
   typicalMs: 300_000,
 };
 
-/** The create request is undocumented. The fields are those that records of jobs contain. */
+/** The create request is undocumented. The fields of the request are those of a job's record. */
 const thumbnail: Kind = {
   name: 'thumbnail',
   description: 'One thumbnail for a video.',
@@ -364,7 +364,7 @@ const upload: Kind = {
       url: true,
     },
     fileName: {
-      description: 'Name of the file in the library. Default: its name on disk.',
+      description: 'Name of the file in the library (default: the name on disk).',
       type: 'string',
       free: true,
     },
@@ -387,7 +387,7 @@ const upload: Kind = {
  */
 const post: Kind = {
   name: 'post',
-  description: 'A post on social accounts. Sent after everything else, at most once.',
+  description: 'A post on social accounts. Posts are sent last, each at most once.',
   act: 'post',
   media: 'none',
   create: { paths: ['/posts', '/posts/create'], documented: false },
@@ -428,7 +428,7 @@ export function requireKind(name: string): Kind {
   return kind;
 }
 
-/** Returns whether sending a request again is free. The purchase journal does not record such requests. */
+/** Returns whether a repeated request is free. The purchase journal does not record requests of these kinds. */
 export function isFreelyRepeated(name: string): boolean {
   return kinds[name]?.recovery === 'again';
 }

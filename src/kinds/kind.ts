@@ -14,7 +14,8 @@ export interface Kind {
   readonly media: Media | 'none';
   readonly create: {
     /**
-     * Paths for create requests. The first path is used, unless the service's OpenAPI document has another one of them.
+     * Paths for create requests. The run uses the first path that is in the service's OpenAPI document, or else the
+     * first path.
      */
     readonly paths: readonly [string, ...string[]];
     /**
@@ -33,9 +34,9 @@ export interface Kind {
     readonly items: 'generations' | 'data';
     readonly paged: boolean;
     readonly jobId: 'id' | 'jobId';
-    /** Names of request fields in an item of the list. The most distinctive field is first. */
+    /** Names that request fields have in an item of the list. The most distinctive field is first. */
     readonly echoes: Readonly<Record<string, string>>;
-    /** Set if, according to the documentation, reading the list does not update the jobs in it. */
+    /** Set if, according to the documentation, the service does not update jobs when it returns the list. */
     readonly isStale?: true;
   };
   /**
@@ -45,8 +46,8 @@ export interface Kind {
   readonly remove?: { readonly path: string; readonly by: 'job' | 'record' };
   /**
    * How the lost answer to a create request is recovered. `replay`: the run sends the same idempotency key again,
-   * within 24 h and only with an API key. `list`: the run searches the service's list. `ask`: only a user can find out.
-   * `again`: the run sends the request again, which is free.
+   * within 24 h and only with an API key. `list`: the run searches the service's list. `ask`: a user must check whether
+   * the service created the job. `again`: the run sends the request again, which is free.
    */
   readonly recovery: 'replay' | 'list' | 'ask' | 'again';
   readonly fields: Readonly<Record<string, Field>>;
@@ -56,12 +57,12 @@ export interface Kind {
     readonly field: string;
     readonly default: string;
     readonly models: Readonly<Record<string, Model>>;
-    /** Field for quality tiers. Allowed if the service's OpenAPI document has this field. */
+    /** Field for quality tiers. A request may contain the field only if the service's OpenAPI document has it. */
     readonly tierField?: string;
   };
   /**
-   * Fields that determine the price together with the model. `all`: the price is undocumented. Then all values count
-   * except links. Of a free text, only the length counts.
+   * Fields that determine the price together with the model. `all`: the price is undocumented, and may depend on all
+   * values except links, and on the length of free texts.
    */
   readonly pricedBy: readonly string[] | 'all';
   readonly free?: true;
@@ -85,14 +86,14 @@ export interface Field {
   readonly default?: string;
   /** Each string must be a public https URL or the output of another step. */
   readonly url?: boolean;
-  /** A free text. The length may affect the price, the words do not. */
+  /** A free text: its length may affect the price, its words do not. */
   readonly free?: boolean;
   readonly priced?: false;
 }
 
 export interface Model {
   readonly description: string;
-  /** Documented credits per job. If omitted, the price is unknown. The job may still cost credits. */
+  /** Documented credits per job. If omitted, the price is unknown, and the job may cost credits. */
   readonly credits?: number;
   readonly aliasOf?: string;
   /** Allowed values by field. An empty list means that the model does not support the field. */

@@ -3,7 +3,7 @@ import { defined, isMap, mapOf, ownValue } from '../ground/values.ts';
 import { envelope } from './envelope.ts';
 import type { Kind } from './kind.ts';
 
-/** Unit that credits are charged for. `unknown`: the unit is listed but this version cannot read it. */
+/** Unit of a listed price. `unknown`: this version cannot read the listed unit. */
 type ListedUnit = 'job' | { readonly seconds: number } | { readonly characters: number } | 'unknown';
 
 /**
@@ -31,7 +31,7 @@ export interface ListedKind {
 
 export type Listing = { readonly [kind: string]: ListedKind };
 
-/** Maximum credits of a job. A larger number in a list, or in another user's lock, is a mistake. */
+/** Maximum credits of a job. A larger number in a list or in another user's lock is treated as a mistake. */
 export const mostCredits = 1_000_000;
 const mostValues = 200;
 const longestName = 200;
@@ -127,7 +127,7 @@ export function asValue(value: Json | undefined): string | number | undefined {
   return typeof value === 'number' || (typeof value === 'string' && value.length <= longestName) ? value : undefined;
 }
 
-/** Makes a map without a prototype, because the keys come from a service. */
+/** Makes a map without a prototype, so that a key from a service (such as `__proto__`) is only data. */
 export function bare<Value>(entries: readonly (readonly [string, Value])[]): { [key: string]: Value } {
   return Object.assign(Object.create(null) as { [key: string]: Value }, Object.fromEntries(entries));
 }

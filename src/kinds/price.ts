@@ -6,9 +6,9 @@ import type { ListedKind, ListedModel, Listing } from './listed-model.ts';
 type Body = { readonly [field: string]: Json };
 
 /**
- * Returns the price class of a request, for example `image/alpha-2/resolution=2k`. It contains all values that
- * determine the price. Requests of one class cost the same. Documented defaults of the model are included. An alias
- * stays as written, because the documentation does not state that it costs the same.
+ * Returns the price class of a request, for example `image/alpha-2/resolution=2k`. The class contains all values that
+ * determine the price, including documented defaults of the model. Requests of one class cost the same. An alias of a
+ * model has its own class, because its price may differ.
  */
 export function priceClass(kind: Kind, request: Body): string {
   const model = modelName(kind, request);
@@ -47,8 +47,8 @@ function documentedParts(kind: Kind, request: Body): string[] {
 }
 
 /**
- * Returns the parts of an undocumented price: every value except free texts and links, and the length of each free
- * text, rounded up to a power of two.
+ * Returns the parts of an undocumented price class: every value except free texts and links, and the length of each
+ * free text, rounded up to a power of two.
  */
 function everyPart(kind: Kind, request: Body): string[] {
   return Object.keys(request)
@@ -77,8 +77,8 @@ function asText(value: Json): string {
 }
 
 /**
- * Returns a request without the documented defaults that apply to every model. Requests with and without such a value
- * are the same purchase and are sent as the same bytes. Other values do not change.
+ * Returns a request without the documented defaults that apply to every model. Requests with and without such a default
+ * are the same purchase and are sent as the same bytes.
  */
 export function dropDefaults(kind: Kind | undefined, request: Body): Body {
   const names = Object.keys(request).filter((name) => request[name] === defaultOf(kind, name));
@@ -104,8 +104,9 @@ interface ListPrice {
 }
 
 /**
- * Estimates the price of a request in whole credits, from the service's lists. Only a listed ceiling is a limit for the
- * charge. Returns `undefined` if the lists have no price, or if the request does not determine the number of units.
+ * Estimates the price of a request in whole credits, from the service's lists. The charge may exceed the estimate, but
+ * not a listed ceiling. Returns `undefined` if the lists have no price, or if the request does not determine the number
+ * of units.
  */
 export function listPrice(kind: Kind, request: Body, listings: readonly Listing[]): ListPrice | undefined {
   const prices = listings.flatMap((listing) => {
@@ -189,7 +190,7 @@ function unitsOf(
     return seconds === undefined ? undefined : Math.ceil(seconds / per.seconds);
   }
   const text = mainText(of.kind, of.request);
-  // Counted in UTF-16 units. No service counts more units per character.
+  // The text is counted in UTF-16 units, because no service counts more units per character.
   return text === undefined ? undefined : Math.max(1, Math.ceil(text.length / per.characters));
 }
 

@@ -8,7 +8,7 @@ export interface ServiceDocument {
   version: string;
   /**
    * By kind: path of create requests, and schema of the request body with every `$ref` inlined. `byOperation`: set if
-   * the path is unknown to this version. The operation was found by the fields of its body.
+   * this version does not know the path, and found the operation by the fields of its body.
    */
   creates: { [kind: string]: { path: string; schema?: Json; byOperation?: true } };
   missing: { [kind: string]: string };
@@ -142,9 +142,9 @@ export function listValues(schema: Json, depth = 0): string[] | undefined {
 type FoundRoute = { path: string; byOperation?: true } | { missing: string };
 
 /**
- * Finds the POST operation that creates jobs of a kind. Prefers a known path. Otherwise, searches the POST operations
- * next to the known paths. The body of the operation must have the main field of the kind. If several bodies have it,
- * the body must have all fields of the kind. `takes`: returns the fields of an operation's body.
+ * Finds the POST operation that creates jobs of a kind. If no known path exists, searches the POST operations next to
+ * the known paths for a body with the main field of the kind. If several bodies have the main field, the body must have
+ * all fields of the kind. `takes`: returns the fields of an operation's body.
  */
 function findRoute(
   kind: Kind,
@@ -155,7 +155,7 @@ function findRoute(
   if (known !== undefined) return { path: known };
   const collection = `/${paths[0].split('/')[1]}`;
   const fields = Object.keys(kind.fields);
-  // The first field is the main field. An operation without it does not create jobs of this kind.
+  // The first field is the main field. An operation without the main field does not create jobs of this kind.
   const [main = ''] = fields;
   const candidates = document.posts
     .filter((path) => path.startsWith(`${collection}/`) && !path.includes('{'))
@@ -168,8 +168,8 @@ function findRoute(
   const found = candidates.slice(0, 3).map(({ path }) => `POST ${path}`);
   const why =
     found.length === 0
-      ? `no other POST below ${collection} takes \`${main}\``
-      : `which of ${found.join(', ')} creates this kind cannot be determined`;
+      ? `no other POST operation below ${collection} has the field \`${main}\``
+      : `several operations may create this kind: ${found.join(', ')}`;
   return { missing: `the service's OpenAPI document has no ${sought}, and ${why}` };
 }
 
@@ -183,7 +183,7 @@ const mostHops = 16;
 
 const mapsOfSchemas = new Set(['properties', 'patternProperties', 'dependentSchemas']);
 const dataKeys = new Set(['enum', 'const', 'required', 'dependentRequired']);
-/** Keywords to drop. Names of schemas could conflict. The other keywords do not affect validation. */
+/** Keywords to drop: names of schemas, which could conflict, and keywords that do not affect validation. */
 const droppedKeys = new Set([
   ...['$id', '$anchor', '$schema', '$defs', 'definitions', '$vocabulary', '$comment', '$async', 'id'],
   ...['$dynamicRef', '$dynamicAnchor', '$recursiveRef', '$recursiveAnchor'],

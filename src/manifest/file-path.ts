@@ -12,7 +12,7 @@ export function pathFrom(folder: string, path: string): string {
   return folder === '' || isAbsolutePath(path) ? path : normalizePath(`${folder}${path}`);
 }
 
-/** Converts a file pattern as `pathFrom` converts a path. Escapes wildcard characters in the folder's name. */
+/** Makes a file pattern relative to the main manifest's folder. Escapes wildcard characters in the folder's name. */
 export function patternFrom(folder: string, pattern: string): string {
   if (folder === '' || isAbsolutePath(pattern)) return pattern;
   // Dots and slashes stay unescaped, so that `..` in the pattern leads out of the folder as it does in a path.
@@ -35,7 +35,7 @@ export function folderOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/') + 1);
 }
 
-/** Applies the rules of all operating systems, so that a manifest means the same on each system. */
+/** Returns whether any operating system treats the path as absolute: a manifest means the same on each system. */
 export function isAbsolutePath(path: string): boolean {
   return /^(?:[/\\]|[A-Za-z]:[/\\])/.test(path);
 }

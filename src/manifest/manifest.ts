@@ -4,14 +4,14 @@ import { groupBy, type JsonMap, type Path, type Scalar } from '../ground/values.
 import type { Places } from './yaml/places.ts';
 
 /**
- * A manifest whose shape was checked. Each task includes the defaults of its kind. Wrong values are omitted or
- * `unknownValue`.
+ * A manifest whose shape was checked. Each task includes the defaults of its kind. A wrong value is omitted or replaced
+ * by `unknownValue`.
  */
 export interface Manifest {
   file: string;
   name: string;
   description?: string;
-  /** In credits, for all runs together. */
+  /** Credits for all runs of the campaign together. */
   budget?: number;
   concurrency?: number;
   index?: string;
@@ -21,12 +21,12 @@ export interface Manifest {
   selectors: { [name: string]: string };
   /** Credits by price class, or by the beginning of a price class, such as `image/alpha-2`. */
   prices: { [priceClass: string]: number };
-  /** Rights to the outputs. The author chooses the names. Never part of a request. */
+  /** Usage rights of the outputs, under names that the author chooses. Never part of a request. */
   rights: Rights;
-  /** In the order of the manifest. Tasks of included manifests come first. */
+  /** Tasks in the order of the manifest. Tasks of included manifests come first. */
   tasks: Task[];
   places: Places;
-  /** False if the manifest has errors. Such a manifest is used only to find more errors. */
+  /** False if the manifest has errors, and is used only to find more errors. */
   sound: boolean;
   warnings: Diagnostic[];
 }
@@ -36,7 +36,7 @@ export interface Table {
   /** Path relative to the main manifest's folder. Omitted if the manifest's value is wrong. */
   file?: string;
   separator?: string;
-  /** Defaults to the first row that is not empty. */
+  /** Line of the column names. Defaults to the first line that is not empty. */
   header?: number;
   sheet?: string;
   /** Path of a JSON Schema for every row, relative to the main manifest's folder. */
@@ -51,7 +51,7 @@ export interface Table {
 export interface Task {
   id: string;
   kind: string | undefined;
-  /** The request as written, including defaults. `path`: place of the field. */
+  /** The request as written, including defaults. `path`: path of the field within the manifest. */
   with: { field: string; value: Json; path: Path }[];
   rows: RowSource;
   schema: string | undefined;
@@ -61,7 +61,7 @@ export interface Task {
   folder: string;
   /** A boolean, or a template that renders to true or false. */
   when: string | boolean | undefined;
-  /** Condition of the shared rows. Steps must meet both this condition and `when`. */
+  /** The `when` of the shared rows. A step must meet both `rowsWhen` and `when`. */
   rowsWhen: string | boolean | undefined;
   timeoutMs: number | undefined;
   /**
@@ -73,7 +73,7 @@ export interface Task {
   /** Maximum number of code points of a rendered string, by request field. */
   limits: Readonly<Record<string, number>> | undefined;
   key: string | undefined;
-  /** Set if the key of the task is wrong. `key` is then omitted. */
+  /** Set if the manifest's `key` is wrong, and therefore omitted. */
   keyBroken: true | undefined;
   matrix: Matrix | undefined;
   takes: number | undefined;
@@ -81,12 +81,12 @@ export interface Task {
   canary: CanaryRule | undefined;
   pin: true | undefined;
   needs: string[];
-  /** Which steps of another task are used. `picks`: values of axes, `key` or `take` that select these steps. */
+  /** Selections of steps of other tasks. `picks`: values of axes, `key` or `take` of the selected steps. */
   from: { task: string; picks: { name: string; value: Scalar | Scalar[] }[] }[];
   save: string | undefined;
   tags: string[];
   description: string | undefined;
-  /** Defaults to the rights of the campaign. */
+  /** Usage rights of the outputs. Defaults to the rights of the campaign. */
   rights: Rights | undefined;
 }
 
@@ -122,7 +122,7 @@ export type GateRule = { title?: string; note?: string; reasons?: readonly strin
 );
 
 /**
- * `asks`: if true, the other steps wait until users pick canaries. If false, they wait until the canaries fit `expect`.
+ * `asks`: the other steps wait until users pick canaries. If false, the other steps wait until canaries fit `expect`.
  */
 export interface CanaryRule {
   first: number;
@@ -133,7 +133,7 @@ export interface CanaryRule {
 export interface Expectation {
   width?: Range;
   height?: Range;
-  /** Width to height, for example `16:9`. The tolerance is half a percent. In a task, this may be a template. */
+  /** Width to height, for example `16:9`, or a template of a ratio. The tolerance is half a percent. */
   ratio?: string;
   durationSeconds?: Range;
   bytes?: Range;
@@ -164,7 +164,7 @@ const maxAlike = 5;
 
 /**
  * Selects the diagnostics to report: each once, sorted by place, at most 100. If there are too many, warnings are
- * dropped first. Of similar mistakes at one place, five are reported and the rest are counted.
+ * dropped first. At most five similar mistakes are reported for one place; the rest are counted.
  */
 export function limitDiagnostics(found: readonly Diagnostic[]): Diagnostic[] {
   const seen = new Set<string>();
@@ -173,7 +173,7 @@ export function limitDiagnostics(found: readonly Diagnostic[]): Diagnostic[] {
     return !seen.has(id) && seen.add(id);
   });
   const gathered = [...groupBy(unique, spotOf).values()].flatMap((alike) => {
-    // If a column contains texts, every condition on it is wrong in the same way.
+    // If a column contains texts, every condition on the column is wrong in the same way.
     const shown = alike.slice(0, alike[0]?.code === 'MB1409' ? 1 : maxAlike);
     const more = alike.length - shown.length;
     const last = more === 0 ? undefined : shown.pop();

@@ -1,8 +1,8 @@
 /*
  * Text → manifest, or diagnostics with positions. Also templates and tables.
- * Takes: text, and the text of files that it names.
+ * Takes: the text of a manifest, and of the files that it names.
  * Returns: a typed manifest, or all its mistakes at once.
- * Independent of: disk, network, clock, the lock. No input may hang it or exhaust memory.
+ * Independent of: disk, network, clock, the lock. No input may block the process or exhaust its memory.
  */
 
 import { type Diagnostic, hasErrors, type Place } from '../ground/diagnostic.ts';
@@ -36,11 +36,11 @@ interface IncludedFile {
 }
 
 /**
- * Reads a manifest and checks its shape. Reports all mistakes at once, at most 100. Returns no manifest if a file is not
- * a map. A manifest with errors is not `sound`: the next stage uses it only to find more errors.
+ * Reads a manifest and checks its shape. Reports all mistakes at once, at most 100. Returns no manifest if a file is
+ * not a map. A manifest with errors is not `sound`: the next stage uses it only to find more errors.
  *
- * `includes`: included files that `included` lacks. If there are any, no manifest is returned. The caller reads these
- * files and calls this function again. `program`: version of this program, for the key `requires`.
+ * `includes`: included files that `included` lacks. If a file is missing, no manifest is returned: the caller reads the
+ * missing files and calls this function again. `program`: version of this program, for the key `requires`.
  */
 export function parseManifest(
   source: { file: string; text: string },
@@ -121,8 +121,8 @@ export function dataFiles(manifest: Manifest): NeededFile[] {
 type Merged = Pick<Manifest, 'vars' | 'tables' | 'defaults' | 'selectors' | 'prices' | 'rights' | 'tasks' | 'places'>;
 
 /**
- * Merges the files of a campaign. Values of later files replace those of earlier files. Two tasks with the same name
- * are a mistake. Places lead to the file whose value is used.
+ * Merges the files of a campaign. Values of later files replace values of earlier files. Two tasks with the same name
+ * are a mistake. The place of a value is in the file that the value comes from.
  */
 function mergeFiles(files: readonly ManifestFile[], main: ManifestFile): Merged & { diagnostics: Diagnostic[] } {
   const owners = new Map<string, ManifestFile>();
@@ -271,8 +271,8 @@ interface SharedTask {
 }
 
 /**
- * Copies the keys of shared rows to a task. `moved`: places of these keys, by path in the task. `folderOf`: returns the
- * folder of the file that contains the rows.
+ * Copies the keys of shared rows to a task. `moved`: pairs of the path in the task and the path in the shared rows.
+ * `folderOf`: returns the folder of the file that contains the rows.
  */
 function shareRows(
   id: string,
@@ -293,7 +293,7 @@ function shareRows(
     const unknown: Diagnostic = { code: 'MB1103', severity: 'error', message, hint, place };
     return { value: merged, moved: [], diagnostics: shared === undefined && !isTemplate(name) ? [unknown] : [] };
   }
-  // Errors in inline rows are reported at the shared rows.
+  // Errors in inline rows are reported where the shared rows are defined.
   merged.foreach = unknownValue;
   const moved: SharedTask['moved'] = [];
   for (const [key, own] of Object.entries(takenOver)) {

@@ -50,7 +50,7 @@ export function readManifestFiles(
 }
 
 class Walk {
-  /** An included file comes before the file that includes it. */
+  /** Files in order: an included file comes before the file that includes it. */
   readonly files: ManifestFile[] = [];
   readonly diagnostics: Diagnostic[] = [];
   /** Included files that are not read yet. `path` is relative to the main manifest's folder. */
@@ -97,7 +97,7 @@ class Walk {
     if (this.#known.has(path)) return;
     if (this.#known.size >= maxIncluded) {
       const message = `more than ${maxIncluded} files are included`;
-      this.#refuse('MB1007', place, { message, hint: 'join some of them, or split the campaign into several' });
+      this.#refuse('MB1007', place, { message, hint: 'join some included files, or split the campaign into several' });
       return;
     }
     this.#known.add(path);
@@ -131,7 +131,7 @@ class Walk {
       code: 'MB1404',
       severity: 'error',
       message,
-      hint: 'remove one of these entries from `include`; move shared keys into a separate file',
+      hint: 'remove one of these `include` entries, and move shared keys into a separate file',
       place: last.place,
     });
     return true;
@@ -161,7 +161,7 @@ function readIncludePath(written: string, folder: string): { path: string } | { 
   }
   if (!path.startsWith('../')) return { path };
   const message = `${shown} is outside the folder of the main manifest`;
-  return { message, hint: 'move it below that folder, or run the campaign from a manifest in a parent folder' };
+  return { message, hint: 'move the file below that folder, or run the campaign from a manifest in a parent folder' };
 }
 
 const mainKeys: readonly string[] = ['name', 'description', 'budget', 'service', 'outputs'];
@@ -219,7 +219,7 @@ function refuseProgram(
   const range = ownValue(value, 'requires');
   if (program === undefined || typeof range !== 'string' || fitsRange(program, range) !== false) return undefined;
   const message = `${file} requires mediabatch ${shorten(range)}, and this is mediabatch ${program}`;
-  const hint = `install a version that fits, as with npm install --save-dev "mediabatch@${shorten(range.trim())}"`;
+  const hint = `install a matching version: npm install --save-dev "mediabatch@${shorten(range.trim())}"`;
   return { code: 'MB1105', severity: 'error', message, hint, place: places.value(['requires']) };
 }
 

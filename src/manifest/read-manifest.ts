@@ -28,7 +28,7 @@ export function readTask(
   const known = kind !== undefined && kinds[kind] !== undefined ? kind : undefined;
   const key = text('key');
   const writtenTakes = ownValue(written, 'takes');
-  // With a wrong number of takes, `{{take}}` is still a known name.
+  // `{{take}}` stays a known name if the number of takes is wrong.
   const takes = isTakes(writtenTakes) ? writtenTakes : writtenTakes === undefined ? undefined : 1;
   return {
     id,
@@ -173,7 +173,7 @@ function readCanary(value: Json | undefined): CanaryRule | undefined {
   return then === 'check' || then === 'ask' ? { first, asks: then === 'ask' } : undefined;
 }
 
-/** Tolerance of `duration: 8`. Encoders cut at whole frames. */
+/** Tolerance of `duration: 8`, because encoders cut only at whole frames. */
 const durationToleranceSeconds = 0.5;
 
 const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };

@@ -1,6 +1,6 @@
 import { distance } from 'fastest-levenshtein';
 
-/** Finds the known name that the author probably meant. It differs in a few letters, in case, or in separators. */
+/** Finds the known name that the author probably meant by a name with other letters, case or separators. */
 export function nearestName(written: string, known: Iterable<string>): string | undefined {
   if (written.length > 100) return undefined;
   const plain = plainForm(written);

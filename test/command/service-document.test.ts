@@ -124,7 +124,7 @@ describe('a service with other paths', () => {
     expect(made).toEqual(['i1']);
     expect(seen.filter((call) => call.startsWith('POST /videos'))).toEqual([]);
     expect(err).toContain(
-      "not sent: the service's OpenAPI document has no POST /videos/create or POST /videos, and no other POST below /videos takes `prompt`",
+      "not sent: the service's OpenAPI document has no POST /videos/create or POST /videos, and no other POST operation below /videos has the field `prompt`",
     );
   });
 

@@ -78,7 +78,7 @@ function describeViolation(violation: Violation, found: { value: Json; path: Pat
   const value = valueAt(found.value, path);
   if (path.length === 1 && path[0] === 'version' && typeof value === 'number') {
     const message = `manifest version ${value} is not supported`;
-    const hint = 'this version of mediabatch reads `version: 1`; a newer one may read more';
+    const hint = 'this version of mediabatch reads only `version: 1`: write that version, or update mediabatch';
     return { code: 'MB1105', severity: 'error', message, hint, place: places.value(path) };
   }
   if (isAxis(path) && isScalar(value)) {
@@ -86,7 +86,7 @@ function describeViolation(violation: Violation, found: { value: Json; path: Pat
     const hint = `write a list: [${value === '' ? '"1:1", "9:16"' : JSON.stringify(typeof value === 'string' ? shorten(value) : value)}]`;
     return { code: 'MB1103', severity: 'error', message, hint, place: places.value(path) };
   }
-  // A null here is usually a key without a value.
+  // A null value is usually a key without a value.
   const isEmpty = violation.keyword === 'minProperties' || value === null;
   const seen = isEmpty ? 'empty' : describeValue(value);
   const quotes = typeof value === 'string' && hasCurlyQuotes(value) ? `; ${curlyHint}` : '';
@@ -111,8 +111,8 @@ function describeUnknownKey(
     const message = `the manifest cannot set \`service.${shorten(key)}\``;
     const hint =
       variable === 'MEDIABATCH_BASE_URL'
-        ? 'remove it and set MEDIABATCH_BASE_URL in the environment: a manifest must not be able to send your key elsewhere'
-        : 'remove it and set MEDIABATCH_API_KEY in the environment; if it was a real key, replace it by a new one';
+        ? 'remove the address and set MEDIABATCH_BASE_URL in the environment: a manifest must not send your key to another host'
+        : 'remove the key and set MEDIABATCH_API_KEY in the environment; if the key was real, replace it with a new key';
     return { code: 'MB1104', severity: 'error', message, hint, place };
   }
   const message = `\`${shorten(key)}\` is not a key of ${subjectOf(path)}`;

@@ -97,12 +97,12 @@ function checkMaxItems(owner: string, task: JsonMap, tell: Tell): void {
   const maxItems = ownValue(task, 'maxItems');
   const whole = typeof foreach === 'string' ? readWholeParts(foreach) : undefined;
   if (whole !== undefined && maxItems === undefined) {
-    const message = `${owner} has no \`maxItems\`, and the number of ${whole.parts} of \`${whole.task}\` is known only after it has run`;
-    const hint = 'add `maxItems:` with a whole number from 1 to 100; the plan shows and prices that many';
+    const message = `${owner} has no \`maxItems\`, and the number of ${whole.parts} of \`${whole.task}\` is known only after that task has run`;
+    const hint = 'add `maxItems:` with a whole number from 1 to 100; the plan shows and prices that number of steps';
     tell('value', ['foreach'], message, hint, 'MB1102');
   } else if (whole === undefined && maxItems !== undefined && foreach !== unknownValue) {
-    const message = `\`maxItems\` of ${owner} has no effect: its rows are not parts of another task's output`;
-    const hint = 'remove it, or go through the parts of a task, as in foreach: "{{tasks.talk.clips}}"';
+    const message = `\`maxItems\` of ${owner} has no effect: \`foreach\` does not refer to parts of another task's output`;
+    const hint = 'remove `maxItems`, or refer to the parts of a task, as in foreach: "{{tasks.talk.clips}}"';
     tell('key', ['maxItems'], message, hint);
   }
 }
@@ -115,8 +115,8 @@ function checkSchema(owner: string, task: JsonMap, tell: Tell): void {
   const table = typeof foreach === 'string' ? readWholeTable(foreach) : undefined;
   const hint =
     table === undefined
-      ? 'remove it, or read the rows from a file, as in foreach: products.csv'
-      : `write it at the table, as in tables: { ${shorten(table)}: { file: …, schema: … } }`;
+      ? 'remove `schema`, or read the rows from a file, as in foreach: products.csv'
+      : `move \`schema\` to the table, as in tables: { ${shorten(table)}: { file: …, schema: … } }`;
   tell('key', ['schema'], message, hint);
 }
 
@@ -139,7 +139,7 @@ function checkPurchase(id: string, task: JsonMap, tell: Tell): void {
   const kind = ownValue(task, 'kind');
   const act = typeof kind === 'string' ? kinds[kind]?.act : undefined;
   if (act !== 'upload' && act !== 'post') return;
-  const why = act === 'post' ? 'a post is sent once, with its own consent (--publish)' : 'an upload costs nothing';
+  const why = act === 'post' ? 'a post is sent once, after a separate consent (--publish)' : 'an upload costs nothing';
   for (const key of act === 'post' ? ['gate', 'canary', 'retry'] : ['gate', 'canary']) {
     const value = ownValue(task, key);
     if (value === undefined || value === unknownValue) continue;
@@ -175,17 +175,17 @@ function checkExpectation(id: string, task: JsonMap, defaults: JsonMap, tell: Te
   const type = ownValue(expect, 'type');
   if (typeof type === 'string' && /^(?:image|audio|video)(?:\/|$)/.test(type) && type.split('/')[0] !== media) {
     const message = `\`expect.type\` of task \`${id}\` is ${describeValue(type)}, and a task of kind ${kindName} gives ${media} files`;
-    tell('value', ['expect', 'type'], message, `write ${media}, or one type of it`);
+    tell('value', ['expect', 'type'], message, `write ${media}, or a media type that starts with ${media}/`);
   }
   const exact = typeof type === 'string' && type.includes('/') ? type : askedType(task, defaults);
   for (const { name, of, needs, decoded } of measured) {
     if (ownValue(expect, name) === undefined) continue;
     const why = !of.includes(media)
-      ? `a task of kind ${kindName} gives ${media} files, and these have no ${needs}`
+      ? `a task of kind ${kindName} gives ${media} files, which have no ${needs}`
       : decoded !== undefined && media === 'video'
-        ? 'films are not decoded here'
+        ? 'mediabatch does not decode videos'
         : decoded !== undefined && exact !== undefined && !decoded.includes(exact)
-          ? `only ${decoded.join(', ')} are decoded here`
+          ? `mediabatch decodes only ${decoded.join(', ')}`
           : undefined;
     if (why === undefined) continue;
     const message = `\`expect.${name}\` of task \`${id}\` cannot be measured: ${why}`;
@@ -221,8 +221,8 @@ function checkRanges(id: string, expect: JsonMap, tell: Tell): void {
       : [readLimit(ownValue(written, 'min')), readLimit(ownValue(written, 'max'))];
     if (typeof min !== 'number' || typeof max !== 'number' || min <= max) continue;
     const message = Array.isArray(pair)
-      ? `\`expect.loudness.lufs\` of task \`${id}\` is from ${min} to ${max}, so nothing fits`
-      : `\`expect.${name}\` of task \`${id}\` has a \`min\` of ${min} above its \`max\` of ${max}, so nothing fits`;
+      ? `\`expect.loudness.lufs\` of task \`${id}\` is from ${min} to ${max}, so no file fits`
+      : `\`expect.${name}\` of task \`${id}\` has a \`min\` of ${min} above its \`max\` of ${max}, so no file fits`;
     const hint = Array.isArray(pair) ? `write [${max}, ${min}]` : `write { min: ${max}, max: ${min} }`;
     tell('key', ['expect', name], message, hint);
   }
@@ -230,7 +230,7 @@ function checkRanges(id: string, expect: JsonMap, tell: Tell): void {
 
 function checkCanary(id: string, task: JsonMap, tell: Tell): void {
   if (ownValue(ownValue(task, 'canary'), 'then') !== 'ask' || ownValue(task, 'gate') === undefined) return;
-  const message = `\`canary\` and \`gate\` of task \`${id}\` both wait for a pick: one pick would answer both`;
+  const message = `\`canary\` and \`gate\` of task \`${id}\` cannot both ask for a pick`;
   tell('value', ['canary', 'then'], message, 'write then: check, or remove `gate`');
 }
 
@@ -241,22 +241,22 @@ function checkGate(id: string, task: JsonMap, tell: Tell): void {
   if (approve !== undefined) {
     for (const [part, value] of Object.entries({ choose, among })) {
       if (value === undefined) continue;
-      const message = `\`gate\` of task \`${id}\` has \`approve\` and \`${part}\`: each output is approved alone, or some of several are chosen`;
+      const message = `\`gate\` of task \`${id}\` cannot have both \`approve\` and \`${part}\`: with \`approve\`, each output is approved separately`;
       tell('key', ['gate', part], message, `remove \`${part}\`, or write gate: { choose: 1, among: all }`);
     }
     return;
   }
   if (choose === undefined) {
-    // A misspelled key is reported as unknown.
+    // A misspelled `choose` or `approve` is reported as an unknown key.
     if (Object.keys(gate).some((key) => nearestName(key, ['choose', 'approve']) !== undefined)) return;
-    const hint = 'add `choose:` with the number that is picked, or write gate: approve';
+    const hint = 'add `choose:` with the number of outputs to pick, or write gate: approve';
     tell('value', ['gate'], `\`gate\` of task \`${id}\` has no \`choose\``, hint, 'MB1102');
     return;
   }
   const hasTakes = takes === unknownValue || (typeof takes === 'number' && takes > 1);
   if (hasTakes || (among !== undefined && among !== 'takes')) return;
   const hint = 'add `takes: 4`, or choose among an axis of the matrix or `all`, as in gate: { choose: 1, among: all }';
-  const message = `\`gate\` of task \`${id}\` chooses among takes, and there is one`;
+  const message = `\`gate\` of task \`${id}\` chooses among takes, but the task has only one take`;
   tell('key', ['gate', among === undefined ? 'choose' : 'among'], message, hint);
 }
 
@@ -288,8 +288,8 @@ function checkTable(name: string, written: Json, tell: Tell): void {
 const optionsOf = { separator: ['csv'], header: ['csv', 'xlsx'], sheet: ['xlsx'] } as const;
 
 /**
- * Finds the first mistake in a reference to a data file. `nameOf`: returns the name of an option for messages, or
- * without an argument the name of the reference.
+ * Finds the first mistake in a reference to a data file. `nameOf`: returns the name of an option (or without an
+ * argument, of the reference) for messages.
  */
 function findFileMistake(
   given: JsonMap,
@@ -299,7 +299,7 @@ function findFileMistake(
   if (typeof file !== 'string' || isTemplate(file)) return undefined;
   if (classifyForeach(file) !== 'file') {
     const message = `${nameOf()} is not the path of one file`;
-    const hint = 'write the path of one file, as in file: data/copy.csv; download a file that has a web address';
+    const hint = 'write the path of one file, as in file: data/copy.csv; download the file first if it is on the web';
     return { part: 'file', message, hint };
   }
   const extension: string = extensionOf(file) ?? '';
@@ -307,7 +307,7 @@ function findFileMistake(
     const fitting: readonly string[] = optionsOf[part];
     if (ownValue(given, part) === undefined || fitting.includes(extension)) continue;
     const message = `${nameOf(part)} has no effect on ${shorten(file)}`;
-    return { part, message, hint: `remove it; it is for .${fitting.join(' and .')} files` };
+    return { part, message, hint: `remove the option: it applies only to .${fitting.join(' and .')} files` };
   }
   return undefined;
 }

@@ -21,7 +21,7 @@ export interface CompiledSchema {
 interface CompileOptions {
   /** Accepts strings as numbers and booleans, because a CSV file contains only strings. */
   textsAreValues?: boolean;
-  /** If a pattern cannot be matched in bounded time, accepts every string. By default, such a schema is refused. */
+  /** Lets a pattern that may take unbounded time accept every string. By default, its schema is refused. */
   skipsHardPatterns?: boolean;
 }
 
@@ -135,7 +135,7 @@ function check(validate: ValidateFunction, value: Json): SchemaProblem[] | 'too-
   try {
     return problemsOf(validate, structuredClone(value));
   } catch (error) {
-    // The value is nested too deeply.
+    // A RangeError means that the value is nested too deeply.
     if (error instanceof RangeError) return 'too-much';
     throw error;
   }
@@ -215,7 +215,7 @@ export function describeProblem(
       const [only, another] = mistakes;
       if (only !== undefined && another === undefined) return { message: only, at: path };
       const more = mistakes.length > mostForms ? ` and ${mistakes.length - mostForms} more` : '';
-      const hint = `mistakes by form: ${mistakes.slice(0, mostForms).join('; ')}${more}`;
+      const hint = `mistakes for each allowed form: ${mistakes.slice(0, mostForms).join('; ')}${more}`;
       return { message: `${name} fits none of the allowed forms`, hint, at: path };
     }
   }
@@ -264,7 +264,7 @@ function countParts(schema: Json): number {
         throw new SchemaRefusal('has an `$id` below its root, which is not supported');
       }
       parts += count(item);
-      if (parts > mostParts) throw new SchemaRefusal(`has more than ${mostParts} parts, with its references followed`); // I23 (size)
+      if (parts > mostParts) throw new SchemaRefusal(`has more than ${mostParts} parts with all references followed`); // I23 (size)
     }
     known.set(part, parts);
     return parts;

@@ -29,7 +29,7 @@ export function makeMatcher(skipsHard: boolean): {
   const known = new Map<string, Matcher>();
   let sum = 0;
   const read = (pattern: string): Matcher => {
-    // The validator identifies a pattern by `toString`.
+    // The validator calls `toString` to identify a pattern.
     const named = { toString: () => pattern };
     try {
       const { test, size } = compileLinearPattern(pattern);
@@ -116,7 +116,7 @@ function translate(pattern: string): { text: string; size: number } {
         1,
       );
     } else if (piece === '[' || piece === '\\Q') {
-      throw new PatternProblem(`has ${piece} where nothing can be matched`);
+      throw new PatternProblem(`has ${piece} where it cannot match anything`);
     } else {
       add(plain(piece), 1);
     }

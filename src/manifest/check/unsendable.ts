@@ -1,7 +1,7 @@
 import type { Json } from '../../ground/json.ts';
 import { shorten, unknownValue } from '../../ground/values.ts';
 
-/** Reason why a value cannot be sent. Messages have it after the name of the value, or after `written`. */
+/** Reason why a value cannot be sent. Messages show `problem` after the name of the value, or after `written`. */
 export interface Unsendable {
   written?: string;
   problem: string;
@@ -11,12 +11,12 @@ export interface Unsendable {
 /** Characters that no request can contain: NUL, U+FFFD (a conversion lost a character), half of a surrogate pair. */
 const oddCharacter = /[\0\ufffd]|\p{Surrogate}/u;
 
-/** Explains why a string would arrive changed. Returns `undefined` if it arrives unchanged. */
+/** Explains why the service would receive a changed string. Returns `undefined` for any other string. */
 export function whyTextIsUnsendable(text: string): Unsendable | undefined {
   const odd = oddCharacter.exec(text)?.[0];
   if (odd === undefined) return undefined;
   if (odd === '\0') {
-    return { problem: 'holds the character U+0000 (NUL), which no text can carry', hint: 'remove it' };
+    return { problem: 'holds the character U+0000 (NUL), which cannot be sent', hint: 'remove it' };
   }
   if (odd === '\ufffd') {
     const hint = 'write the character itself, and save or set the text as UTF-8';
@@ -24,18 +24,18 @@ export function whyTextIsUnsendable(text: string): Unsendable | undefined {
   }
   const code = (odd.codePointAt(0) ?? 0).toString(16).toUpperCase();
   return {
-    problem: `holds U+${code}, one half of a character, which no text can carry`,
+    problem: `holds U+${code}, one half of a character, which cannot be sent`,
     hint: 'write the character itself, or both of its halves, as in \\ud83d\\ude00',
   };
 }
 
 /**
- * Explains why a number would arrive changed. Beyond 2^53, adjacent integers have the same representation, and a
- * changed seed makes another picture.
+ * Explains why the service would receive a changed number. Integers beyond 2^53 are rounded, and a rounded seed gives a
+ * different picture.
  */
 export function whyNumberIsUnsendable(value: number, written: string): Unsendable | undefined {
   const shown = shorten(written, 40);
-  const hint = `write a number that is nearer to 0, or quote it where a string is meant: "${shown}"`;
+  const hint = `write a number nearer to 0, or quote the value to send a string: "${shown}"`;
   if (!Number.isFinite(value)) return { written: shown, problem: 'is too large for a number', hint };
   if (value === 0 && /^[-+]?[0-9.]*[1-9]/.test(written)) {
     return {
@@ -46,14 +46,14 @@ export function whyNumberIsUnsendable(value: number, written: string): Unsendabl
   }
   if (!Number.isInteger(value) || Number.isSafeInteger(value)) return undefined;
   const sent = JSON.stringify(value);
-  const instead = sent === written ? 'cannot be distinguished from its neighbours' : `would be sent as ${sent}`;
+  const instead = sent === written ? 'cannot be distinguished from the next whole numbers' : `would be sent as ${sent}`;
   const most = value < 0 ? Number.MIN_SAFE_INTEGER : Number.MAX_SAFE_INTEGER;
   return { written: shown, problem: `${instead}: whole numbers are exact only up to ${most}`, hint };
 }
 
 export const nulWords = {
   message: 'the file holds a NUL byte',
-  hint: 'remove it; a file that was saved as UTF-16 is full of them: save it as UTF-8 (Excel: “CSV UTF-8”)',
+  hint: 'remove the NUL byte; if the file was saved as UTF-16, save it as UTF-8 (Excel: “CSV UTF-8”)',
 };
 
 export function findUnsendable(value: Json): Unsendable | undefined {

@@ -76,7 +76,7 @@ function explainAmbiguity(separators: readonly string[], of: { label: string; ta
   const example = of.table === undefined ? `foreach: ${file}` : `tables: { ${of.table}: ${file} }`;
   return {
     message: `cannot tell which of ${names} separates the columns of ${of.label}: its first line contains both`,
-    hint: `name the separator, as in ${example}; or put column names that contain one in double quotes`,
+    hint: `name the separator, as in ${example}; or put column names that contain a separator in double quotes`,
   };
 }
 

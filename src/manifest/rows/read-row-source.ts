@@ -15,7 +15,7 @@ export function readWholeTable(text: string): string | undefined {
   return /^\{\{\s*tables\.([A-Za-z_][A-Za-z0-9_]*)\s*\}\}$/.exec(text)?.[1];
 }
 
-/** Classifies the text of a `foreach`. The last four results are mistakes. */
+/** Classifies the text of a `foreach`. Results other than `template`, `file` and `files` are mistakes. */
 export function classifyForeach(
   text: string,
 ): 'template' | 'file' | 'files' | 'list in quotes' | 'template with one brace' | 'web address' | 'backslashes' {

@@ -10,8 +10,8 @@ import { cellValue, describeWrong, explainSheetError } from './read-table.ts';
 import { flatText, type Row, type Rows } from './rows.ts';
 
 /**
- * Reads a data file by its extension. `separator` and `header` apply to CSV and TSV. `path`: path in the manifest.
- * `file`: path in messages. `table`: name of the table, if the rows belong to one.
+ * Reads a data file by its extension. `separator` and `header` apply to CSV and TSV. `path`: path of the file as the
+ * manifest states it. `file`: path of the file for messages. `table`: name of the table, if the rows belong to one.
  */
 export function readRows(data: {
   path: string;
@@ -226,8 +226,8 @@ function parseJson(text: string, start: number): ParsedJson {
 }
 
 /**
- * Returns the offset of the first token that JSON does not allow, because the parser's message lacks the offset. Without
- * such a token, returns the end of the text.
+ * Returns the offset of the first token that JSON does not allow, because the parser's message lacks the offset. If
+ * every token is allowed, returns the end of the text.
  */
 function offsetOfToken(text: string): number {
   let [low, high] = [0, text.trimEnd().length];

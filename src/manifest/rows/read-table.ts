@@ -133,7 +133,7 @@ export function explainNoHeader(
   }
   return {
     message: `${label} has only ${count} ${is}${count === 1 ? '' : 's'} with values, and none from ${is} ${header} on, where \`header: ${header}\` expects the column names`,
-    hint: `set \`header\` to the ${is} with the column names, or leave it out if that is the first`,
+    hint: `set \`header\` to the ${is} with the column names, or omit \`header\` if that ${is} is the first`,
   };
 }
 

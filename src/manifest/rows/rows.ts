@@ -9,7 +9,7 @@ export interface Row {
   /** Returns the place of the row, or of a cell. Called only for messages. */
   place(column?: string): Place;
   key?: string;
-  /** Part of another step's output. `index` counts from 0. */
+  /** The part of another step's output that is this row. `index` counts from 0. */
   part?: { of: string; index: number };
 }
 
@@ -20,7 +20,7 @@ export interface Rows {
   columns?: string[];
   separator?: string;
   isGuess?: boolean;
-  /** Cells whose value is unknown. Reported only if a template uses the column. */
+  /** Cells whose value is unknown. Their errors are reported only if a template uses the column. */
   cellErrors?: readonly CellError[];
 }
 
@@ -42,11 +42,11 @@ export interface Sheet {
   hiddenRows: readonly number[];
 }
 
-/** A cell whose value is unknown. Row and column count from 1. */
+/** A cell whose value is unknown. `row` and `column` count from 1. */
 export interface CellFault {
   row: number;
   column: number;
-  /** `error`: shows an error such as `#N/A`. `formula`: was never calculated. `merged`: spans several columns. */
+  /** `error`: the cell shows an error such as `#N/A`. `formula`: not calculated yet. `merged`: spans columns. */
   is: 'error' | 'formula' | 'merged';
   shows?: string;
 }
@@ -72,16 +72,16 @@ const problems: Readonly<Record<Problem['problem'], { code: DiagnosticCode; says
     hint: 'move the file below the folder of the manifest and name it by a relative path',
   },
   'not-a-file': { code: 'MB1301', says: 'is not a regular file', hint: 'name a file, not a folder or a device' },
-  'too-large': { code: 'MB1301', says: 'is too large', hint: 'split it into several files' },
+  'too-large': { code: 'MB1301', says: 'is too large', hint: 'split the file into several files' },
   'no-workbook': {
     code: 'MB1302',
     says: 'cannot be read as a workbook',
-    hint: 'open it in a spreadsheet and save it as .xlsx, or save the sheet as “CSV UTF-8”',
+    hint: 'open the file in a spreadsheet program and save it as .xlsx, or save the sheet as “CSV UTF-8”',
   },
   unreadable: {
     code: 'MB1301',
     says: 'cannot be read',
-    hint: 'check its permissions and that it is a UTF-8 text; Excel saves one as “CSV UTF-8”',
+    hint: 'check the permissions of the file, and that it is UTF-8 text (Excel: save as “CSV UTF-8”)',
   },
 };
 

@@ -13,7 +13,7 @@ interface Helper {
   takes: readonly [number, number];
   usage: string;
   optional: boolean;
-  /** Set if the result is a reference to a step. Such a call cannot be an argument or a condition. */
+  /** Set if the result is a reference to a step, so that a call of the helper cannot be an argument or a condition. */
   makesStep?: true;
   ofFile?: true;
   /** Set if the result is a list. A template that consists only of this call renders to the list. */
@@ -128,7 +128,7 @@ function joinList(list: Json | undefined, separator: Json | undefined): HelperRe
   if (odd !== undefined) return { wrong: `needs a list of strings and numbers, and found ${describeValue(odd)} in it` };
   if (separator !== undefined && !isScalar(separator)) return { wrong: 'needs a string between the items' };
   const between = String(separator ?? ', ');
-  // Checked before the string is built, as in `replace`.
+  // The length is checked before the string is built, as in `replace`.
   const length = list.reduce<number>((sum, item) => sum + String(item).length + between.length, 0);
   if (length > longestResult) return { wrong: `would give more than ${longestResult} characters` };
   return { value: list.join(between) };
@@ -168,9 +168,9 @@ const longestResult = 262_144;
 
 function replace(value: Json | undefined, from: Json | undefined, to: Json | undefined): HelperResult {
   if (!isScalar(value) || !isScalar(from) || !isScalar(to)) return { wrong: 'needs three strings' };
-  if (from === '') return { wrong: 'needs something to look for, and got an empty string' };
+  if (from === '') return { wrong: 'needs a text to search for, but got an empty string' };
   const parts = String(value).split(String(from));
-  // Checked before the string is built, because a few nested calls would fill the memory.
+  // The length is checked before the string is built, because a few nested calls could fill the memory.
   if (String(value).length + parts.length * String(to).length > longestResult) {
     return { wrong: `would give more than ${longestResult} characters` };
   }

@@ -202,7 +202,7 @@ class Reduction {
     const name = isPath(node.path) ? node.path.original : '';
     const opening = this.#opening(node);
     if (/^\{\{~?[\^{]/.test(this.#slice(opening)) || (name !== 'if' && name !== 'unless' && name !== 'each')) {
-      const hint = 'there are {{#if}}, {{#unless}} and {{#each}}; write \\{{ for braces that are text';
+      const hint = 'the known blocks are {{#if}}, {{#unless}} and {{#each}}; write \\{{ for braces that are text';
       this.#refuseAt(opening, `the block \`${shorten(this.#slice(opening), 40)}\` is not known`, hint);
       return undefined;
     }
@@ -237,7 +237,7 @@ class Reduction {
     }
     const name = head.original;
     const helper = Object.hasOwn(helpers, name) ? helpers[name] : undefined;
-    // `row.two words`, `row.Name (EN)`: the path is checked together with the words after it.
+    // A path with spaces, such as `row.Name (EN)`, is checked together with the words after it.
     if (head.parts.length > 1 && node.params.length > 0) this.#path(head, at);
     const deeper = { loops: at.loops, depth: at.depth + 1, optional: helper?.optional ?? true };
     const values = node.params.map((param) => this.#expression(param, deeper));
@@ -302,7 +302,7 @@ class Reduction {
       if (at.loops > 0 && node.depth === 0 && parts.length === 1 && isLoopName(name)) {
         return { is: 'loop', name, written, ...span };
       }
-      const hint = 'inside of {{#each}} there are @index, @key, @first and @last; row, vars and matrix need no prefix';
+      const hint = '{{#each}} defines only @index, @key, @first and @last; row, vars and matrix need no prefix';
       this.#refuseAt(span, `\`${written}\` is not known`, hint);
       return undefined;
     }
@@ -323,8 +323,8 @@ class Reduction {
     if (node.depth >= at.loops) {
       this.#refuseAt(
         span,
-        `\`${written}\` names no item here`,
-        '`this` is the item of {{#each}}; elsewhere write row, vars or matrix',
+        `\`${written}\` refers to a loop item, but is not inside of that {{#each}}`,
+        '`this` is the item of {{#each}}; outside of {{#each}}, write row, vars or matrix',
       );
       return undefined;
     }

@@ -202,7 +202,7 @@ class Rendering {
 
   #known(value: Json | undefined, expression: Expression, isOpen: (value: Json) => boolean): Json | undefined {
     if (value === undefined || !isOpen(value)) return value;
-    const message = `\`${shorten(expression.written)}\` cannot be used in a helper or a block: it is known only after the job has run`;
+    const message = `\`${shorten(expression.written)}\` cannot be used in a helper or a block: its value is known only after the job has run`;
     this.#fault('MB1202', expression, message, `use it alone: {{${shorten(expression.written)}}}`);
     return unknownValue;
   }
@@ -233,7 +233,7 @@ class Rendering {
     const own = path.is === 'name' && path.parts[0] === 'row' ? this.#scope.rowLabel : undefined;
     const label = row?.label ?? own;
     const where = label === undefined ? 'has no value here' : `is missing in ${label}`;
-    const hint = `give it a value, or write {{default ${path.written} "…"}} as its default`;
+    const hint = `give it a value, or set a default: {{default ${path.written} "…"}}`;
     this.#fault('MB1203', path, `\`${path.written}\` ${where}`, hint);
     return undefined;
   }

@@ -19,7 +19,7 @@ export interface TemplateFault extends Span {
 export interface Template {
   text: string;
   body: Part[];
-  /** Set if the whole text is one `{{path}}` or call. Its value keeps its type. */
+  /** Set if the whole text is one `{{path}}` or call, whose value keeps its type. */
   whole?: NamePath | Call;
   paths: NamePath[];
 }
@@ -38,9 +38,9 @@ export interface NamePath extends Span {
   written: string;
   /** Whether the value may be missing: in an argument of `default`, or in a condition. */
   optional: boolean;
-  /** Whether the value is printed, or is the whole result. Only then may it be an output of a step. */
+  /** Whether the value is printed or is the whole result: only then may the value be an output of a step. */
   direct: boolean;
-  /** Whether the value is printed into a text. It must then be a scalar. */
+  /** Whether the value is printed into a text, and must therefore be a scalar. */
   printed: boolean;
 }
 
@@ -79,14 +79,14 @@ export function isTemplate(text: string): boolean {
   return text.includes('{{');
 }
 
-/** A parsed text. `paths` includes those of wrong parts, so that they can be checked. */
+/** A parsed text. `paths` includes the paths of wrong parts, so that names in wrong parts can be checked. */
 export interface ParsedTemplate {
   template?: Template;
   faults: TemplateFault[];
   paths: NamePath[];
 }
 
-/** Strings that could mean true or false. They are refused as ambiguous. */
+/** Strings that could mean true or false, and are refused as ambiguous. */
 const unclear = /^(?:yes|no|y|n|on|off|ja|nein|oui|non|si|sí|wahr|falsch|vrai|faux|verdadero|falso|vero)$/i;
 
 /** Parses true and false as spreadsheets and data files write them. An empty cell is false. */
@@ -99,8 +99,8 @@ export function readTruth(value: Json | undefined): boolean | undefined {
 }
 
 /**
- * Evaluates a condition. The texts true and false have their meaning. Missing values, empty lists and 0 are false.
- * Returns `undefined` for an ambiguous string such as `no`. Other values are true.
+ * Evaluates a condition. The text `false`, missing values, empty lists and 0 are false. Returns `undefined` for an
+ * ambiguous string such as `no`. Other values are true.
  */
 export function holds(value: Json | undefined): boolean | undefined {
   const truth = readTruth(value);
@@ -112,12 +112,12 @@ export function holds(value: Json | undefined): boolean | undefined {
 }
 
 /**
- * References to outputs of other steps. Only the functions in this file make them. A map in a data file that looks like
- * a reference is ordinary data.
+ * References to outputs of other steps. Only the functions in this file make references. A map in a data file that
+ * looks like a reference is ordinary data.
  */
 const ours = new WeakSet<object>();
 
-/** `pick`: set if the address is that of a gate. Number of a picked step of the gate. The lock determines the step. */
+/** `pick`: number of a picked step, if the address is the name of a gate. The lock determines the picked step. */
 export function makeReference(address: string, field: string, pick?: number): JsonMap {
   const reference: JsonMap = { $ref: address, field, ...(pick !== undefined && { pick }) };
   ours.add(reference);

@@ -22,8 +22,8 @@ import { placeBetween, type Source } from './source.ts';
 /** Finds the place of a value in a manifest. Called only for messages. */
 export interface Places {
   /**
-   * Returns the place of a scalar, or of the key of a map or list. For a value that is not written, returns the place
-   * of the nearest written parent.
+   * Returns the place of a scalar, or of the key of a map or list. For a value that is not in the file, returns the
+   * place of the nearest parent.
    */
   value(path: Path): Place;
   key(path: Path): Place;
@@ -42,7 +42,7 @@ interface Spot {
 
 /**
  * Returns the offset of a part of a text in the YAML source, which also contains quotes, indentation and escapes.
- * Searches for the `{{…}}` around the part. The third occurrence in the text is the third in the source.
+ * Searches for the `{{…}}` around the part: its third occurrence in the text is also the third in the source.
  */
 function findPart(written: string, part: { text: string; start: number; end: number }): number | undefined {
   const opening = part.text.lastIndexOf('{{', part.start);
@@ -108,7 +108,7 @@ class TreeReading {
   readonly diagnostics: Diagnostic[] = [];
   readonly #source: Source;
   readonly #codes: YamlCodes;
-  /** Nodes by the name of their anchor. If a name is used twice, the later node counts. */
+  /** Nodes by the name of their anchor. If two anchors have one name, the later node counts. */
   readonly #anchors = new Map<string, Node>();
   readonly #done = new Map<unknown, Converted>();
   #repeated = 0;

@@ -41,16 +41,16 @@ export const yamlFaults = {
   manifest: manifestFaults,
   included: {
     ...manifestFaults,
-    emptyHint: 'write `tasks:`, `vars:` or `defaults:` into it, or take it out of `include`',
+    emptyHint: 'write `tasks:`, `vars:` or `defaults:` into it, or remove the file from `include`',
   },
-  /** JSON is read as YAML, so that messages and places are the same. */
+  /** A JSON schema is read as YAML, so that messages and places are the same as for YAML. */
   schema: schemaFaults,
   data: { ...schemaFaults, number: 'MB1302', unsendable: 'MB1106' },
 } satisfies { [form: string]: YamlFaults };
 
 /**
- * Reads one YAML 1.2 document. `value` is omitted if the file is empty or has wrong syntax. A wrong single value is
- * `unknownValue`.
+ * Reads one YAML 1.2 document. `value` is omitted if the file is empty or has wrong syntax. Each wrong value in the
+ * file is replaced by `unknownValue`.
  */
 export function readYaml(
   source: Source,
@@ -67,7 +67,7 @@ export function readYaml(
   const empty = () => fail(faults.empty, 0, { message: `${source.file} is empty`, hint: faults.emptyHint });
   let documents: ReturnType<typeof parseAllDocuments>;
   try {
-    // The parser does not know the line ends of old systems.
+    // The parser does not support a carriage return alone as a line end.
     const text = source.text.includes('\n') ? source.text : source.text.replaceAll('\r', '\n');
     documents = parseAllDocuments(text, {
       version: '1.2',

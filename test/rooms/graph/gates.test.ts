@@ -115,9 +115,9 @@ it.each<[name: string, lines: string[], at: string, says: string]>([
     'takes where there is one',
     [takes.replace('takes: 3, ', '')],
     'MB1103 choose',
-    'chooses among takes, and there is one',
+    'chooses among takes, but the task has only one take',
   ],
-  ['approve with among', [choosing('approve: true, among: takes')], 'MB1103 among', 'has `approve` and `among`'],
+  ['approve with among', [choosing('approve: true, among: takes')], 'MB1103 among', 'both `approve` and `among`'],
   ['no number', [choosing('among: takes')], 'MB1102 gate', 'has no `choose`'],
   [
     'a misspelled number, without consequences for those who use it',

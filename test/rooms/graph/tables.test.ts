@@ -438,7 +438,7 @@ testMistakes([
     data: { ...data, 'copy.csv': 'sku;a,b\n' },
     found: ['MB1103 10:5', 'MB1302 copy.csv:1:1'],
     says: [
-      'write it at the table, as in tables: { locales: { file: …, schema: … } }',
+      'move `schema` to the table, as in tables: { locales: { file: …, schema: … } }',
       'name the separator, as in tables: { copy: { file: copy.csv, separator: ";" } }',
     ],
   },

@@ -63,22 +63,22 @@ describe('where creates go to', () => {
     [
       'none where two take all',
       { '/videos/a': takes(...all), '/videos/b': takes(...all) },
-      { why: 'which of POST /videos/a, POST /videos/b creates this kind cannot be determined' },
+      { why: 'several operations may create this kind: POST /videos/a, POST /videos/b' },
     ],
     [
       'none where two take what it is made from',
       { '/videos/a': takes('prompt'), '/videos/b': takes('prompt') },
-      { why: 'which of POST /videos/a, POST /videos/b' },
+      { why: 'several operations may create this kind: POST /videos/a, POST /videos/b' },
     ],
     [
       'none below an id',
       { '/videos/{id}/again': takes(...all) },
-      { why: 'no other POST below /videos takes `prompt`' },
+      { why: 'no other POST operation below /videos has the field `prompt`' },
     ],
     [
       'none of another collection',
       { '/videosphere/new': takes(...all), '/images/new': takes(...all) },
-      { why: 'no other POST below /videos takes' },
+      { why: 'no other POST operation below /videos has the field' },
     ],
     ['none that is only asked', { '/videos/new': { get: takes(...all).post } }, { why: 'no other POST' }],
     [

@@ -179,7 +179,7 @@ test('a version that does not fit says which it is and what to install, and noth
   const text = campaign('requires: ">=0.3 <2"\nlater: { key: 1 }');
   expect(read(text)).toEqual({
     said: [
-      'MB1105 campaign.yaml requires mediabatch >=0.3 <2, and this is mediabatch 0.1.0; install a version that fits, as with npm install --save-dev "mediabatch@>=0.3 <2"',
+      'MB1105 campaign.yaml requires mediabatch >=0.3 <2, and this is mediabatch 0.1.0; install a matching version: npm install --save-dev "mediabatch@>=0.3 <2"',
     ],
     isRead: false,
   });
@@ -188,7 +188,7 @@ test('a version that does not fit says which it is and what to install, and noth
 test('an included file requires a version, too', () => {
   const { said, isRead } = read(campaign('include: [brand.yaml]'), { brand: 'requires: "^0.2"\nlater: 1\n' });
   expect(said).toEqual([
-    'MB1105 brand.yaml requires mediabatch ^0.2, and this is mediabatch 0.1.0; install a version that fits, as with npm install --save-dev "mediabatch@^0.2"',
+    'MB1105 brand.yaml requires mediabatch ^0.2, and this is mediabatch 0.1.0; install a matching version: npm install --save-dev "mediabatch@^0.2"',
   ]);
   expect(isRead).toBe(false);
 });
