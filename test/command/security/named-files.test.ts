@@ -15,7 +15,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { bin, command, expectExit } from '../../rig/command.ts';
-import { makeFolder } from '../../rig/folder.ts';
+import { makeFolder, makePipe } from '../../rig/folder.ts';
 import { type Ended, has, runProgram } from '../../rig/program.ts';
 import { makeTrial, type Trial } from '../../rig/trial.ts';
 import { guardElsewhere } from '../scripted.ts';
@@ -37,8 +37,6 @@ tasks:
     mkdirSync(trial.path('.git'));
     return trial;
   }
-
-  const makePipe = (path: string) => execFileSync('mkfifo', [path]);
 
   describe('--events', () => {
     const redo = ['apply', 'campaign.yaml', '--yes', '--poll-interval', '10', '--redo', 'hero'];

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readPicks } from '../../../src/campaign/decisions/judge.ts';
@@ -66,10 +66,9 @@ test('a shell reads the command', () => {
 });
 
 test('what a program says when it fails is shown, what it prints never', () => {
-  const node = (script: string) => `'${process.execPath}' -e "${script}"`;
   let said = '';
   try {
-    keyFromCommand(node(`console.log('${key}'); console.error('vault is locked'); process.exit(7)`));
+    keyFromCommand(`echo ${key}; echo 'vault is locked' >&2; exit 7`);
   } catch (error) {
     said = String(error);
   }
@@ -77,9 +76,9 @@ test('what a program says when it fails is shown, what it prints never', () => {
     'MEDIABATCH_API_KEY_COMMAND returned no API key: it ended with 7; error output: vault is locked',
   );
   expect(said).not.toContain(key);
-  expect(() => keyFromCommand(node(''))).toThrow('it printed nothing');
+  expect(() => keyFromCommand('exit 0')).toThrow('it printed nothing');
   expect(() => keyFromCommand('no-such-program-here')).toThrow('it ended with 127');
-  expect(runCommand(node('setTimeout(() => {}, 60_000)'), 300)).toMatchObject({
+  expect(runCommand('sleep 60', 300)).toMatchObject({
     is: 'failed',
     why: 'it did not end within 0.3 seconds',
   });
@@ -88,11 +87,7 @@ test('what a program says when it fails is shown, what it prints never', () => {
 test('the program runs when the key is wanted, once, and from the environment only', async () => {
   const folder = makeFolder();
   const count = join(folder, 'count');
-  const script = `require('node:fs').appendFileSync('${count}', 'x'); console.log('${key}')`;
-  const env = {
-    MEDIABATCH_BASE_URL: url,
-    MEDIABATCH_API_KEY_COMMAND: `'${process.execPath}' -e '${script.replaceAll("'", '`')}'`,
-  };
+  const env = { MEDIABATCH_BASE_URL: url, MEDIABATCH_API_KEY_COMMAND: `printf x >>'${count}'; echo ${key}` };
   const environment = readEnvironment({ ...env, MEDIABATCH_API_KEY_COMMAND: 'no-such-program-here' }, folder);
   expect(hasKey(environment)).toBe(true);
   const campaign = await openCampaign(join(folder, 'campaign.yaml'), { environment });
@@ -101,6 +96,7 @@ test('the program runs when the key is wanted, once, and from the environment on
   const printsQuote = readEnvironment({ ...env, MEDIABATCH_API_KEY_COMMAND: `echo '"key"'` }, folder);
   expect(() => requireAccess(printsQuote)).toThrow('the output of MEDIABATCH_API_KEY_COMMAND begins with "');
   expect(requireAccess(readEnvironment(env, folder))).toEqual({ baseUrl: url, token: key });
+  expect(readFileSync(count, 'utf8')).toBe('x');
   expect(requireAccess(readEnvironment({ ...env, MEDIABATCH_API_KEY: 'own' }, folder)).token).toBe('own');
   writeFileSync(join(folder, '.env'), `MEDIABATCH_BASE_URL=${url}\nMEDIABATCH_API_KEY_COMMAND=touch owned\n`);
   expect(() => requireAccess(readEnvironment({}, folder))).toThrow('a command in .env is not run');

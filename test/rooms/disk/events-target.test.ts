@@ -1,10 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, readSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { EventsTargetError, findEventsTarget } from '../../../src/disk/events-target.ts';
-import { makeFolder } from '../../rig/folder.ts';
+import { makeFolder, makePipe } from '../../rig/folder.ts';
 
 const event = '{"at":"2026-11-22T12:00:00.000Z","event":"run-started"}\n';
 const own = { out: () => {}, err: () => {} };
@@ -145,7 +144,7 @@ describe('a stream', () => {
 
   test.runIf(process.platform !== 'win32')('to a reader gets it all, and one that goes away is let go', async () => {
     const path = join(makeFolder(), 'pipe');
-    execFileSync('mkfifo', [path]);
+    makePipe(path);
     expect(refusal(() => find(path))).toMatchObject({
       message: 'cannot be written: it is a device or a pipe',
       hint: expect.stringContaining('--events - |'),

@@ -1,10 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { listFiles } from '../../../src/disk/fs/list-files.ts';
 import { asText, digestFile, readDataFile, readManifestText } from '../../../src/disk/inputs.ts';
-import { makeFolder } from '../../rig/folder.ts';
+import { makeFolder, makePipe } from '../../rig/folder.ts';
 import { has } from '../../rig/program.ts';
 import { sha256 } from './targets.ts';
 
@@ -51,7 +50,7 @@ describe('a manifest', () => {
   it.runIf(has.linux)('is not waited for when it is a pipe that nobody writes, nor is an upload (Linux)', async () => {
     const folder = makeFolder();
     const path = join(folder, 'pipe.jpg');
-    execFileSync('mkfifo', [path]);
+    makePipe(path);
     expect(await readManifestText(path)).toEqual({ problem: 'not-a-file', detail: 'it is a device or a pipe' });
     expect(await digestFile(folder, 'pipe.jpg')).toEqual({ problem: 'it is a device or a pipe' });
   });

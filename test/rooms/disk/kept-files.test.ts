@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
   existsSync,
@@ -20,7 +19,7 @@ import { keepAnswer, keepDurations, readAnswer, readKeptDurations } from '../../
 import { makeRunId, RunHistory, RunJournal } from '../../../src/disk/state/run-history.ts';
 import { writeSealedFile } from '../../../src/disk/state/sealed-file.ts';
 import type { Json } from '../../../src/ground/json.ts';
-import { makeFolder } from '../../rig/folder.ts';
+import { makeFolder, makePipe } from '../../rig/folder.ts';
 import { jpeg, png } from './media.ts';
 import { chunks, filesIn, recorded, sha256, target } from './targets.ts';
 
@@ -89,7 +88,7 @@ describe('what a newer output replaces', () => {
 
   it.runIf(process.platform !== 'win32').each([
     ['a link', (path: string, victim: string) => symlinkSync(victim, path)],
-    ['a pipe', (path: string) => execFileSync('mkfifo', [path])],
+    ['a pipe', makePipe],
   ])('takes the place of %s (POSIX)', async (_is, make) => {
     const { root, state, from, kept, replace, name } = withSaved();
     mkdirSync(join(state, 'kept'));
@@ -204,7 +203,7 @@ describe('the history of runs', () => {
       writeFileSync(join(folder, 'notes.jsonl'), 'mine');
       writeFileSync(join(state, 'victim'), '{"a":1}\n');
       symlinkSync('../victim', join(folder, `${idOf(1)}.jsonl`));
-      execFileSync('mkfifo', [join(folder, `${idOf(2)}.jsonl`)]);
+      makePipe(join(folder, `${idOf(2)}.jsonl`));
       mkdirSync(join(folder, `${idOf(3)}.jsonl`));
       expect((await history.list()).map(({ id }) => id)).toEqual([idOf(0)]);
       for (const name of [idOf(1), idOf(2), idOf(3), '../victim', 'x'])

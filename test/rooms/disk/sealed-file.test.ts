@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   copyFileSync,
@@ -6,6 +5,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -16,7 +16,7 @@ import { SavedFiles } from '../../../src/disk/outputs/saved-files.ts';
 import { keepAnswer, keepDurations, readAnswer, readKeptDurations } from '../../../src/disk/state/caches.ts';
 import { createRequestBodies } from '../../../src/disk/state/request-bodies.ts';
 import { findOwn, makeOwn, readSealedFile, writeSealedFile } from '../../../src/disk/state/sealed-file.ts';
-import { makeFolder } from '../../rig/folder.ts';
+import { makeFolder, makePipe } from '../../rig/folder.ts';
 
 let home: string;
 let state: string;
@@ -50,6 +50,11 @@ function linkInstead(path: string, elsewhere: string): void {
   symlinkSync(elsewhere, path);
 }
 
+function makePipeInstead(path: string): void {
+  rmSync(path);
+  makePipe(path);
+}
+
 const keyFile = () => join(home, 'mediabatch/key');
 const limit = 1000;
 
@@ -76,13 +81,7 @@ describe('the secret of a person on a machine', () => {
   test.runIf(process.platform !== 'win32').each<[string, () => void]>([
     ['others may read', () => chmodSync(keyFile(), 0o644)],
     ['is a link', () => linkInstead(keyFile(), join(home, 'key'))],
-    [
-      'is a pipe',
-      () => {
-        renameSync(keyFile(), join(home, 'key'));
-        execFileSync('mkfifo', ['-m', '600', keyFile()]);
-      },
-    ],
+    ['is a pipe', () => makePipeInstead(keyFile())],
     ['is cut short', () => writeFileSync(keyFile(), 'f'.repeat(64))],
     ['is no secret', () => writeFileSync(keyFile(), `${'x'.repeat(64)}\n`)],
   ])('a file that %s is none (POSIX)', async (_, spoil) => {
@@ -203,8 +202,7 @@ describe('files that were saved from here', () => {
     await new SavedFiles(state, folder).note('a.png', digest);
     expect(readFileSync(join(folder, 'precious'), 'utf8')).toBe('mine');
     expect(new SavedFiles(state, folder).has('a.png', digest)).toBe(false);
-    renameSync(join(state, 'saved-files'), join(state, 'x'));
-    execFileSync('mkfifo', [join(state, 'saved-files')]);
+    makePipeInstead(join(state, 'saved-files'));
     await new SavedFiles(state, folder).note('a.png', digest);
     expect(new SavedFiles(state, folder).has('a.png', digest)).toBe(false);
   });

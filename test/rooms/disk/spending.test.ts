@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
   closeSync,
@@ -18,6 +17,7 @@ import { SharedLines } from '../../../src/disk/state/shared-lines.ts';
 import { readSpent } from '../../../src/disk/state/spending-files.ts';
 import type { LockLine } from '../../../src/lock/record.ts';
 import { temporaryFolder } from '../../rig/command.ts';
+import { makePipe } from '../../rig/folder.ts';
 import { runProgram } from '../../rig/program.ts';
 import { runs } from '../../rig/runs.ts';
 import { fixture } from './fixtures.ts';
@@ -295,7 +295,7 @@ describe('I44 what a person spends in all campaigns', () => {
   test.each<[string, (path: string) => void]>([
     ['a folder', (path) => mkdirSync(path)],
     ['a link', (path) => symlinkSync('elsewhere', path)],
-    ['a pipe', (path) => execFileSync('mkfifo', [path])],
+    ['a pipe', makePipe],
   ])('%s in the place of a month is told by its name, and holds nobody up', async (_name, make) => {
     const one = await ledgerOf('/a/campaign.lock.jsonl');
     make(join(state, 'mediabatch', 'spending', '2026-11.jsonl'));
@@ -315,8 +315,8 @@ describe('I44 what a person spends in all campaigns', () => {
   test.each(['known', 'unknown'])(
     'many processes at once, some killed: never more, nothing left over (%s price)',
     async (price) => {
-      const spent = Array.from({ length: Math.min(12, runs(24)) }, (_, index) =>
-        spend([`/${index}/campaign.lock.jsonl`, '8', '3', '100', price], {
+      const spent = Array.from({ length: Math.min(12, runs(12)) }, (_, index) =>
+        spend([`/${index}/campaign.lock.jsonl`, '20', '3', '100', price], {
           ...(index % 3 === 0 && { DIE_AT: String(1 + (index % 4)) }),
           CLOCK_MS: String(index % 2 === 0 ? 0 : -3_600_000 * index),
         }),

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { createServer as createProxy, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import { connect, createServer as createTcpServer } from 'node:net';
@@ -27,21 +27,32 @@ interface Encrypted {
   connections: () => number;
 }
 
-/** A service behind TLS, with a certificate of its own that says it is at `name`. */
+/** A key and its certificate, made once for all tests. */
+let made: { key: string; cert: string } | undefined;
+
+function makeCertificate(): { key: string; cert: string } {
+  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2', '-subj', '/CN=x'];
+  const names = ['-addext', 'subjectAltName=IP:127.0.0.1,DNS:files.example'];
+  const files = ['-keyout', '-', '-out', '-'];
+  const text = execFileSync(openssl ?? '', ['req', '-x509', ...kind, ...names, ...files], {
+    encoding: 'utf8',
+    stdio: 'pipe',
+  });
+  const [key = '', cert = ''] = text.match(/-----BEGIN[\s\S]*?-----END.*\n/g) ?? [];
+  return { key, cert };
+}
+
+/** A service behind TLS. */
 async function encrypted(
-  name: string,
   answer: (request: IncomingMessage, response: ServerResponse) => void = (_request, response) => response.end('{}'),
 ): Promise<Encrypted> {
+  made ??= makeCertificate();
   const folder = makeFolder();
-  const [keyFile, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
-  const made = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2', '-subj', '/CN=x'];
-  const files = ['-keyout', keyFile, '-out', certificate];
-  execFileSync(openssl ?? '', ['req', '-x509', ...made, '-addext', `subjectAltName=${name}`, ...files], {
-    stdio: 'ignore',
-  });
+  const certificate = join(folder, 'certificate.pem');
+  writeFileSync(certificate, made.cert);
   const requests: string[] = [];
   let connections = 0;
-  const server = createServer({ key: readFileSync(keyFile), cert: readFileSync(certificate) }, (request, response) => {
+  const server = createServer(made, (request, response) => {
     requests.push(`${request.method} ${request.url} ${request.headers.authorization ?? 'no key'}`);
     request.resume().on('end', () => answer(request, response));
   });
@@ -53,7 +64,7 @@ async function encrypted(
 
 describe.skipIf(openssl === undefined)('a certificate', () => {
   test('that nobody vouches for: a create is not sent, and no byte of the key leaves', async () => {
-    const { port, requests, connections } = await encrypted('IP:127.0.0.1');
+    const { port, requests, connections } = await encrypted();
     const http = createHttp({ baseUrl: `https://127.0.0.1:${port}/api/v1`, token: key, redact });
     onTestFinished(() => http.close());
     for (const freshConnection of [true, false]) {
@@ -80,7 +91,7 @@ tasks:
 
   test('that is right: all goes over it, and the key to the service alone', async () => {
     let jobs = 0;
-    const { port, folder, certificate, requests } = await encrypted('IP:127.0.0.1', ({ url = '' }, response) => {
+    const { port, folder, certificate, requests } = await encrypted(({ url = '' }, response) => {
       const job = { id: url.split('/').at(-1), status: 'COMPLETED', outputUrl: `https://127.0.0.1:${port}/files/a` };
       if (url.startsWith('/files/')) response.end(picture);
       else if (url.endsWith('/create')) {
@@ -105,7 +116,7 @@ tasks:
 
   test('of another host does not let it redirect to this machine', async () => {
     const own = await serve((_request, response) => response.end('secret'));
-    const { port } = await encrypted('DNS:files.example', (_request, response) =>
+    const { port } = await encrypted((_request, response) =>
       response.writeHead(302, { location: `${own.url}/secret` }).end(),
     );
     // The name has a public address, and the proxy leads to this machine.
