@@ -27,8 +27,8 @@ function object(parts: { [name: string]: Part }, more: 'open' | 'closed' = 'clos
   };
 }
 
-const why = object({ address: ['Address of the step.', text], why: ['Why.', text] });
-const source: Part = ['Source; `documented` if the service was not asked.', oneOf('service', 'documented')];
+const why = object({ address: ['Address of the step.', text], why: ['Reason.', text] });
+const source: Part = ['Source; `documented` if the service was not queried.', oneOf('service', 'documented')];
 const place = object({
   file: ['The file.', path],
   line: ['From 1.', count],
@@ -38,7 +38,7 @@ const place = object({
 });
 const model: { [name: string]: Part } = {
   'credits?': ['Credits per job.', anything],
-  'aliasOf?': ['Model that this is another name of.', text],
+  'aliasOf?': ['Model that has this name as an alias.', text],
 };
 
 /** Documents that one command prints, each described by one sentence and its parts. */
@@ -70,12 +70,12 @@ const documents: { readonly [name: string]: readonly [description: string, parts
           object({
             kind: ['Kind of generation.', text],
             model: ['Name in a manifest.', text],
-            credits: ['Credits per job, or per started `per`; null if unknown.', orNull(credits)],
+            credits: ['Credits per job, or per started unit (`per`); null if unknown.', orNull(credits)],
             'per?': ['Unit of the price: `second` or `1000 characters`.', text],
-            'aliasOf?': ['Model that this is another name of.', text],
-            isDefault: ['Whether it is used if a request names none.', truth],
+            'aliasOf?': ['Model that has this name as an alias.', text],
+            isDefault: ['Whether requests without a model use this model.', truth],
             known: ['Source of this entry.', oneOf('documented', 'catalog', 'both')],
-            notes: ['Description.', text],
+            notes: ['Description of the model.', text],
           }),
         ),
       ],
@@ -86,14 +86,14 @@ const documents: { readonly [name: string]: readonly [description: string, parts
     {
       source,
       voices: [
-        'Order of the service.',
+        'Voices in the order of the service.',
         list(
           object({
             id: ['Value of `voice_id` in a request.', text],
             gender: ['Value as listed by the service.', text],
             accent: ['Value as listed by the service.', text],
-            'label?': ['Its name.', text],
-            'description?': ['Description.', text],
+            'label?': ['Name of the voice.', text],
+            'description?': ['Description of the voice.', text],
             'previewUrl?': ['URL of a sample.', text],
           }),
         ),
@@ -104,7 +104,7 @@ const documents: { readonly [name: string]: readonly [description: string, parts
     'Social media accounts for posts, as printed by `mediabatch list accounts --json`.',
     {
       accounts: [
-        'Order of the service.',
+        'Accounts in the order of the service.',
         list(
           object({
             id: ['Account id, for `accountIds` of a post.', text],
@@ -113,7 +113,10 @@ const documents: { readonly [name: string]: readonly [description: string, parts
             name: ['Name of the account; empty if none is known.', text],
             username: ['Name of the account; empty if none is known.', text],
             'expiresAt?': ['Time at which the connection expires.', text],
-            expiry: ['How close the expiry is.', oneOf('unknown', 'valid', 'soon', 'past')],
+            expiry: [
+              'Whether the connection is valid, expires soon or has expired.',
+              oneOf('unknown', 'valid', 'soon', 'past'),
+            ],
           }),
         ),
       ],
@@ -129,7 +132,7 @@ const documents: { readonly [name: string]: readonly [description: string, parts
             kind: ['Kind of generation.', text],
             jobId: ['Id of the job.', text],
             status: ['Value as given by the service.', text],
-            'createdAt?': ['When.', text],
+            'createdAt?': ['Time at which the job was created.', text],
             'model?': ['Model.', text],
             'prompt?': ['Prompt or text of the request.', text],
             'credits?': ['Credits charged for it.', credits],
@@ -154,15 +157,18 @@ const documents: { readonly [name: string]: readonly [description: string, parts
         'Files in the media library.',
         list(
           object({
-            name: ['Its name.', text],
+            name: ['Name of the file.', text],
             url: ['URL for requests.', text],
-            id: ['Id of the job.', text],
+            id: ['Id of the file at the service.', text],
             'bytes?': ['Size in bytes.', count],
             'createdAt?': ['Time of the upload.', text],
           }),
         ),
       ],
-      failed: ['Files that could not be uploaded.', list(object({ name: ['Its name.', text], error: ['Why.', text] }))],
+      failed: [
+        'Files that could not be uploaded.',
+        list(object({ name: ['Name of the file.', text], error: ['Reason.', text] })),
+      ],
     },
   ],
   workers: [
@@ -172,11 +178,11 @@ const documents: { readonly [name: string]: readonly [description: string, parts
         'Newest first.',
         list(
           object({
-            id: ['Id of the job.', text],
+            id: ['Id of the run.', text],
             account: ['Account of the run.', text],
             campaign: ['Name of the campaign.', text],
             state: [
-              '`stopping`: it was cancelled, and running jobs are collected. `paused`: the same, until it is resumed.',
+              '`stopping`: the run was cancelled, and its running jobs are collected. `paused`: the run sends no create requests until it is resumed, and its running jobs are collected.',
               oneOf('open', 'paused', 'stopping', 'ended'),
             ],
             host: ['Host that submitted the run.', text],
@@ -185,11 +191,11 @@ const documents: { readonly [name: string]: readonly [description: string, parts
             'endedMs?': ['Milliseconds since the run ended.', credits],
             'exit?': ['Exit code.', count],
             'cancelled?': [
-              'Who cancelled it, and when.',
+              'User who cancelled the run, and the time since then.',
               object({ by: ['Name of the user.', text], ageMs: ['Milliseconds since then.', credits] }),
             ],
             'paused?': [
-              'Who paused it, and when.',
+              'User who paused the run, and the time since then.',
               object({ by: ['Name of the user.', text], ageMs: ['Milliseconds since then.', credits] }),
             ],
             'error?': ['Error after which the leader stopped working on the run.', text],
@@ -205,18 +211,18 @@ const documents: { readonly [name: string]: readonly [description: string, parts
                 failed: ['Steps that are failed, refused, unresolved or lost.', count],
                 waiting: ['Steps that have not ended, or whose job still runs.', count],
                 left: ['Steps that had not begun when the run ended or stopped.', count],
-                of: ['All.', count],
+                of: ['All steps.', count],
               }),
             ],
             files: [
               'Number of files.',
               object({
                 wanted: ['Files queued for workers.', count],
-                saved: ['Saved.', count],
+                saved: ['Saved files.', count],
                 failed: ['Files of finished jobs that were not saved when the step ended.', count],
               }),
             ],
-            store: ['Destination of its files; null for the attached client.', orNull(text)],
+            store: ['Store for the files of the run; null if the attached `apply` downloads the files.', orNull(text)],
             protocol: ['Version of the protocol between submitters and workers.', count],
           }),
         ),
@@ -225,17 +231,20 @@ const documents: { readonly [name: string]: readonly [description: string, parts
         'Accounts with open runs or workers.',
         list(
           object({
-            id: ['Id of the job.', text],
-            head: ['Id of its leader; null if there is none, or its lease has expired.', orNull(text)],
+            id: ['Id of the account.', text],
+            head: [
+              'Id of the leader of the account; null if the account has no leader, or the lease of the leader has expired.',
+              orNull(text),
+            ],
             'beatMs?': ["Milliseconds since the leader's last heartbeat.", credits],
-            'error?': ['What is wrong.', text],
+            'error?': ['Error of the account.', text],
             'limit?': [
-              'The tightest limit of its workers.',
+              'Limit of the workers with the fewest remaining credits.',
               object({
-                credits: ['Maximum credits in its period.', count],
-                per: ['Its period; days and months in UTC.', oneOf('run', 'day', 'month')],
-                left: ['Credits neither spent nor held.', count],
-                of: ['Its workers.', oneOf('engine')],
+                credits: ['Maximum credits in the period.', count],
+                per: ['Period of the limit; days and months in UTC.', oneOf('run', 'day', 'month')],
+                left: ['Remaining credits, neither spent nor reserved.', count],
+                of: ['Source of the limit: the workers.', oneOf('engine')],
               }),
             ],
           }),
@@ -246,17 +255,17 @@ const documents: { readonly [name: string]: readonly [description: string, parts
         list(
           object(
             {
-              id: ['Id of the job.', text],
+              id: ['Id of the worker.', text],
               account: ['Account of the worker.', text],
               host: ['Host name of the worker.', text],
               pid: ['Process id of the worker.', count],
               protocol: ['Version of the protocol between submitters and workers.', count],
               version: ['Version of mediabatch.', text],
-              store: ['Store for files; null if it has none.', orNull(text)],
-              files: ['Maximum number of concurrent downloads; 0 if it downloads no files.', count],
-              beatMs: ['Milliseconds since its last heartbeat.', credits],
-              isSilent: ['Whether it has been silent for longer than a live worker would be.', truth],
-              isHead: ['Whether it leads its account.', truth],
+              store: ['Store for files; null if the worker has no store.', orNull(text)],
+              files: ['Maximum number of concurrent downloads; 0 if the worker downloads no files.', count],
+              beatMs: ['Milliseconds since the last heartbeat of the worker.', credits],
+              isSilent: ['Whether the worker has sent no heartbeat for longer than a live worker would.', truth],
+              isHead: ['Whether the worker is the leader of its account.', truth],
             },
             'open',
           ),
@@ -274,19 +283,19 @@ const documents: { readonly [name: string]: readonly [description: string, parts
             path: ['Path relative to the output folder, or to the folder of kept files.', path],
             bytes: ['Size in bytes.', count],
             is: [
-              '`output`: of an earlier purchase. `partial`: of an interrupted download. `kept`: replaced by a newer file.',
+              '`output`: output of an earlier purchase. `partial`: part of an interrupted download. `kept`: file that a newer file replaced.',
               oneOf('output', 'partial', 'kept'),
             ],
             'credits?': ['Credits charged for its job.', credits],
             'jobId?': ['Id of the job.', text],
-            'was?': ['Former path as an output.', path],
-            'since?': ['Time since which it is kept.', text],
+            'was?': ['Path of the file before it was replaced.', path],
+            'since?': ['Time at which the file was replaced.', text],
             'address?': ['Address of the step that the job was bought for.', text],
             deleted: ['Whether it was deleted.', truth],
           }),
         ),
       ],
-      kept: ['Files that are not deleted.', list(object({ path: ['Path.', path], why: ['Why.', text] }))],
+      kept: ['Files that are not deleted.', list(object({ path: ['Path.', path], why: ['Reason.', text] }))],
       bytesFreed: ['Total size of deleted files.', count],
     },
   ],
@@ -303,9 +312,12 @@ const documents: { readonly [name: string]: readonly [description: string, parts
             'recordId?': ['Id of the record at the service.', text],
             'credits?': ['Credits charged for it.', credits],
             'createdAt?': ['Time of creation.', text],
-            files: ['Its files on this machine.', oneOf('intact', 'missing', 'none')],
-            isOrphan: ['Whether no step of the manifest uses it.', truth],
-            result: ['Result; `gone` if the service no longer had it.', oneOf('removed', 'gone', 'left', 'failed')],
+            files: ['State of the files of the record on this machine.', oneOf('intact', 'missing', 'none')],
+            isOrphan: ['Whether no step of the manifest uses the record.', truth],
+            result: [
+              'Result; `gone` if the service no longer had the record.',
+              oneOf('removed', 'gone', 'left', 'failed'),
+            ],
             'error?': ['Reason why the record could not be removed.', text],
           }),
         ),
@@ -314,7 +326,7 @@ const documents: { readonly [name: string]: readonly [description: string, parts
     },
   ],
   explanation: [
-    'Action of a step and its reason, as printed by `mediabatch explain --json`. Its three parts may have further fields.',
+    'Action of a step and its reason, as printed by `mediabatch explain --json`. `row`, `step` and `record` may have further fields.',
     {
       row: [
         'Row of the step in a plan.',
@@ -341,7 +353,7 @@ const documents: { readonly [name: string]: readonly [description: string, parts
             request: ['Request, with unresolved references to other steps.', mapOf(anything)],
             fingerprint: ['Digest of everything that can change the output.', text],
             needs: ['Steps and gates that come before the step.', list(text)],
-            save: ['Path of its file without extension; empty if it has none.', path],
+            save: ['Path of the file of the step without extension; empty if the step has no file.', path],
           },
           'open',
         ),
@@ -359,7 +371,7 @@ const documents: { readonly [name: string]: readonly [description: string, parts
   expansion: [
     'Resolved manifest, as printed by `mediabatch explain --origins --json`.',
     {
-      campaign: ['Its name.', text],
+      campaign: ['Name of the campaign.', text],
       'budget?': ['As in the manifest.', object({ credits: ['Credits.', credits] })],
       'service?': ['As in the manifest.', object({ concurrency: ['Maximum number of concurrent jobs.', count] })],
       'selectors?': ['As in the manifest.', mapOf(anything)],
@@ -385,19 +397,19 @@ const documents: { readonly [name: string]: readonly [description: string, parts
     'Kinds and their fields, as printed by `mediabatch schema kinds --json`.',
     {
       kinds: [
-        'Order of the manual.',
+        'Kinds in the order of the manual.',
         list(
           object({
             name: ['Value of `kind` in a manifest.', text],
-            description: ['Description.', text],
+            description: ['Description of the kind.', text],
             media: ['Kind of generation.', text],
             documented: ['Whether the service documents the request.', truth],
             fields: [
               'Fields of `with`.',
               list(
                 object({
-                  name: ['Its name.', text],
-                  description: ['Description.', text],
+                  name: ['Name of the field.', text],
+                  description: ['Description of the field.', text],
                   type: ['Type.', text],
                   required: ['Whether it is required.', truth],
                   'values?': ['Allowed values.', list(anything)],
@@ -408,12 +420,18 @@ const documents: { readonly [name: string]: readonly [description: string, parts
             ],
             'models?': [
               'Documented models.',
-              list(object({ name: ['Its name.', text], description: ['Description.', text], ...model })),
+              list(
+                object({
+                  name: ['Name of the model.', text],
+                  description: ['Description of the model.', text],
+                  ...model,
+                }),
+              ),
             ],
             outputs: ['Output fields that other tasks can use.', list(text)],
             'parts?': [
               'Parts of the output.',
-              object({ name: ['Its name.', text], most: ['Maximum number of parts.', count] }),
+              object({ name: ['Name of the list of parts.', text], most: ['Maximum number of parts.', count] }),
             ],
           }),
         ),
