@@ -130,9 +130,10 @@ export function asText(read: FileBytes): FileText {
 
 function otherEncoding(bytes: Uint8Array): string {
   const mark = ((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0);
-  if (mark === 0xfffe || mark === 0xfeff) return 'it is UTF-16 text';
+  if (mark === 0x504b) return 'it is a ZIP archive, such as a workbook';
+  if (mark === 0xfffe || mark === 0xfeff || bytes.includes(0)) return 'it is UTF-16 text, or a binary file';
   // In Windows-1252, bytes from 0x80 on are Western European letters and quotation marks; a few are undefined.
-  const isWestern = ![0x81, 0x8d, 0x8f, 0x90, 0x9d, 0].some((byte) => bytes.includes(byte));
+  const isWestern = ![0x81, 0x8d, 0x8f, 0x90, 0x9d].some((byte) => bytes.includes(byte));
   return `line ${firstBadLine(bytes)} is not UTF-8 text${isWestern ? ', but probably Windows-1252' : ''}`;
 }
 
@@ -142,14 +143,8 @@ function isOutside(folder: string, path: string): boolean {
 }
 
 function firstBadLine(bytes: Uint8Array): number {
-  let line = 1;
-  let start = 0;
-  for (let end = bytes.indexOf(0x0a); end !== -1; end = bytes.indexOf(0x0a, start)) {
-    if (decodeUtf8(bytes.subarray(start, end)) === undefined) return line;
-    line++;
-    start = end + 1;
-  }
-  return line;
+  const lines = Buffer.from(bytes).toString('latin1').split('\n');
+  return lines.findIndex((line) => decodeUtf8(Buffer.from(line, 'latin1')) === undefined) + 1;
 }
 
 function decodeUtf8(bytes: Uint8Array): string | undefined {

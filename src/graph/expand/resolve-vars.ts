@@ -130,20 +130,14 @@ function typeOf(value: Json): string {
 function readText(text: string, declared: Json): Pick<GivenVar, 'value' | 'unsendable'> {
   // Text that is not UTF-8, from the command line or the environment, contains U+FFFD.
   const unsendable = whyTextIsUnsendable(text);
-  if (unsendable !== undefined) return { value: text, unsendable };
-  switch (typeof declared) {
-    case 'string':
-      return { value: text };
-    case 'boolean':
-      return { value: text === 'true' || (text === 'false' ? false : text) };
-    case 'number': {
-      const number = Number(text);
-      if (Number.isNaN(number) || !/\d/.test(text)) return { value: text };
-      return { value: number, ...defined({ unsendable: whyNumberIsUnsendable(number, text.trim()) }) };
-    }
-    default:
+  const isText = unsendable !== undefined || declared === null || typeof declared === 'string';
+  if (isText) return { value: text, ...defined({ unsendable }) };
+  if (typeof declared === 'boolean') return { value: text === 'true' || (text === 'false' ? false : text) };
+  if (typeof declared === 'number') {
+    const number = Number(text);
+    if (Number.isNaN(number) || !/\d/.test(text)) return { value: text };
+    return { value: number, ...defined({ unsendable: whyNumberIsUnsendable(number, text.trim()) }) };
   }
-  if (declared === null) return { value: text };
   try {
     const value = freshCopy(JSON.parse(text) as Json);
     return { value, ...defined({ unsendable: [...findUnsendableInJson(text)][0] }) };

@@ -15,9 +15,7 @@ const oddCharacter = /[\0\ufffd]|\p{Surrogate}/u;
 export function whyTextIsUnsendable(text: string): Unsendable | undefined {
   const odd = oddCharacter.exec(text)?.[0];
   if (odd === undefined) return undefined;
-  if (odd === '\0') {
-    return { problem: 'holds the character U+0000 (NUL), which cannot be sent', hint: 'remove it' };
-  }
+  if (odd === '\0') return { problem: 'holds U+0000 (NUL), which cannot be sent', hint: 'remove it' };
   if (odd === '\ufffd') {
     const hint = 'write the character itself, and save or set the text as UTF-8';
     return { problem: 'holds U+FFFD: a character was lost in a conversion to UTF-8', hint };

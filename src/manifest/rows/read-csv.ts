@@ -22,7 +22,7 @@ export function readCsv(
   const { header: at = 1 } = of;
   const fail = (line: number, wrong: Wrong) => describeWrong(placeOfLine(source, line), wrong);
   const lines = source.text
-    .replace(/^\ufeff/, '')
+    .replaceAll(/^\ufeff/gm, '')
     .replaceAll(/\r\n?/g, '\n')
     .split('\n');
   // Lines before the header are emptied instead of removed, so that line numbers stay right.
@@ -40,10 +40,10 @@ export function readCsv(
   const { separator } = found;
   let records: CsvRecord[];
   try {
-    records = readRecords(withoutSeparatorLine(text), separator);
+    records = readRecords(text.replace(/^sep=[^\n]\n/i, '\n'), separator);
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    const { line, ...wrong } = explainCsvError(error, text, label);
+    const { line, ...wrong } = explainCsvError(error, text, { label, separator });
     return { diagnostics: [fail(line, wrong)] };
   }
   const [header, ...body] = records;
@@ -158,7 +158,12 @@ function readRecords(text: string, separator: string): CsvRecord[] {
   return records;
 }
 
-function explainCsvError(error: CsvError, text: string, label: string): Wrong & { line: number } {
+function explainCsvError(
+  error: CsvError,
+  text: string,
+  { label, separator }: { label: string; separator: string },
+): Wrong & { line: number } {
+  const isPreceded = new RegExp(`(?:^|[${separator}])(?: +|=)"`);
   const line = typeof error.lines === 'number' ? error.lines : 1;
   const twice = 'write a quote inside of a quoted string twice: ""';
   switch (error.code) {
@@ -185,8 +190,6 @@ function explainCsvError(error: CsvError, text: string, label: string): Wrong & 
   }
 }
 
-const isPreceded = /(?:^|[,;|\t])(?: +|=)"/;
-
 function lineOfOpenQuote(text: string): number {
   let open = -1;
   for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at + 1)) {
@@ -204,8 +207,7 @@ function count(number: number, what: string): string {
 const usual = [',', ';', '\t', '|'] as const;
 
 export function readSeparator(written: string): string | undefined {
-  if (written === 'tab') return '\t';
-  return /^[,;|\t]$/.test(written) ? written : undefined;
+  return written === 'tab' ? '\t' : usual.find((separator) => separator === written);
 }
 
 export function writeSeparator(separator: string): string {
@@ -229,10 +231,6 @@ function findSeparator(text: string): { separator: string; said: boolean } | { e
   if (others.length === 0) return { separator: only, said: false };
   const [fitting, ...more] = found.filter((separator) => fitsAll(text, separator));
   return fitting === undefined || more.length > 0 ? { either: found } : { separator: fitting, said: false };
-}
-
-function withoutSeparatorLine(text: string): string {
-  return text.replace(/^sep=[^\n]\n/i, '\n');
 }
 
 function headerOf(text: string): string {

@@ -37,8 +37,10 @@ describe('a manifest', () => {
   });
 
   it.each([
-    ['UTF-16', [0xff, 0xfe, 0x61, 0x00], 'it is UTF-16 text'],
-    ['UTF-16 of the other order', [0xfe, 0xff, 0x00, 0x61], 'it is UTF-16 text'],
+    ['UTF-16', [0xff, 0xfe, 0x61, 0x00], 'it is UTF-16 text, or a binary file'],
+    ['UTF-16 of the other order', [0xfe, 0xff, 0x00, 0x61], 'it is UTF-16 text, or a binary file'],
+    ['UTF-16 without a mark', [0x61, 0x00, 0xe4, 0x00], 'it is UTF-16 text, or a binary file'],
+    ['a workbook with another name', [0x50, 0x4b, 0x03, 0x04, 0xe4], 'it is a ZIP archive, such as a workbook'],
     ['bytes that Windows-1252 does not have', [0x61, 0x0a, 0x81], 'line 2 is not UTF-8 text'],
   ])('that is %s is named as that', (_what, bytes, what) => {
     expect(asText({ bytes: Uint8Array.from(bytes) })).toEqual({
