@@ -36,11 +36,11 @@ const networks = {
   ipv4:
     '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 ' +
     '192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3',
-  // Only 2000::/3 is public, except its tunnels, which carry an IPv4 address, and its documentation networks.
+  // Only 2000::/3 is public, without its networks for tunnels (which carry an IPv4 address) and for documentation.
   ipv6: '::/3 2001::/23 2001:db8::/32 2002::/16 4000::/2 8000::/1',
 };
 
-// Two lists, because a single one would find an IPv4 address in the IPv6 networks that it maps into.
+// Two lists, because a single list would find an IPv4 address in the IPv6 network that contains mapped IPv4 addresses.
 const inward = { ipv4: readNetworks('ipv4'), ipv6: readNetworks('ipv6') };
 
 function readNetworks(family: 'ipv4' | 'ipv6'): BlockList {
@@ -52,7 +52,7 @@ function readNetworks(family: 'ipv4' | 'ipv6'): BlockList {
   return list;
 }
 
-/** Returns whether an IP address is not on the public internet. Returns true for invalid addresses. */
+/** Returns true for an IP address outside of the public internet, and for an invalid address. */
 export function isInward(address: string): boolean {
   switch (isIP(address)) {
     case 4:
@@ -64,7 +64,7 @@ export function isInward(address: string): boolean {
   }
 }
 
-/** Returns whether a parsed host is this machine. A similar name, such as `127.0.0.1.example.com`, is not. */
+/** Returns whether a parsed host is this machine. False for a similar name, such as `127.0.0.1.example.com`. */
 export function isLoopbackHost(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || (isIPv4(hostname) && hostname.startsWith('127.'));
 }

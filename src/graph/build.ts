@@ -1,9 +1,8 @@
 /*
  * Manifest and data → steps with edges and fingerprints.
- * Takes: a manifest and the rows of its tables. Files that are still missing are returned as paths.
+ * Takes: a manifest and the rows of its tables. Paths of missing files are returned.
  * Returns: steps in topological order, or diagnostics with positions.
- * Independent of: the lock, prices, what was bought before. The fingerprint covers what is paid for and nothing else
- * (I6).
+ * Independent of: the lock, prices, earlier purchases. A fingerprint covers only what is paid for (I6).
  */
 
 import type { Diagnostic, Place } from '../ground/diagnostic.ts';
@@ -30,9 +29,9 @@ interface NeededFact {
 }
 
 /**
- * Expands a manifest into its steps. Reports all mistakes at once, at most 100. Mistakes that the manifest already has
- * are not repeated. If the manifest or the graph has a mistake, returns no graph. `files`: files that must be read
- * first, for a digest (uploads) or a text (`{{read …}}`). The caller reads these files and calls this function again.
+ * Expands a manifest into its steps. Reports all mistakes at once, at most 100. Mistakes that were found when the
+ * manifest was read are not repeated. If the manifest or the graph has a mistake, returns no graph. `files`: files that
+ * the caller must read before it calls this function again, for a digest (uploads) or a text (`{{read …}}`).
  */
 export function buildGraph(
   manifest: Manifest,
@@ -114,7 +113,7 @@ function readMade(expansion: Expansion): MadeUpload[] {
   if (uploads.made.length > 0 && kinds.has(uploadTask)) {
     const message = `\`{{upload …}}\` makes steps of a task \`${uploadTask}\`, but the manifest already has a task with this name`;
     const place = manifest.places.key(taskPath(uploadTask));
-    expansion.reportError({ code: 'MB1402', message, hint: 'give the task another name', place });
+    expansion.reportError({ code: 'MB1402', message, hint: 'rename the task', place });
   }
   return uploads.made.flatMap(({ address, path, place }): MadeUpload[] => {
     const found = uploads.read(path, { folder: '', place });
@@ -188,7 +187,7 @@ const none = Object.freeze([]) as unknown as string[];
 
 function shareTitles(all: readonly RenderedStep[]): void {
   const titles = new Map<string, string | undefined>();
-  // Rows of different tasks may have the same label, so the value is compared too.
+  // Rows of different tasks may have the same label, so the values of the rows are compared as well.
   const nameOf = ({ row }: Draft) => JSON.stringify([row?.label, row?.value]);
   for (const { draft, title } of all) {
     if (draft.task.gate?.title === undefined) continue;
@@ -217,7 +216,7 @@ function finishStep(rendered: RenderedStep, from: { fingerprintOf: (address: str
   const referred = references.length === 0 ? request : replaceReferences(request, from.fingerprintOf);
   const paidRequest = withDigest(referred, file);
   const needs = [...references, ...rendered.needs, ...(part === undefined ? [] : [part.of])];
-  // Rare fields are added afterwards, because an object reserves memory for every property of its literal.
+  // Rare fields are added after the literal, because an object reserves memory for every property of its literal.
   const step: Step = {
     address: draft.address,
     task: task.id,

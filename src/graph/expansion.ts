@@ -127,7 +127,7 @@ export class Expansion {
     return this.rows.get(task) ?? 'unknown';
   }
 
-  /** Returns the text for `{{read …}}` without the final line break. `wanted`: the caller must read the file first. */
+  /** Returns the text for `{{read …}}` without the final line break. `wanted`: path of a file to read first. */
   readText(
     written: string,
     at: { folder: string; place: Place },
@@ -135,8 +135,8 @@ export class Expansion {
     const path = readPath(written, at);
     if (typeof path !== 'string') return path;
     if (path.endsWith('.lock.jsonl') || path.endsWith('.plan.json')) {
-      const message = `${shorten(path)} changes with each run, and no request may depend on it`;
-      const hint = 'read a text file that you write';
+      const message = `${shorten(path)} changes with each run, so no request may contain its text`;
+      const hint = 'read a text file that mediabatch does not write';
       return { diagnostic: { code: 'MB1202', severity: 'error', message, hint, place: at.place } };
     }
     const file = this.facts.texts?.get(path);
@@ -150,8 +150,8 @@ export class Expansion {
   }
 
   /**
-   * Renders templates at any depth. Replaces a text by `unknownValue` if the text has faults, which are reported with
-   * the additions of `describe`, or if there is no scope.
+   * Renders templates at any depth. Replaces a text by `unknownValue` if `scopeAt` is omitted or the text has faults.
+   * Passes each fault through `describe` and reports it.
    */
   render(
     value: Json,
@@ -167,7 +167,7 @@ export class Expansion {
       const site = { text: value, path };
       const result = renderTemplate(template, scopeAt(site));
       for (const fault of result.faults) this.report(describe(placeFault(fault, site, this.manifest.places)));
-      // `null` is a value, which is either sent or rejected by the check of its field.
+      // `null` is a rendered value: the check of its field either accepts or rejects it.
       return result.value === undefined ? unknownValue : result.value;
     }
     if (Array.isArray(value)) return value.map((item, index) => this.render(item, [...path, index], scopeAt, describe));

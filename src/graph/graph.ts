@@ -8,35 +8,35 @@ import type { Expectation, Rights } from '../manifest/manifest.ts';
  *
  * - `$ref`: address of the step, or name of a gate.
  * - `field`: output field of the step's kind, such as `url`. `clips.2.url` is the link of the third part.
- * - `pick`: set for a gate. Number of the picked step, from 1. The request cannot be sent while the gate is open.
- *   Once users have picked, the address of the picked step replaces the name of the gate.
+ * - `pick`: set if `$ref` is a gate: number of the picked step, from 1. A request with `pick` cannot be sent. Once
+ *   users have picked, the address of the picked step replaces the name of the gate.
  *
  * `{ $text: […] }` is a string whose parts are texts and references. A list of outputs is an array of references.
  */
 export type OpenRequest = { [field: string]: Json };
 
-/** A unit of work. Each row, matrix cell and take of a task is a step of its own. */
+/** A unit of work: each combination of row, matrix cell and take of a task is a separate step. */
 export interface Step {
-  /** For example `task`, `task@key` or `task@key/2`. Unique and stable in the campaign. */
+  /** For example `task`, `task@key` or `task@key/2`. An address is unique and stable in the campaign. */
   address: string;
   task: string;
   kind: string;
   key?: string;
   matrix: { [axis: string]: string };
-  /** Number of the take, from 1. Omitted if the task does not ask for several takes. */
+  /** Number of the take, from 1. Omitted if the task has only one take. */
   take?: number;
   /** Request whose references contain addresses. */
   request: OpenRequest;
   /** Request whose references contain fingerprints in place of addresses. The lock stores this form. */
   paidRequest: OpenRequest;
   /**
-   * Format version `1:`, then the SHA-256 (hex) of the canonical JSON of {kind, request: paidRequest, take}. The first
-   * take has no `take` in this JSON.
+   * Format version `1:`, then the SHA-256 (hex) of the canonical JSON of {kind, request: paidRequest, take}. The JSON
+   * of the first take has no `take`.
    */
   fingerprint: string;
   /**
-   * Addresses of the steps that must finish first, sorted. If users pick among steps, the name of the gate is listed
-   * instead of these steps.
+   * Sorted addresses of the steps that must finish before this step. If users pick among steps, the list contains the
+   * name of their gate instead.
    */
   needs: string[];
   /**
@@ -44,7 +44,7 @@ export interface Step {
    * no output file.
    */
   save: string;
-  /** For `kind: upload`. The path is relative to the manifest's folder. */
+  /** File of an upload. The path is relative to the manifest's folder. */
   file?: FileFact & { path: string };
   /** Part of another step's output that this step uses. If the output has fewer parts, this step is not needed. */
   part?: { of: string; fingerprint: string; index: number };
@@ -58,7 +58,9 @@ export interface Step {
     expect?: Expectation;
     pin?: true;
   };
-  /** Set if neither the documentation nor the service's OpenAPI document describes the request. */
+  /**
+   * Set if the request could not be checked: neither the documentation nor the service's OpenAPI document describes it.
+   */
   unchecked?: true;
   tags: string[];
   place: Place;
@@ -70,8 +72,8 @@ export interface Step {
 /** A gate. Users decide which of the gate's steps other steps may use. */
 export interface Gate {
   /**
-   * Address of the gate's steps without the attribute in which they differ, for example `hero@lamp` for takes. With
-   * `approve`, the address of the single step.
+   * Address of the gate's steps without the attribute in which they differ, for example `hero@lamp` if users pick among
+   * takes. With `approve`, the address of the single step.
    */
   name: string;
   task: string;
@@ -87,18 +89,16 @@ export interface Gate {
 }
 
 /**
- * Similar steps of a task. The canaries, which are the first of these steps, are created before the rest. The rest wait
- * until `first` canaries were created with the current requests, and fit `expect` or were picked. New rows of an
- * unchanged template need no new canary. A changed template does.
+ * Similar steps of a task. The first of these steps, the canaries, are created before the remaining steps. The
+ * remaining steps wait until `first` canaries were created with the current requests, and fit `expect` or were picked.
+ * A new row needs no new canary. A changed template does.
  */
 export interface Canary {
-  /** For example `canary of hero`. If the task has several groups, the price class follows. */
+  /** For example `canary of hero`. If the task has several groups of canaries, the name contains the price class. */
   name: string;
   task: string;
   first: number;
-  /**
-   * If true, the remaining steps wait until users pick canaries. If false, they wait until the canaries fit `expect`.
-   */
+  /** If true, the remaining steps wait until users pick canaries. If false, they wait until canaries fit `expect`. */
   asks: boolean;
   members: string[];
 }
@@ -112,7 +112,7 @@ export interface GraphTask {
   rights?: Rights;
 }
 
-/** An expanded campaign. A step comes after the steps that it needs, otherwise in the order of the manifest. */
+/** An expanded campaign. Steps are in the order of the manifest, but each step comes after the steps that it needs. */
 export interface Graph {
   name: string;
   steps: Step[];

@@ -55,9 +55,7 @@ export interface Task {
   with: { field: string; value: Json; path: Path }[];
   rows: RowSource;
   schema: string | undefined;
-  /**
-   * Folder of the file that contains the task, relative to the main manifest's folder: `''`, or for example `shared/`.
-   */
+  /** Folder of the task's file, relative to the main manifest's folder: `''`, or for example `shared/`. */
   folder: string;
   /** A boolean, or a template that renders to true or false. */
   when: string | boolean | undefined;

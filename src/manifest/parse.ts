@@ -88,9 +88,7 @@ function findNoTasks(tasks: readonly Task[], value: Manifest['vars'], places: Ma
 interface NeededFile {
   path: string;
   place: Place;
-  /**
-   * `text`: a data file or a row schema. `workbook`: the sheets in `sheets`, where `undefined` means the only sheet.
-   */
+  /** `text`: a data file or a row schema. `workbook`: the sheets in `sheets` (`undefined`: the only sheet). */
   as: 'text' | 'workbook' | 'files';
   sheets: (string | undefined)[];
 }

@@ -25,7 +25,7 @@ interface Found {
 export interface PostFacts {
   manifest: Manifest;
   accounts?: readonly KnownAccount[];
-  /** Whether the accounts are those of the sandbox. An unlisted account is then only a warning. */
+  /** Whether `accounts` lists the sandbox's accounts. An account that the sandbox does not list is only a warning. */
   isSandbox?: boolean;
   now: number;
 }
@@ -47,7 +47,7 @@ export function checkPosts(
       const inside = index === undefined ? [] : [index];
       const place = manifest.places.value(written === undefined ? taskPath(step.task) : [...written.path, ...inside]);
       const name = `${words.message} ${place.file} ${place.start.offset}`;
-      // One diagnostic per name, at the first row.
+      // Each message is reported once per place, for the first row.
       if (!reported.has(name))
         reported.set(name, { ...words, place, trail: trailOf({ task: step.task, row: step.row }) });
     }
@@ -65,7 +65,7 @@ function checkIds(
     return Array.isArray(value) ? value.map((id, index) => ({ field, id, index })) : [{ field, id: value }];
   });
   return ids.flatMap(({ id, ...place }): Found[] => {
-    // The value is an output of another step, or something that only the service can check.
+    // Only the service can check a value that is not a string, such as an output of another step.
     if (typeof id !== 'string') return [];
     const known = byId.get(id);
     if (known === undefined) {
@@ -82,7 +82,7 @@ function checkIds(
     const { expiresAt, name } = known;
     if (expiresAt === undefined || expiresAt > at) return [];
     const when = expiresAt <= now ? 'has expired' : `expires ${timeText(expiresAt)}, before this post is published`;
-    const hint = 'reconnect it in the dashboard of the service';
+    const hint = 'reconnect the account in the dashboard of the service';
     return [{ code: 'MB1510', severity: 'warning', message: `${name} (${id}) ${when}`, hint, ...place }];
   });
 }
@@ -92,7 +92,7 @@ function checkTime({ request }: Step, now: number): Found[] {
   const at = timeOf(request);
   if (field === undefined || at === undefined || at >= now) return [];
   const message = `\`${field}\` is ${timeText(at)}, which is in the past: the post is published at once`;
-  return [{ code: 'MB1510', severity: 'warning', message, hint: 'write a future time, or remove it', field }];
+  return [{ code: 'MB1510', severity: 'warning', message, hint: 'write a future time, or remove the field', field }];
 }
 
 function timeOf(request: Step['request']): number | undefined {

@@ -23,7 +23,7 @@ export interface KnownNames {
 }
 
 /**
- * Finds paths with unknown names, including those in branches that are not rendered. Returns the template's `faults`,
+ * Finds paths with unknown names, including paths in branches that are not rendered. Returns the template's `faults`,
  * followed by the new faults. A fault that is only a result of an unknown name is omitted.
  */
 export function checkPaths(
@@ -43,7 +43,7 @@ export function checkPaths(
   return [...faults.filter(({ start, end }) => !spaced.some((one) => start < one.end && one.start < end)), ...wrong];
 }
 
-/** Finds a column name that needs brackets and has none, as in `row.Product (EN)`. */
+/** Finds a column name that needs brackets but has none, as in `row.Product (EN)`. */
 function withoutBrackets(path: NamePath, text: string, known: KnownNames): NamePath | undefined {
   const root = path.parts[0] ?? '';
   const shape = root === 'row' ? known.row : known.tables?.get(root);
@@ -83,7 +83,7 @@ type Fault = Pick<TemplateFault, 'code' | 'message' | 'hint' | 'meant'>;
 function checkPath(path: NamePath, known: KnownNames): Fault | undefined {
   const [root = ''] = path.parts;
   const table = known.tables?.get(root);
-  // A table has a row wherever the matrix has a cell.
+  // A table can be used wherever `matrix` can be used.
   const like = table === undefined ? root : 'matrix';
   if (!isRoot(like)) return unknownRoot(path, known);
   if (!known.roots.includes(like)) {
@@ -99,9 +99,9 @@ function checkPath(path: NamePath, known: KnownNames): Fault | undefined {
     case 'matrix':
       return checkAxis(path, known);
     case 'key':
-      return checkPlainName(path, known.hasKey, 'it needs `key:`, or rows that are strings');
+      return checkPlainName(path, known.hasKey, 'add `key:` to the task, or use rows that are strings');
     case 'take':
-      return checkPlainName(path, known.hasTakes, 'it needs `takes:`');
+      return checkPlainName(path, known.hasTakes, 'add `takes:` to the task');
     case 'tasks':
       return checkOutput(path, known);
     default:
@@ -206,7 +206,7 @@ function checkOutput(path: NamePath, known: KnownNames): Fault | undefined {
     return {
       code: 'MB1203',
       message: '`tasks` needs the name of a task and its output',
-      hint: 'write it as in {{tasks.hero.url}}',
+      hint: 'write both, as in {{tasks.hero.url}}',
     };
   }
   if (!tasks.has(task)) {
@@ -218,20 +218,20 @@ function checkOutput(path: NamePath, known: KnownNames): Fault | undefined {
   const names = kind.outputs.flatMap((name) => [name, `${name}s`]);
   if (names.includes(output) && deeper.length === 0) {
     if (!path.printed || kind.outputs.includes(output)) return undefined;
-    const hint = `use it alone, as the whole value; inside a text, name one step: {{tasks.${task}.${kind.outputs[0]}}}`;
+    const hint = `use the list alone, as the whole value; inside a text, name one step: {{tasks.${task}.${kind.outputs[0]}}}`;
     return { code: 'MB1204', message: `\`${path.written}\` is a list and cannot be printed into a text`, hint };
   }
   const { parts } = kind;
   if (parts !== undefined && output === parts.name) {
     return {
       code: 'MB1202',
-      message: `\`${path.written}\` is known only after the task has run, and so is the number of its items`,
-      hint: `make one step for each item: write foreach: "{{tasks.${task}.${parts.name}}}" with maxItems, and use {{row.url}}`,
+      message: `\`${path.written}\` is known only after the task has run, and so is the number of ${parts.name}`,
+      hint: `make one step for each part: write foreach: "{{tasks.${task}.${parts.name}}}" with maxItems, and use {{row.url}}`,
     };
   }
   if (names.length === 0) {
-    const message = `\`${path.written}\` is not known: a task of kind ${kind.name} has no output that others can use`;
-    return { code: 'MB1203', message, hint: 'use `needs:` where only the order matters' };
+    const message = `\`${path.written}\` is not known: a task of kind ${kind.name} has no output that other tasks can use`;
+    return { code: 'MB1203', message, hint: 'if only the order matters, use `needs:`' };
   }
   if (output === '' || names.includes(output)) {
     const why = output === '' ? 'it names no output' : `\`${output}\` has no parts`;
@@ -252,7 +252,7 @@ function unknownRoot(path: NamePath, known: KnownNames): Fault {
   if (name === 'env' || name === 'process') return environmentName(path);
   const message = `\`${path.written}\` is not known`;
   if (name === 'tables') {
-    const hint = 'for the current row, write the name of the table alone, as in {{copy.headline}}';
+    const hint = 'for the row of this step, omit `tables.`, as in {{copy.headline}}';
     const why = 'only `foreach` and `matrix` can use all rows of a table';
     return { code: 'MB1202', message: `\`${path.written}\` cannot be used here: ${why}`, hint };
   }

@@ -79,13 +79,13 @@ class RequestCheck {
     for (const name in fields) {
       const field = fields[name];
       if (field?.required !== true) continue;
-      this.#require(name, `every ${kind} request needs it: ${lowerFirst(field.description)}`);
+      this.#require(name, `every ${kind} request needs this field: ${lowerFirst(field.description)}`);
     }
     for (const name of this.#model?.requires ?? []) {
       if (fields[name]?.required === true) continue;
       const free = Object.entries(model?.models ?? {}).filter(([, one]) => one.requires?.includes(name) !== true);
-      const other = free.length === 0 ? '' : `; ${listNames(free.map(([key]) => key))} needs none`;
-      this.#require(name, `the model ${this.#modelName} needs it${other}`);
+      const other = free.length === 0 ? '' : `; ${listNames(free.map(([key]) => key))} does not`;
+      this.#require(name, `the model ${this.#modelName} needs this field${other}`);
     }
   }
 
@@ -129,7 +129,7 @@ class RequestCheck {
       this.#report([name], `\`${shorten(name)}\` is not a field of kind ${kind}`, hint, { code: 'MB1501', meant });
     } else if (meant !== undefined) {
       const message = `\`${shorten(name)}\` is not a known field of kind ${kind}`;
-      const hint = `did you mean \`${meant}\`? It is sent unchanged, because the service does not document this request`;
+      const hint = `did you mean \`${meant}\`? The field is sent unchanged, because the service does not document this request`;
       this.#report([name], message, hint, { code: 'MB1501', severity: 'warning', meant });
     }
   }
@@ -140,8 +140,8 @@ class RequestCheck {
     if (isOpen(value) && (isFixed || dependsOnModel(this.#kind, name))) {
       const hint =
         this.#kind.free === true || field.priced === false
-          ? 'it must be known before anything runs: write it here, or take it from vars, row or matrix'
-          : 'it must be known before anything runs, because the price depends on it';
+          ? 'the value must be known before anything runs: write it here, or use vars, row or matrix'
+          : 'the value must be known before anything runs, because the price depends on it';
       this.#report([name], `\`${name}\` comes from another step`, hint);
       return;
     }
@@ -157,7 +157,7 @@ class RequestCheck {
         break;
       case 'number':
         if (typeof value === 'number') return;
-        this.#reportType(name, value, 'a number', 'write it as 5 or 0.5: without quotes, unit or decimal comma');
+        this.#reportType(name, value, 'a number', 'write 5 or 0.5: without quotes, unit or decimal comma');
         break;
       case 'boolean':
         if (typeof value === 'boolean') return;
@@ -195,7 +195,7 @@ class RequestCheck {
   #checkList(name: string, field: Field, value: Json): void {
     if (!Array.isArray(value)) {
       const isOne = isOpen(value) || typeof value === 'string';
-      this.#reportType(name, value, 'a list', isOne ? 'write it as a list: put it in [ ]' : 'write a list of strings');
+      this.#reportType(name, value, 'a list', isOne ? 'write a list: put the value in [ ]' : 'write a list of strings');
       return;
     }
     for (const [index, item] of value.entries()) {
@@ -203,7 +203,7 @@ class RequestCheck {
       if (item === unknownValue || isOpen(item)) continue;
       if (typeof item !== 'string') {
         const message = `entry ${index + 1} of \`${name}\` is ${describeValue(item)}, and must be a string`;
-        const hint = 'this is a list in a list: write the template alone, without [ ]';
+        const hint = 'the template gives a list in a list: write the template without [ ]';
         this.#report(at, message, Array.isArray(item) ? hint : hintForText(item));
       } else if (item.trim() === '') {
         const hint = 'remove it, or write a public https URL';
@@ -218,8 +218,8 @@ class RequestCheck {
     const why = field.url === true && text !== '' ? whyNotPublic(text) : undefined;
     if (why === undefined) return;
     const hint = /\s|[,;]https?:/.test(text.trim())
-      ? 'write one URL an entry; {{split row.refs}} makes a list of a cell'
-      : 'the service fetches it: use a public https URL, without credentials, or the output of another task';
+      ? 'write one URL per entry; {{split row.refs}} splits a cell into a list'
+      : 'the service fetches the URL: use a public https URL without credentials, or the output of another task';
     this.#report(at, `\`${shorten(text)}\` ${why}`, hint, { code: 'MB1505' });
   }
 
@@ -245,7 +245,7 @@ class RequestCheck {
           tiers === undefined
             ? ', or use another model'
             : `: the service then uses its default tier (${listTiers(tiers)})`;
-        this.#report([field], `the model ${name} takes no \`${field}\``, `remove \`${field}\`${way}`);
+        this.#report([field], `the model ${name} does not support \`${field}\``, `remove \`${field}\`${way}`);
       } else {
         this.#refuseValue(field, value, values, { model: name });
       }
@@ -256,7 +256,7 @@ class RequestCheck {
     for (const [field, value] of Object.entries(this.#request)) {
       if (typeof value !== 'string' || !dependsOnModel(this.#kind, field) || this.#isListed(field, value)) continue;
       const message = `the service does not list "${shorten(value)}" as a \`${field}\` of the model ${name}`;
-      const hint = `remove \`${field}\`: the service might silently take its default instead, and charge for that`;
+      const hint = `remove \`${field}\`: the service might silently use its default instead, and charge for the default`;
       this.#report([field], message, hint);
     }
   }
@@ -267,7 +267,7 @@ class RequestCheck {
     if (this.#model !== undefined && tiers === undefined) {
       const { models = {} } = this.#kind.model ?? {};
       const withTiers = Object.entries(models).flatMap(([name, one]) => (one.tiers ? [name] : []));
-      const hint = `remove it; only ${listNames(withTiers)} have tiers`;
+      const hint = `remove the field; only ${listNames(withTiers)} have tiers`;
       this.#report([field], `the model ${this.#modelName} has no \`${field}\``, hint);
     } else if (tiers !== undefined && (typeof value !== 'string' || !tiers.includes(value))) {
       const seen = typeof value === 'string' ? `"${value}"` : describeValue(value);
@@ -276,8 +276,8 @@ class RequestCheck {
     } else if (!this.#listed.some((listed) => listed.fields?.includes(field))) {
       const isListed = this.#listed.length > 0;
       const message = isListed
-        ? `the service's own document has no field \`${field}\``
-        : `it is not known here whether the service takes tiers in \`${field}\``;
+        ? `the service's OpenAPI document has no field \`${field}\``
+        : `mediabatch does not know whether the service accepts the field \`${field}\``;
       const remove = `remove \`${field}\`: the service then uses its default tier`;
       this.#report([field], message, isListed ? remove : `${remove}; or ${refreshLearns}`);
     }
@@ -298,7 +298,7 @@ class RequestCheck {
     const hints = [
       `${nearest === undefined ? '' : `did you mean \`${nearest}\`? `}Allowed: ${listed.join(', ')}`,
       ...(field === 'resolution' && model !== undefined
-        ? ['the service would silently take its default instead, and charge for that']
+        ? ['the service would silently use its default instead, and charge for the default']
         : []),
       ...(nearest === undefined || isSandbox ? [refreshLearns] : []),
       ...(hasCurlyQuotes(value) ? [curlyHint] : []),
@@ -311,13 +311,13 @@ class RequestCheck {
     const what = field === this.#modelField ? `model of kind ${this.#kind.name}` : `\`${field}\``;
     const owner = model === undefined ? '' : ` of the model ${model}`;
     const message = `"${shorten(value)}" is a ${what}${owner} that is new at the service`;
-    const hint = 'this version does not know it; the request is checked by what the service lists';
+    const hint = 'this version does not know the value; the request is checked with the lists of the service';
     this.#report([field], message, hint, { code: 'MB1507', severity: 'warning' });
   }
 
   /**
    * Returns whether the service lists a value for a field. If the values depend on the model, only the list of this
-   * model counts, because the service silently replaces other values by its default.
+   * model counts, because the service silently replaces an unlisted value by its default.
    */
   #isListed(field: string, value: string): boolean {
     return this.#listed.some(({ models, values }) => {
@@ -351,8 +351,8 @@ function listTiers(tiers: readonly string[]): string {
 
 function hintForText(value: Json): string {
   if (value === null) return 'write a string, or remove the field';
-  if (Array.isArray(value)) return 'write one string; {{join … ", "}} makes one of a list';
-  return isMap(value) ? 'write one string' : 'put it in quotes, here or in the data';
+  if (Array.isArray(value)) return 'write one string; {{join … ", "}} joins a list into a string';
+  return isMap(value) ? 'write one string' : 'put the value in quotes, here or in the data';
 }
 
 export function isOpen(value: Json | undefined): value is JsonMap {

@@ -55,7 +55,7 @@ function reportClash(save: Save, other: Save, of: { isFolder: boolean; expansion
     : `${both} save to the same file: ${difference}`;
   const hint =
     other.draft.task === save.draft.task
-      ? 'use a value in `save` that differs between its steps, as in {{key}} or {{matrix.…}}'
+      ? 'use a value in `save` that differs between the steps, as in {{key}} or {{matrix.…}}'
       : 'give each task another `save`';
   const place = placeOfSave(other, of.expansion.manifest);
   const related = [{ message: `\`${other.draft.address}\``, place }];
@@ -98,7 +98,7 @@ export function defaultSave(draft: Draft): string {
 }
 
 const maxPartBytes = 200;
-/** Windows allows 260 in total, including the campaign folder, the extension and a temporary name. */
+/** Windows allows 260 characters for a whole path: campaign folder, output path, extension and a temporary name. */
 const maxPathBytes = 240;
 const encoder = new TextEncoder();
 
@@ -139,7 +139,7 @@ const parts: readonly SaveRule[] = [
 ];
 
 export function checkSavePath(path: string): { code: DiagnosticCode; message: string; hint: string } | undefined {
-  // Computed only for messages, because there are many paths, and few are wrong.
+  // The message is built only for a wrong path, because there are many paths, and few are wrong.
   const wrong = (code: DiagnosticCode, says: string, hint: string) => {
     return { code, message: `the output path "${shorten(path)}" ${says}`, hint };
   };

@@ -125,7 +125,7 @@ function checkJoins(
 ): void {
   for (const [name, { site, start, end }] of usesOf(sites, expansion)) {
     const { table, byValues } = mustGet(expansion.tables, name);
-    // A table that cannot be read or joined was reported before.
+    // A table that cannot be read or joined has already been reported.
     const isWrong = table.on.length > 0 ? byValues === undefined : table.file === undefined;
     const wrong = isWrong ? undefined : explainJoin(table, task, names);
     if (wrong !== undefined) expansion.reportFault({ code: 'MB1203', ...wrong, start, end }, site);
@@ -154,7 +154,7 @@ function explainJoin(
   { row = 'none', axes = [] }: Pick<KnownNames, 'row' | 'axes'>,
 ): { message: string; hint: string } | undefined {
   if (table.on.length === 0) {
-    const message = `table \`${table.name}\` has no \`on\`, so none of its rows belongs to a step`;
+    const message = `table \`${table.name}\` has no \`on\`, so no step has a row of the table`;
     const hint = `name the columns to join on, for example ${table.name}: { file: ${table.file}, on: [sku] }`;
     return { message, hint };
   }
@@ -168,10 +168,10 @@ function explainJoin(
     if (isColumn) {
       const message = `${joined}, which is both a column and an axis of task \`${task.id}\``;
       const name = pathPart(column);
-      return { message, hint: `give it a value under \`on\`: "{{row.${name}}}" or "{{matrix.${name}}}"` };
+      return { message, hint: `set its value under \`on\`: "{{row.${name}}}" or "{{matrix.${name}}}"` };
     }
     const message = `${joined}, and task \`${task.id}\` has neither a column nor an axis of that name`;
-    const hint = suggestName(column, [...axes, ...columns], { what: 'give it the value of one of these under `on`' });
+    const hint = suggestName(column, [...axes, ...columns], { what: 'under `on`, set its value to one of' });
     return { message, hint };
   }
   return undefined;

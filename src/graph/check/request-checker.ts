@@ -29,7 +29,7 @@ interface Create {
 
 /**
  * Makes a checker from the service's OpenAPI document. Kinds that are not in the document stay unchecked. Problems
- * according to the sandbox's document are only warnings, because the user's service may differ.
+ * found with the sandbox's document are only warnings, because the user's service may differ.
  */
 export function makeRequestChecker(
   document: ServiceDocument,
@@ -156,8 +156,8 @@ interface ListedFields {
 }
 
 /**
- * Finds fields that the service's document does not list. The service may ignore such a field and still charge. If the
- * document allows additional fields, only probable typos are returned.
+ * Finds fields that the service's document does not list. The service may ignore an unlisted field and still charge. If
+ * the document allows additional fields, returns only probable typos.
  */
 function unlistedFields(request: JsonMap, { path, fields, isSandbox }: Create): RequestFault[] {
   const names = [...fields.byName.keys()];
@@ -173,8 +173,8 @@ function unlistedFields(request: JsonMap, { path, fields, isSandbox }: Create): 
       {
         code: 'MB1501',
         severity: 'warning',
-        message: `\`${shorten(name)}\` is not among the fields that the ${isSandbox ? 'sandbox' : 'service'}'s own document lists for POST ${path}`,
-        hint: `${guess}it lists ${listNames(names)}; ${isSandbox ? refreshLearns : risk}`,
+        message: `\`${shorten(name)}\` is not a field of POST ${path} in the ${isSandbox ? 'sandbox' : 'service'}'s OpenAPI document`,
+        hint: `${guess}fields: ${listNames(names)}; ${isSandbox ? refreshLearns : risk}`,
         at: [name],
         meant,
       },

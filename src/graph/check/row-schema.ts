@@ -37,7 +37,7 @@ export function checkRowSchema({ path, data: name, at }: RowSchema, rows: Rows, 
   if ('problem' in compiled) {
     wrong(
       `${shorten(path)} is not a JSON Schema: ${shorten(compiled.problem, 200)}`,
-      'write it by JSON Schema 2020-12 or draft-07; it cannot refer to other files',
+      'write a JSON Schema 2020-12 or draft-07 that does not refer to other files',
     );
     return;
   }

@@ -50,7 +50,7 @@ export interface ExpandedTask {
   complete: boolean;
   find(conditions: readonly Condition[]): readonly Draft[];
   gates?: readonly Gate[];
-  /** Steps to which other tasks refer if the gate makes a choice. Each gate has one such step. */
+  /** One step per gate that makes a choice. Other tasks refer to this step, which stands for the picked steps. */
   offered?: ExpandedTask;
 }
 

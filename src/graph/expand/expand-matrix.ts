@@ -114,8 +114,8 @@ class MatrixReading {
   }
 
   /**
-   * Returns the values of an axis: scalars, or a column of a table. The column is `id`, else the column with the axis's
-   * name, else the only column.
+   * Returns the values of an axis: scalars, or a column of a table. The values are in the column `id`, else in the
+   * column with the axis's name, else in the only column.
    */
   #valuesIn({ rows, label, columns = [] }: Rows, axis: string): Axis['values'] | undefined {
     const own = ['id', axis].find((name) => columns.includes(name));
@@ -132,10 +132,10 @@ class MatrixReading {
       const related = [{ message: `the axis \`${axis}\``, place: this.#placeOf([axis]) }];
       const message =
         column === undefined
-          ? `it is not clear which column of ${label} has the values of the axis \`${axis}\``
+          ? `cannot determine which column of ${label} has the values of the axis \`${axis}\``
           : `${row.label} has no text or number in \`${column}\` for the axis \`${axis}\``;
       const hint =
-        column === undefined ? `name that column \`id\` or \`${axis}\`` : 'give it a value, or remove the row';
+        column === undefined ? `rename one column to \`id\` or \`${axis}\`` : 'fill the cell, or remove the row';
       this.#expansion.reportError({ code: 'MB1103', message, hint, place: row.place(), related });
       return undefined;
     }
@@ -144,8 +144,7 @@ class MatrixReading {
 
   #checkAxisName(name: string, at: Path): boolean {
     if (name !== 'key' && name !== 'take' && /^[A-Za-z_][A-Za-z0-9_-]{0,99}$/.test(name)) return true;
-    const hint =
-      'use letters, digits, `_` and `-`, starting with a letter or `_`; `key` and `take` have a meaning of their own';
+    const hint = 'use letters, digits, `_` and `-`, starting with a letter or `_`; `key` and `take` are reserved';
     this.#report(at, `an axis cannot be named \`${shorten(name)}\``, hint);
     return false;
   }
@@ -157,7 +156,7 @@ class MatrixReading {
       const place = one.row.place;
       const first = seen.get(part);
       if (part === '') {
-        const hint = 'write a value: it is a part of the address of the step';
+        const hint = 'write a value: the address of the step contains the value';
         this.#report([], `a value of the axis \`${name}\` is empty`, hint, { place: place() });
       } else if (first === undefined) {
         seen.set(part, one);
@@ -166,7 +165,7 @@ class MatrixReading {
         this.#report([], `the axis \`${name}\` has the value "${value}" twice`, 'remove one of them', at);
       } else {
         const both = `"${shorten(String(first.value))}" and "${value}" of the axis \`${name}\``;
-        const hint = 'change one of them, so that their addresses differ';
+        const hint = 'change one of the values, so that the addresses of the steps differ';
         const at = { code: 'MB1402', place: place(), first: first.row.place() } as const;
         this.#report([], `${both} give the same address \`${shorten(part)}\``, hint, at);
       }
@@ -198,7 +197,7 @@ class MatrixReading {
       if (odd !== undefined) {
         wrong(`has the axis \`${shorten(odd)}\`, which does not exist`, suggestName(odd, axes, { what: 'axes' }));
       } else if (missing !== undefined) {
-        wrong(`has no value for the axis \`${missing}\``, 'write one: every cell has a value for each axis');
+        wrong(`has no value for the axis \`${missing}\``, 'write a value: every cell has a value for each axis');
       } else if (all.has(name)) {
         wrong(`exists already: ${name}`, 'remove it');
       } else {

@@ -16,8 +16,8 @@ import { readTables, scopeOf } from './tables.ts';
 import { type PartSource, readTaskRows, shapeOfParts } from './task-rows.ts';
 
 /**
- * Reads the vars, tables and rows of a manifest and expands all matrices. Calls `check` for a task after its matrix is
- * expanded.
+ * Reads the vars, tables and rows of a manifest and expands all matrices. Expands the matrix of each task, and then
+ * calls `check` for the task.
  */
 export function beginExpansion(
   manifest: Manifest,
@@ -39,8 +39,8 @@ export function beginExpansion(
 const maxSteps = 100_000;
 
 /**
- * Makes the steps of all tasks in the given order. Counts the steps of a task before making them, so that a huge matrix
- * takes no memory. Reports too many steps and returns false.
+ * Makes the steps of all tasks in the given order. Counts the steps of a task before it makes them, so that a huge
+ * matrix takes no memory. If there are too many steps, reports an error and returns false.
  */
 export function expandTasks(order: readonly Task[], expansion: Expansion): boolean {
   let total = 0;
@@ -81,7 +81,7 @@ function findPartSteps(task: Task, source: PartSource, expansion: Expansion): re
   const path = taskPath(task.id, 'from', source.task);
   for (const { name, value } of task.from.find((one) => one.task === source.task)?.picks ?? []) {
     if (templates.pathsIn(value).every(({ parts }) => parts[0] === 'vars')) continue;
-    const message = `\`from\` of task \`${task.id}\` uses values of its rows, but its rows are parts of the selected step`;
+    const message = `\`from\` of task \`${task.id}\` cannot use values of the rows, because the rows are parts of the step that \`from\` selects`;
     const hint = 'write a constant, or use vars';
     expansion.reportError({ code: 'MB1202', message, hint, place: places.value([...path, name]) });
     return undefined;
@@ -132,8 +132,8 @@ function nameForKeys(draft: Draft): string {
 }
 
 /**
- * Adds the gates of a task. With `approve`, each step has a gate. Otherwise, steps that differ only in the choice share
- * a gate. Other tasks refer to such a group as one step, whose address is the name of the gate.
+ * Adds the gates of a task. With `approve`, each step has a gate. With `choose`, the steps among which users choose
+ * share a gate. Other tasks refer to these steps as one step, whose address is the name of the gate.
  */
 function withGates(expanded: ExpandedTask, expansion: Expansion): ExpandedTask {
   const { task, drafts } = expanded;
@@ -177,7 +177,7 @@ function withGates(expanded: ExpandedTask, expansion: Expansion): ExpandedTask {
 function isAxisKnown({ task, axes }: ExpandedTask, expansion: Expansion): boolean {
   const { gate, id } = task;
   if (gate?.is !== 'choose' || gate.among.by !== 'axis' || axes.includes(gate.among.axis)) return true;
-  // The axes of a wrong matrix are unknown.
+  // If the matrix is wrong, its axes are unknown.
   if (!expansion.cells.has(id)) return false;
   const { axis } = gate.among;
   const hint =

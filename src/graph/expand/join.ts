@@ -56,7 +56,7 @@ export function readPicks(
       if (!producer.complete) continue;
       const place = using.places.key(path);
       if (attributeNames(producer).includes(name)) {
-        const hint = `remove it: the reference is to the picked outputs; or remove \`gate\` from task \`${id}\``;
+        const hint = `remove it from \`from\`, because the reference is to the picked outputs; or remove \`gate\` from task \`${id}\``;
         wrong(`\`${name}\` of \`${id}\` is chosen at its gate, not by \`from\``, hint, place);
       } else {
         const hint = suggestName(name, names, { what: 'they have' });
@@ -113,16 +113,16 @@ export function explainJoin(
   });
   const way =
     picks.length === 0
-      ? 'a task has one step only without rows, matrix and takes'
+      ? 'only a task without rows, matrix and takes has a single step'
       : `write \`from: { ${path.task}: { ${picks.join(', ')} } }\` to select one`;
   if (candidates.length === 0) {
     const asked = conditions.map(({ name, value }) => `${name} ${value}`).join(', ');
     const message = `${none}: no step of \`${path.task}\` has ${asked}`;
-    return { message, hint: `it has ${listAddresses(producer.drafts)}; ${way}` };
+    return { message, hint: `its steps: ${listAddresses(producer.drafts)}; ${way}` };
   }
   const message = `\`${path.written}\` matches ${candidates.length} steps of \`${path.task}\`, but must match one`;
   const list = `{{tasks.${path.task}.${path.output}s}} is the list of all`;
-  return { message, hint: `it could be ${listAddresses(candidates)}; ${way}, or ${list}` };
+  return { message, hint: `matches: ${listAddresses(candidates)}; ${way}, or ${list}` };
 }
 
 export function findLeftOut(producer: ExpandedTask, conditions: readonly Condition[]): Draft | undefined {

@@ -23,8 +23,8 @@ import type { Expansion } from '../expansion.ts';
 import { findTemplates, type Site } from '../render/templates.ts';
 
 /**
- * Resolves all vars. Declared values may be templates that use other vars. Values from the command line, the
- * environment or a file are never templates. A wrong var becomes `unknownValue`.
+ * Resolves all vars. A value in the manifest may be a template that uses other vars. A value from the command line, the
+ * environment or a file is never a template. A wrong var becomes `unknownValue`.
  */
 export function resolveVars(expansion: Expansion): JsonMap {
   const vars = emptyMap();
@@ -52,7 +52,7 @@ function setVar(vars: JsonMap, { name, value, place, text, unsendable }: GivenVa
     expansion.reportError({ code: 'MB1101', message, hint, place });
     return;
   }
-  // One of the two values is wrong and was reported.
+  // The declared value is wrong and was reported.
   if (type === unknownValue) return;
   const isRight = unsendable === undefined && (type === null || typeOf(value) === typeOf(type));
   vars[name] = isRight ? value : unknownValue;
@@ -104,7 +104,7 @@ function resolveDeclared(vars: JsonMap, expansion: Expansion): void {
       const needed = open.slice(from);
       const circle = [...needed, name].map((part) => `vars.${part}`).join(' → ');
       const message = `vars need each other in a circle: ${circle}`;
-      expansion.reportFault({ code: 'MB1404', message, hint: 'give one of them a fixed value', start, end }, site);
+      expansion.reportFault({ code: 'MB1404', message, hint: 'give one var a fixed value', start, end }, site);
       for (const part of needed) vars[part] = unknownValue;
       return false;
     }
@@ -117,7 +117,7 @@ function resolveDeclared(vars: JsonMap, expansion: Expansion): void {
 function hintForText(name: string, declared: Json): string {
   const isList = isMap(declared) || Array.isArray(declared);
   const word = `${name}=${shorten(isList ? JSON.stringify(declared) : String(declared), 200)}`;
-  return `write it as in --var ${/^[\w.=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`}`;
+  return `write --var ${/^[\w.=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`}`;
 }
 
 function typeOf(value: Json): string {

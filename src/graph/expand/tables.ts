@@ -45,7 +45,7 @@ function indexRows(table: Table, rows: Rows, expansion: Expansion): Map<string, 
       isSound = false;
       if (values[odd] === unknownValue) continue;
       const message = `${row.label} has no text or number in \`${table.on[odd]?.column}\`, on which table \`${table.name}\` is joined`;
-      const hint = 'give it a value, or remove the row';
+      const hint = 'fill the cell, or remove the row';
       expansion.reportError({ code: 'MB1307', message, hint, place: row.place() });
       continue;
     }
@@ -55,7 +55,7 @@ function indexRows(table: Table, rows: Rows, expansion: Expansion): Map<string, 
     if (first === undefined) continue;
     expansion.reportError({
       code: 'MB1307',
-      message: `two rows of table \`${table.name}\` are for ${nameValues(table, values.map(String))}: ${first.label} and ${row.label}`,
+      message: `two rows of table \`${table.name}\` match ${nameValues(table, values.map(String))}: ${first.label} and ${row.label}`,
       hint: 'remove one of them, or join the table on one more column',
       place: tablePlace,
       related: [first, row].map(({ label, place }) => ({ message: label, place: place() })),
@@ -90,8 +90,8 @@ interface RowAtHand {
 }
 
 /**
- * Finds the row at the start of a path: the row of a joined table, or an axis value with fields. Returns `undefined`
- * for other paths.
+ * Finds the row at the start of a path: the row of a joined table, or an axis value with fields. Returns `undefined` if
+ * the path starts with neither.
  */
 export function findRowAtHand({ parts }: NamePath, draft: Draft, expansion: Expansion): RowAtHand | undefined {
   const [root = '', axis = '', ...fields] = parts;
@@ -153,7 +153,7 @@ function valueFor(
       : expansion.render(value, path, scopeAt, (found) => withTrail(found, draft));
   if (isScalar(rendered)) return String(rendered);
   const rows = expansion.rowsOf(draft.task.id);
-  // `check-task.ts` reports a name that no row has, once for the task.
+  // If no row has the column, `check-task.ts` reports the column once for the task.
   const isReported = rendered === undefined && (typeof rows === 'string' || rows.columns?.includes(column) !== true);
   if (rendered === unknownValue || isReported) return undefined;
   const message = `the value of \`${column}\`, on which table \`${name}\` is joined, is neither a string nor a number`;

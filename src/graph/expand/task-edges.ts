@@ -12,8 +12,8 @@ interface Edge {
 }
 
 /**
- * Sorts tasks: a task comes after the tasks that it needs, otherwise in the order of the manifest. Reports a circle and
- * returns `undefined`.
+ * Sorts tasks in the order of the manifest, but each task after the tasks that it needs. If tasks need each other,
+ * reports an error and returns `undefined`.
  */
 export function orderTasks(expansion: Expansion): Task[] | undefined {
   const { manifest } = expansion;
@@ -102,9 +102,9 @@ function checkIdlePicks(task: Task, edges: readonly Edge[], expansion: Expansion
   const used = new Set(edges.map((edge) => edge.to));
   for (const { task: name } of task.from) {
     if (used.has(name) || !expansion.kinds.has(name)) continue;
-    const message = `\`from\` of task \`${task.id}\` selects a step of \`${name}\`, but nothing in the task refers to it`;
+    const message = `\`from\` of task \`${task.id}\` selects a step of \`${name}\`, but nothing in the task refers to \`${name}\``;
     const place = expansion.manifest.places.key(taskPath(task.id, 'from', name));
-    const hint = 'remove it, or use {{tasks.…}} in `with`';
+    const hint = 'remove the selection, or use {{tasks.…}} in `with`';
     expansion.report({ code: 'MB1405', severity: 'warning', message, hint, place });
   }
 }

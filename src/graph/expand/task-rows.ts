@@ -141,7 +141,7 @@ function rowsOfPattern(task: Task, written: string, expansion: Expansion): TaskR
     expansion.reportError({ code: 'MB1301', message, hint, place: place() });
     return 'unknown';
   }
-  // A file name that is not valid Unicode contains this character. Such a file cannot be opened.
+  // A file whose name is not valid Unicode cannot be opened. Its name contains U+FFFD or half of a surrogate pair.
   const odd = found.files.find((file) => /\ufffd|\p{Surrogate}/u.test(file));
   if (odd === undefined) return rowsOfFiles(pattern, { files: found.files, folder: task.folder, place });
   const shown = shorten(odd.replaceAll(/\p{Surrogate}/gu, '\ufffd'));
@@ -221,7 +221,7 @@ function hasParts(task: Task, source: PartSource, expansion: Expansion): boolean
     return wrong('MB1203', message, `write foreach: "{{tasks.${source.task}.${kind.parts.name}}}"`);
   }
   if (producer.gate?.is === 'choose') {
-    const message = `\`${written}\` cannot be used in \`foreach\`: the output of \`${source.task}\` is picked at its gate, after it has run`;
+    const message = `\`${written}\` cannot be used in \`foreach\`: the output of \`${source.task}\` is known only after users picked at its gate`;
     return wrong(
       'MB1405',
       message,

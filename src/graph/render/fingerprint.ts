@@ -6,17 +6,17 @@ import type { OpenRequest } from '../graph.ts';
 
 /**
  * Returns the identity of a step's purchase. Two steps with equal fingerprints are the same purchase. The fingerprint
- * covers the kind and the request, and the number of the take except for the first. The digit before `:` is the version
- * of the format.
+ * covers the kind, the request, and the number of the take (except for the first take). The digit before `:` is the
+ * version of the format.
  */
 export function fingerprintStep(step: { kind: string; paidRequest: OpenRequest; take?: number | undefined }): string {
   const covered: Json = { kind: step.kind, request: step.paidRequest }; // I6 (request)
-  // The first take has the fingerprint of the request alone, so that asking for more takes later does not buy it again.
+  // The first take has no number in its fingerprint, so that takes can be added without buying the first one again.
   if (step.take !== undefined && step.take > 1) covered.take = step.take;
   return flatText('1:', hash('sha256', canonicalJson(covered))); // I5
 }
 
-/** Returns the fingerprint for a pick that is not made yet. It changes whenever a step of the choice changes. */
+/** Returns the fingerprint of an undecided pick. The fingerprint changes whenever a step of the gate changes. */
 export function fingerprintChoice(members: readonly string[]): string {
   return fingerprintStep({ kind: 'gate', paidRequest: { members: [...members] } });
 }
@@ -38,8 +38,8 @@ export function findReferences(request: Json): string[] {
   const found = new Set<string>();
   const visit = (value: Json): void => {
     if (value === null || typeof value !== 'object') return;
-    // An unknown value must never be sent. It was reported before, so this is a bug.
-    if (value === unknownValue) throw new Error('internal error: a request holds a value that is not known');
+    // An unknown value must never be sent. Every unknown value was reported as a mistake, so this is a bug.
+    if (value === unknownValue) throw new Error('internal error: a request holds an unknown value');
     if (!Array.isArray(value) && typeof value.$ref === 'string') found.add(value.$ref);
     for (const item of Object.values(value)) visit(item);
   };

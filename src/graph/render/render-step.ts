@@ -30,7 +30,7 @@ import { columnIn, fitField, placeFault, type Site } from './templates.ts';
 
 const mostPicks = 10_000;
 
-/** A step with a rendered request and without a fingerprint. Wrong values are `unknownValue`. */
+/** A step with a rendered request and without a fingerprint. A wrong value is replaced by `unknownValue`. */
 interface RenderedStep {
   draft: Draft;
   request: JsonMap;
@@ -209,8 +209,8 @@ class StepRendering {
   }
 
   /**
-   * Returns the steps of the tasks in `needs` that join with this step. If no step joins, returns all steps of the
-   * task.
+   * Returns the steps of the tasks in `needs` whose key and axes match this step. If no step of a task matches, returns
+   * all steps of the task.
    */
   needs(): string[] {
     const { task } = this.#draft;
@@ -228,7 +228,7 @@ class StepRendering {
         return joined.length === 0 && automatic > 0 && !skips ? producer.find(one) : joined;
       });
       if (all.length === 0 && !isLeftOut && producer.complete && producer.drafts.length > 0) {
-        const hint = `it has ${attributeNames(producer).join(', ')}`;
+        const hint = `its steps have ${attributeNames(producer).join(', ')}`;
         const place = this.#places.key(taskPath(task.id, 'from', id));
         this.#refuse('MB1405', `\`from\` matches no step of \`${id}\``, hint, place);
       }
@@ -264,10 +264,10 @@ class StepRendering {
     const [picked, ...others] = picks;
     if (picked === undefined || others.length > 0) {
       const message = `\`${path.written}\` is one output, but \`from\` selects ${picks.length} steps of \`${task}\``;
-      return wrong({ message, hint: `{{tasks.${task}.${output}s}} is the list of their outputs` });
+      return wrong({ message, hint: `{{tasks.${task}.${output}s}} is the list of the outputs of all selected steps` });
     }
     const own = this.#draft.part?.of;
-    // For a task over parts, the source is the step that makes this step's part.
+    // If the task iterates over parts, the reference is to the step that makes this step's part.
     const cutFrom = own === undefined ? undefined : producer.drafts.find(({ address }) => address === own);
     if (cutFrom !== undefined && picked.length === 0) return makeReference(cutFrom.address, field);
     const { conditions } = joinConditions(this.#draft, producer, picked);
@@ -279,7 +279,7 @@ class StepRendering {
     const [reference, more] = referencesTo(only.address, field, choose);
     if (reference !== undefined && more === undefined) return reference;
     const message = `\`${path.written}\` is one output, but ${choose} are picked at the gate of \`${task}\``;
-    const hint = `{{tasks.${task}.${output}s}} is the list of the picked ones; \`choose: 1\` picks one`;
+    const hint = `{{tasks.${task}.${output}s}} is the list of the picked outputs; \`choose: 1\` picks only one`;
     return wrong({ message, hint });
   }
 
@@ -296,11 +296,11 @@ class StepRendering {
     });
     const count = (picks ?? []).reduce((product, { values }) => product * values.length, 1);
     if (count > mostPicks) {
-      const message = `\`from\` of \`${id}\` picks more than ${mostPicks} combinations`;
+      const message = `\`from\` of \`${id}\` selects more than ${mostPicks} combinations`;
       this.#refuse(
         'MB1405',
         message,
-        'pick by fewer values, or divide the task',
+        'select with fewer values, or split the task',
         places.key(taskPath(task.id, 'from', id)),
       );
     }
@@ -329,7 +329,7 @@ class StepRendering {
     }
   }
 
-  /** Returns the column that alone fills a value, also through `{{lookup row NAME}}`. `written`: cell in a template. */
+  /** Returns the only column that a value uses, also through `{{lookup row NAME}}`. `written`: cell in a template. */
   #cellOf(value: Json): { column: string; written: string } | undefined {
     const text = typeof value === 'string' ? value : '';
     const [, name] = /^\s*\{\{\s*lookup row ([A-Za-z_]\w*(?:\.[\w-]+)+)\s*\}\}\s*$/.exec(text) ?? [];
@@ -387,12 +387,12 @@ function findTemplateText(value: Json): string | undefined {
 function whyRefused(field: string, value: Json): { code: DiagnosticCode; message: string; hint: string } | undefined {
   const key = findForeignKey(value);
   if (key !== undefined) {
-    // A property such as `$ref` would be mistaken for a reference.
+    // A run would mistake a property such as `$ref` for a reference.
     const message = `\`${field}\` has the key \`${shorten(key)}\`, and keys that start with $ are reserved for references`;
     const hint = 'rename the key, here or in the data; an output of another task is {{tasks.name.url}}';
     return { code: 'MB1503', message, hint };
   }
-  // Values in the manifest are checked there. This check is for the output of templates and for file names.
+  // Values in the manifest are checked when it is read. This check is for the output of templates and for file names.
   const found = findUnsendable(value);
   if (found === undefined) return undefined;
   const { written, problem, hint } = found;

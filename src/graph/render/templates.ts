@@ -13,7 +13,7 @@ import {
 } from '../../manifest/template/template.ts';
 import type { Places } from '../../manifest/yaml/places.ts';
 
-/** A text with templates. `path`: place of the text in the manifest. */
+/** A text with templates. `path`: path of the text within the manifest. */
 export interface Site {
   text: string;
   path: Path;
@@ -47,7 +47,7 @@ export class Templates {
     this.#unsound.add(path.join('\n'));
   }
 
-  /** Returns whether the text at this path may be rendered. A wrong text is reported once, not for each step. */
+  /** Returns whether the text at this path may be rendered. A wrong text is not rendered, and reported only once. */
   isSound(path: Path): boolean {
     return this.#unsound.size === 0 || !this.#unsound.has(path.join('\n'));
   }
@@ -77,7 +77,7 @@ export function columnIn(value: Json, templates: Templates): string | undefined 
 
 export function placeFault(fault: TemplateFault, site: Site, places: Places): Diagnostic {
   const place = places.within(site.path, { text: site.text, start: fault.start, end: fault.end });
-  // If the part is not found in the source, the mistake is reported at the whole text.
+  // If the wrong part is not found in the source, the place of the mistake is the whole text.
   const isExact = place.end.offset - place.start.offset === fault.end - fault.start;
   const { code, message, hint, meant } = fault;
   const fix = meant !== undefined && isExact ? { place, text: meant } : undefined;

@@ -34,7 +34,7 @@ export interface Origins {
 
 /**
  * Makes the origin finder. Expands the manifest on first use, without rendering or checks. The earlier manifest is
- * unknown. If an earlier value fits the present template with other data, the data counts as changed.
+ * unknown: if an earlier value fits the current template with different data, the data counts as changed.
  */
 export function makeOrigins(manifest: Manifest, facts: GraphFacts): Origins {
   let known: { expansion: Expansion; drafts: ReadonlyMap<string, Draft> } | undefined;
@@ -131,17 +131,15 @@ function positionOf({ file, start, sheet }: Place): { file: string; line: number
   return { file, line: start.line, ...defined({ sheet }) };
 }
 
-/**
- * Piece of a rendered text. `sources`: names of the values that filled the piece. Omitted for the template's own text.
- */
+/** Piece of a rendered text. `sources`: names of the values that filled the piece. Omitted for the template's text. */
 interface Piece {
   text: string;
   sources?: readonly string[];
 }
 
 /**
- * Splits a template into its own text and the filled-in texts. Returns no pieces if the template has conditions or
- * loops. `files`: text files that the template reads, by the call as written.
+ * Splits a rendered template into literal texts and filled-in texts. Returns no pieces if the template has conditions
+ * or loops. `files`: text files that the template reads, by the call as written.
  */
 function renderPieces(
   template: Template,

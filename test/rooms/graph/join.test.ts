@@ -111,7 +111,7 @@ it.each<[name: string, use: string, found: string, says: string[], first?: strin
     '`from` that nothing uses',
     'with: { prompt: x }, from: { hero: { r: "1:1" } }',
     'MB1405 campaign.yaml:5:52 warning',
-    ['nothing in the task refers to it'],
+    ['nothing in the task refers to `hero`'],
   ],
   [
     '`from` of an unknown task',

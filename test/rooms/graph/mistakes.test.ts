@@ -173,7 +173,7 @@ describe('mistakes', () => {
       ),
       'MB1405 5:62',
       '`from` matches no step of `a`',
-      'it has key',
+      'its steps have key',
     ],
     [
       'outputs of a task whose cells are all excluded',

@@ -64,7 +64,7 @@ describe('going through the parts of an output', () => {
   test.each([
     ['{ key: C }', 'MB1405', 'none has key C', 'talk@A  talk@B'],
     ['{ kye: A }', 'MB1405', 'have no `kye`', 'did you mean `key`'],
-    ['{ key: "{{row.number}}" }', 'MB1202', 'uses values of its rows', 'vars'],
+    ['{ key: "{{row.number}}" }', 'MB1202', 'cannot use values of the rows', 'vars'],
     ['{ key: "{{vars.nobody}}" }', 'MB1203', 'vars.nobody', ''],
   ])('`from: %s` is reported once, and never drops the task silently', (picks, code, said, hint) => {
     const from = `from: { talk: ${picks} }\n    maxItems`;

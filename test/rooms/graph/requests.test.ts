@@ -183,7 +183,7 @@ describe('kinds whose requests the service does not document', () => {
       name: 'media of a post that are no list',
       text: tasks('  a: { kind: post, with: { caption: x, media: https://example.com/a.png } }'),
       found: ['MB1503 4:47'],
-      says: ['put it in [ ]'],
+      says: ['put the value in [ ]'],
     },
   ]);
 });

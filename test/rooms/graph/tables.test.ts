@@ -192,7 +192,7 @@ testMistakes([
     text: campaign(both, ...joined),
     data: { ...data, 'copy.csv': `${data['copy.csv']}lamp,de,Leuchte,\n` },
     found: ['MB1307 4:3'],
-    says: ['two rows of table `copy` are for sku lamp, locale de: row 2 of copy.csv and row 5 of copy.csv'],
+    says: ['two rows of table `copy` match sku lamp, locale de: row 2 of copy.csv and row 5 of copy.csv'],
   },
   {
     name: 'many rows for one step',
@@ -229,7 +229,7 @@ testMistakes([
     found: ['MB1203 11:24'],
     says: [
       'task `hero` has neither a column nor an axis of that name',
-      'give it the value of one of these under `on`: sku, name',
+      'under `on`, set its value to one of: sku, name',
     ],
   },
   {
@@ -264,7 +264,7 @@ testMistakes([
     text: campaign(both, 'with: { prompt: "{{tables.copy}}" }'),
     data,
     found: ['MB1202 9:24'],
-    says: ['write the name of the table alone, as in {{copy.headline}}'],
+    says: ['for the row of this step, omit `tables.`, as in {{copy.headline}}'],
   },
   {
     name: 'tables that are not there',
@@ -380,7 +380,7 @@ testMistakes([
       },
     },
     found: [...missing, 'MB1302 copy.xlsx:2:3'],
-    says: ['two rows of table `copy` are for sku lamp, locale en', 'no row for sku lamp, locale de'],
+    says: ['two rows of table `copy` match sku lamp, locale en', 'no row for sku lamp, locale de'],
   },
   {
     name: 'columns of a sheet with one name, and with none',
