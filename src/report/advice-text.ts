@@ -3,8 +3,7 @@ import { active, command, type Document, type Line, line } from './document.ts';
 import { safeText } from './safe-text.ts';
 
 /**
- * Returns a command line to paste. It includes the current manifest and the current options for lock, variables and
- * account.
+ * Returns a command line to paste, with the manifest of this call and its options for lock, variables and account.
  */
 export type Paste = (command: Call) => string;
 

@@ -18,7 +18,7 @@ const names: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t'
 /**
  * Escapes an untrusted text (from a manifest, data, the service, file names) for one line on a terminal or in a log.
  * Unsafe characters become visible escapes such as `\x1b` and `\u202e`. A text that is too long ends with `…`.
- * `maxLength`: of the result, in UTF-16 units, including the `…`.
+ * `maxLength`: maximum length of the result in UTF-16 units, including the `…`.
  */
 export function safeText(text: string, maxLength = 500): string {
   let safe = '';

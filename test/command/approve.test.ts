@@ -217,7 +217,7 @@ describe.runIf(hasTerminals)('an approved plan (python3)', () => {
     await approve();
     const ran = await expectExit(4, apply());
     // That nobody could say at most how much was agreed to.
-    expect(ran.err).toContain('nothing more is bought at a price above the approved total');
+    expect(ran.err).toContain('steps whose price the approved total does not cover are not bought');
     expect(kinds(trial)).toEqual(['image']);
     expect((await apply()).code).toBe(4);
     expect(kinds(trial)).toEqual(['image']);

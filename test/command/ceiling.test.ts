@@ -50,7 +50,7 @@ tasks:
         'was charged 10, but 3 was expected: the remaining steps would cost 50, and 13 is left',
       );
       expect(first.err).toMatch(/estimate +3 for 1 job · 10 charged/);
-      expect(first.err).toContain('nothing more is bought at a price above the approved total');
+      expect(first.err).toContain('steps whose price the approved total does not cover are not bought');
       const next = await run('apply', 'campaign.yaml', '--yes');
       expect([next.code, charged()]).toEqual([0, 60]);
     });

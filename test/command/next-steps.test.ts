@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { namedCommands } from '../../src/cli/program/command-row.ts';
 import { pasteAfter } from '../../src/cli/program/program.ts';
 import { call } from '../../src/ground/advice.ts';
 import { root } from '../rig/command.ts';
@@ -183,6 +184,9 @@ for text; do if eval "parsed() { $text
     const commands = [...new Set(named.map(([name = '', ...words]) => paste(call(name, ...words))))];
     expect(commands.length).toBeGreaterThan(40);
     expect(await findUnpasteable(commands)).toEqual([]);
+    const names = new Set(namedCommands(makeReader().program).map(([name]) => name.split(' ')[0]));
+    const quoted = texts.flatMap((text) => [...text.matchAll(/(?:\\|'[^'()\n]*)`mediabatch ([a-z]+)/g)]);
+    expect(quoted.filter(([, name]) => !names.has(name))).toEqual([]);
   });
 
   test('a printed command ends its line', () => {

@@ -22,7 +22,7 @@ interface DiagnosticsTextOptions {
 
 /**
  * Returns diagnostics with source excerpts, followed by counts. Empty without diagnostics. `sources`: file texts by the
- * names in the diagnostics. A file without a text has no excerpt.
+ * names in the diagnostics. If the text of a file is missing, its diagnostics have no excerpt.
  */
 export function diagnosticsText(
   diagnostics: readonly Diagnostic[],
@@ -51,7 +51,7 @@ const messageLength = 2000;
 const indent = 2;
 const mostPlaces = 5;
 
-/** Returns a key for grouping: one block shows all diagnostics with equal texts. */
+/** Returns a key by which diagnostics are grouped: one block shows all diagnostics that have the same text. */
 function mistakeOf(diagnostic: Diagnostic): unknown {
   const { severity, code, message, hint, place, related, fix } = diagnostic;
   if (place === undefined) return diagnostic;
@@ -215,8 +215,8 @@ function rangeJson({ file, sheet, start, end }: Place): Json {
 }
 
 /**
- * Returns workflow commands such as `::error file=…::message`. GitHub Actions shows each message in the file that its
- * command names.
+ * Returns workflow commands such as `::error file=…::message`. GitHub Actions shows each message next to the line that
+ * its command contains.
  */
 export function diagnosticsGithub(
   diagnostics: readonly Diagnostic[],
@@ -272,7 +272,7 @@ function placeProperties(place: Place, file: string): Properties {
   return { ...lines, col: start.column, endColumn: Math.max(start.column, end.column - 1) };
 }
 
-/** Returns the last line of a place. If the end is in column 1, returns the line before the end. */
+/** Returns the last line of a range. A range that ends in column 1 ends on the line before. */
 function lastLine({ start, end }: Place): number {
   return Math.max(start.line, end.column <= 1 ? end.line - 1 : end.line);
 }

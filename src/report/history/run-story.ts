@@ -18,7 +18,7 @@ import {
 import { clockText, costCell, costText, countCell, countWords, creditsText, elapsedText } from '../numbers.ts';
 import { createRunView, foldEvent, hasEnded, type RunView, type StepView } from '../run/run-view.ts';
 
-/** Run as its history records it. A field is omitted if the history lacks its lines. */
+/** Run as its history records it. A field is omitted if the history lacks the lines that contain it. */
 export interface RunStory
   extends Partial<Omit<RunHeader, 'mediabatch' | 'version' | 'id' | 'steps' | 'totals'>>,
     Partial<Pick<RunClose, 'how' | 'exit' | 'error' | 'elapsedMs' | 'unsaved' | 'dropped'>> {
@@ -226,7 +226,7 @@ function endCell(run: RunStory, isRunning: boolean): Text {
 
 function endText({ how, exit, stopped }: RunStory, isRunning: boolean): string {
   if (how === undefined) return isRunning ? 'running' : 'aborted';
-  if (how !== 'ended') return how === 'left' ? 'detached' : 'error';
+  if (how !== 'ended') return how === 'left' ? 'stopped' : 'error';
   if (exit === 4) return stopped === 'balance' ? 'account empty' : 'budget used up';
   return endings[exit ?? -1] ?? `exit ${exit ?? '?'}`;
 }

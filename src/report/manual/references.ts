@@ -182,7 +182,7 @@ function plainWords(text: string): string {
   return text.replace(/[\\*_[\]<>&#]/g, '\\$&');
 }
 
-/** Returns the manual page for agents as a separate file. Removes links to other pages and marks for tests. */
+/** Returns the manual page for agents without links to other pages and without marks for the tests. */
 export function agentsPage(page: string): string {
   return page.replaceAll(/\[help (\S+)\]\(\S+\.md\)/g, '`mediabatch help $1`').replaceAll(/^(\s*```sh) .*/gm, '$1');
 }
@@ -200,9 +200,9 @@ export function keyReference(schema: JsonMap): string {
   const definitions = mapOf(schema.definitions);
   const task = mapOf(definitions.task);
   return [
-    '## Of a manifest\n',
+    '## Keys of a manifest\n',
     ...propertiesOf(schema).flatMap(([name, one]) => entriesOf(name, one, requiredOf(schema), definitions)),
-    '\n## Of a task\n',
+    '\n## Keys of a task\n',
     ...propertiesOf(task).flatMap(([name, one]) => entriesOf(name, one, requiredOf(task), definitions)),
   ].join('\n');
 }

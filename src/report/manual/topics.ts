@@ -30,7 +30,7 @@ export const topicGroups = {
     engine: 'several machines: a database and workers',
     operate: 'an engine in production: database, limits, monitoring, TLS',
     sandbox: 'rehearse a campaign with sandbox credits',
-    library: 'use it as a library',
+    library: 'use mediabatch as a library',
     service: 'service URL, API key, API operations',
   },
   Reference: {

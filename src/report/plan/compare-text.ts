@@ -68,9 +68,8 @@ export function compareMarkdown(view: CompareView, { path }: { path: string }): 
 }
 
 /**
- * Returns the first line of a campaign's comment, by which a later run finds the comment. It contains the path of the
- * manifest, because two campaigns may have the same name. It escapes the path, so that no path can end the HTML
- * comment.
+ * Returns the first line of a pull request comment, by which a later run finds the comment. The line contains the path
+ * of the manifest, because two campaigns may have the same name. An escaped path cannot end the HTML comment.
  */
 export function commentMarker(path: string): string {
   const percent = (found: string) => Buffer.from(found).toString('hex').replace(/../g, '%$&');
@@ -86,7 +85,7 @@ function rowOfStep({ change, address, task, kind, text, changes, follows, discar
   const row = { address, task, kind, credits: 0 as const, ...defined({ discards }) };
   switch (change) {
     case 'added':
-      // The words of `not-bought` are about purchases; here the step is new in the manifest.
+      // The text for `not-bought` is about purchases, but a comparison states that the manifest has a new step.
       return { ...row, action: 'create', reason: { code: 'orphan', text } };
     case 'removed':
       return { ...row, action: 'orphan', reason: { code: 'orphan', text } };

@@ -73,7 +73,7 @@ function factsOf(row: PlanRow, step: DecidedStep, paste: Paste): (Fact | undefin
 
 const sources: Readonly<Record<NonNullable<PlanRow['price']>['source'], string>> = {
   lock: 'as charged before',
-  'other-lock': 'as another campaign was charged',
+  'other-lock': 'as charged in another campaign',
   prices: 'by `prices` of the manifest',
   documented: 'as documented',
   list: 'as the service lists it',
@@ -91,11 +91,11 @@ function spendText({ credits: now, price, wouldCost, blockedBy }: PlanRow): stri
 function decidedFact({ wouldCost }: PlanRow, { address, decided }: DecidedStep, paste: Paste): Fact | undefined {
   if (decided === undefined) return undefined;
   if (decided.pinned === undefined)
-    return { label: 'accepted', text: 'its output is accepted for the current request' };
+    return { label: 'accepted', text: 'the output is accepted for the current request' };
   const cost = wouldCost === undefined ? '' : `price to buy the step again: ${priceText({ credits: wouldCost })}; `;
   const isInManifest = decided.pinned === 'manifest';
   const by = isInManifest
-    ? 'by `pin: true` of its task'
+    ? 'by `pin: true` in the task'
     : `to remove the pin: ${paste(call('pin', address, '--undo'))}`;
   return { label: 'pinned', text: `${cost}${by}` };
 }
@@ -308,6 +308,6 @@ export function requestsText({ rows }: Plan, style: Style): string {
     return [`${style.bold(safeText(row.address))}  ${row.kind}\n${lines.join('\n')}\n`];
   });
   const blocked = rows.filter(({ action }) => action === 'blocked').length;
-  const rest = blocked === 0 ? [] : [`${countOf(blocked, 'blocked step')} not shown: see \`mediabatch expand\`\n`];
+  const rest = blocked === 0 ? [] : [`${countOf(blocked, 'blocked step')} not shown: see \`explain --origins\`\n`];
   return [...blocks, ...rest].join('\n');
 }

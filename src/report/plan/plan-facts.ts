@@ -54,7 +54,7 @@ function missingInAccount({ lastBalance, estimate, knownPrices }: PlanTotals): s
   const { credits, at } = lastBalance;
   const missing = Math.ceil(Math.max(knownPrices, estimate?.likely ?? 0) - credits);
   if (missing <= 0) return undefined;
-  return `likely ${creditsText(missing)} too few in the account, which had ${creditsText(credits)} at ${safeText(at.slice(0, 16).replace('T', ' '))} UTC`;
+  return `likely ${countOf(missing, 'credit')} too few in the account, which had ${creditsText(credits)} at ${safeText(at.slice(0, 16).replace('T', ' '))} UTC`;
 }
 
 function heldText({ held, guessed = [], heldUnpriced = 0 }: PlanTotals): string {
@@ -76,7 +76,7 @@ type Prices = Pick<PlanTotals, 'knownPrices' | 'unknownPrices' | 'estimate' | 'c
 /** Returns the cost of a plan. If the cost is an estimate, `most` is the approved total. */
 export function costOf({ knownPrices, unknownPrices, estimate, ceiling }: Prices): Cost {
   const { likely = knownPrices, unpriced = unknownPrices } = estimate ?? {};
-  // If the service has charged different amounts for one price, the known price is the highest amount.
+  // If the service has charged different amounts for one price class, its known price is the highest amount.
   const isLikely = unknownPrices > unpriced || likely < knownPrices;
   return { credits: likely, unpriced, isLikely, ...(isLikely && { most: ceiling }) };
 }

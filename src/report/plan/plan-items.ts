@@ -225,7 +225,7 @@ function describeMany(item: PlanItem, index: RowIndex): string {
     case 'redo-asked':
       return rows.every(({ reason }) => reason.text === text)
         ? text
-        : '--redo regenerates them; steps made from the earlier outputs do not change';
+        : '--redo buys these steps again; steps that use the earlier outputs do not change';
     case 'not-bought': {
       const targets = rows.flatMap(({ post }) => post ?? []);
       if (targets.length > 0) return `not posted yet: ${postsText(targets)}`;
@@ -255,7 +255,7 @@ function formerNames(rows: readonly PlanRow[]): string {
 const sentences: { readonly [code in PlanRow['reason']['code']]?: string } = {
   'job-running': 'their jobs are running',
   'job-lost': 'the service had no record of their jobs; apply checks once more (--redo buys the steps again)',
-  shared: 'same requests as other steps: they share the jobs',
+  shared: 'same requests as other steps, whose jobs they share',
   'not-saved': 'paid, and not saved yet',
   'bought-before': 'the same requests were bought before',
   missing: 'paid; their files are missing',

@@ -2,8 +2,8 @@ import type { Json } from '../../ground/json.ts';
 import type { Plan } from '../../plan/plan.ts';
 
 /**
- * Returns the document of `schemas/plan.schema.json`. The type comes first. All other keys are sorted, so that equal
- * plans give equal texts. `next`: the commands that the text output shows.
+ * Returns the document of `schemas/plan.schema.json`. The key `mediabatch` comes first. All other keys are sorted, so
+ * that equal plans give equal texts. `next`: the commands that the text output shows.
  */
 export function planJson({ mediabatch, rows, ...rest }: Plan, more: { next?: readonly object[] } = {}): Json {
   const sorted = sortKeys({

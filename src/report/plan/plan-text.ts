@@ -155,7 +155,7 @@ function uncheckedBlock({ rows }: Plan): Block | undefined {
   const kinds = [...new Set(unchecked.map(({ kind }) => kind))].join(', ');
   return paragraph(
     warning(
-      `unchecked: ${countOf(unchecked.length, 'request')} (${kinds}). Neither the documentation nor a stored OpenAPI document describes them; \`plan --refresh\` or a run downloads the document of the service`,
+      `unchecked: ${countOf(unchecked.length, 'request')} (${kinds}). Neither the documentation nor a stored OpenAPI document describes these requests; \`plan --refresh\` or a run downloads the document of the service`,
     ),
   );
 }

@@ -92,12 +92,12 @@ export function candidatesView(open: Adoption<ListedRecord & { prompt?: string }
     const texts = jobs.map(({ job: { jobId, createdAt = '', prompt }, likeness }) =>
       [jobId, likeness, createdAt, prompt && `“${safeText(prompt, 40)}”`].filter(Boolean).join('  '),
     );
-    return line([warning('undecided'), ` ${match.step.address} could be:`], someLines(texts, mostShown));
+    return line([warning('undecided'), ` ${match.step.address}: its job may be:`], someLines(texts, mostShown));
   });
   const [first] = open;
   const [candidate] = first?.jobs ?? [];
   if (first === undefined || candidate === undefined) return [stack(...lines)];
   const { jobId } = candidate.job;
   const take = call('adopt', first.match.step.address, '--job', jobId);
-  return [stack(...lines, command('choose as in', paste(take)))];
+  return [stack(...lines, command('to choose a job, as in', paste(take)))];
 }

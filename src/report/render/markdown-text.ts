@@ -3,11 +3,11 @@ import { countOf } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 
 /**
- * Limit in bytes. A GitHub comment may have 65,536 characters. The difference leaves space for links from the caller.
+ * Limit in bytes. A GitHub comment may have 65,536 characters; the caller may use the rest for links.
  */
 const mostCommentBytes = 60_000;
 
-/** Maximum lengths of the parts of a document, in lines. Tried in order until the document fits. */
+/** Maximum lengths of a part of a document, in lines. Each is tried in order until the document fits. */
 const cuts = [Number.POSITIVE_INFINITY, 2048, 1024, 512, 256, 128, 64, 32, 16, 8];
 
 /**

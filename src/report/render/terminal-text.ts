@@ -122,8 +122,8 @@ interface Shown {
 }
 
 /**
- * Renders rows in columns. If necessary, cuts the widest columns. If that is not enough, renders each row as a block of
- * lines.
+ * Renders rows in columns. If the rows are too wide, cuts the widest columns; if they are still too wide, renders each
+ * row as a block of lines.
  */
 function tableLines({ columns, rows, hasHead }: Table, screen: Screen): string[] {
   const shown = columns.flatMap((column, index): Shown[] => {
@@ -236,7 +236,7 @@ function widestWord(text: Text, { style }: Pick<Screen, 'style'>): number {
 }
 
 interface Wrapping {
-  /** Number of columns by which the second and later lines are shorter. */
+  /** Number of columns by which all lines after the first are shorter. */
   hang?: number;
   /** Whether to break words that are longer than a line. By default, they stay whole, so that users can copy them. */
   isHard?: boolean;

@@ -111,7 +111,7 @@ export interface RunView {
   /** Set while the account has no credits. The run tries a create request at intervals, and stops trying at `until`. */
   awaited?: { until: string; nextTryAt: string };
   awaitedGates?: number;
-  /** Time spent waiting for credits in ms, without a wait that still goes on. */
+  /** Time spent waiting for credits in ms, excluding a wait in progress. */
   waitedMs: number;
   /** The first 100 distinct notices. */
   notices: Set<string>;

@@ -87,7 +87,7 @@ export function endText(view: RunView, elapsedMs: number): string {
 const stopWords: { readonly [because in StopReason]: string } = {
   budget: 'no more steps fit into the budget',
   limit: 'no more steps fit into the limit',
-  price: 'nothing more is bought at a price above the approved total',
+  price: 'steps whose price the approved total does not cover are not bought',
   balance: 'nothing more is bought, because the account has too few credits',
   auth: 'nothing more is bought, because the service refuses the key',
   signal: 'nothing more is bought',

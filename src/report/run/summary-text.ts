@@ -150,7 +150,7 @@ function waysOn(stopped: NonNullable<RunView['stopped']>, options: SummaryOption
     case 'alike':
       return [way('to buy the other steps anyway', call('apply', '--on-error', 'continue'))];
     case 'price':
-      return [way('the next plan prices the remaining steps by this charge', apply)];
+      return [way('the next plan uses this charge as the price of the remaining steps', apply)];
     case 'auth':
     case 'unreachable':
       return [
@@ -288,7 +288,7 @@ const troubles: readonly Trouble[] = [
     title: [warning('unresolved'), ', but the next run can find out whether these steps were charged'],
     has: (step) => isUnresolved(step) && step.recoverable === true,
     select: 'state:unresolved',
-    // With `--on-unknown hold` another apply finds out nothing.
+    // With `--on-unknown hold`, another `apply` would not query the service.
     mend: () => [way('to find out without paying twice', { ...call('apply'), without: '--on-unknown' })],
   },
   {
@@ -335,7 +335,7 @@ export function unfitMends(steps: readonly { address: string }[], { areAll }: { 
   const [it, outputs] = steps.length === 1 ? ['it', 'the output is'] : ['them', 'the outputs are'];
   const byState = steps.length > 1 && areAll;
   const accept = byState ? call('accept', '--select', 'state:failed') : call('accept', ...addresses);
-  // A selection that is one whole address matches exactly that step, without quotes.
+  // A selection that consists of one address needs no quotes: it matches exactly that step.
   const names = steps.length === 1 ? addresses.join() : addresses.map(writeName).join(' ');
   return [
     'if `expect` is too strict, change it: files that then fit count as done, for 0 credits',

@@ -108,7 +108,7 @@ function unresolvedLine(rows: readonly StepStatus[], paste: Paste): Line | undef
   const asked = unresolved.find(({ recoverable }) => recoverable !== true);
   return asked === undefined
     ? command('to check the unresolved steps without paying twice', paste(call('apply')))
-    : command('to resolve the steps', paste(call('resolve', asked.address)));
+    : command('to decide about the unresolved steps', paste(call('resolve', asked.address)));
 }
 
 function failedLines(rows: readonly StepStatus[], paste: Paste): Document {

@@ -227,7 +227,7 @@ function startText(news: Extract<WorkerEvent, { event: 'started' }>): string {
 }
 
 const notRunnableTexts: { [why in NotRunnable]: string } = {
-  account: 'they use another MEDIABATCH_API_KEY or MEDIABATCH_BASE_URL',
-  protocol: 'they were submitted by another version of mediabatch, and need workers of that version',
-  store: 'their files go to another store than the --store of this worker',
+  account: 'the runs use another MEDIABATCH_API_KEY or MEDIABATCH_BASE_URL',
+  protocol: 'another version of mediabatch submitted the runs, and only its workers can execute them',
+  store: 'the files of the runs go to another store than the --store of this worker',
 };

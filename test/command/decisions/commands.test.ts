@@ -326,7 +326,7 @@ tasks:
     test('several candidates are shown, and none is adopted', async () => {
       await serve(lists([video, { ...video, id: 'v2' }], []));
       const { err } = await expectExit(0, place.run('adopt', 'campaign.yaml', '--yes'));
-      expect(err).toContain('undecided shot could be:');
+      expect(err).toContain('undecided shot: its job may be:');
       expect(err).toMatch(/v2 {2}exact/);
       expect(() => place.read('campaign.lock.jsonl')).toThrow('ENOENT');
       expect(await place.run('adopt', 'campaign.yaml', '--yes', '--job', 'v2')).toMatchObject({ code: 64 });

@@ -94,7 +94,7 @@ describe('planText', () => {
     [
       'more than the account had',
       { lastBalance: { credits: 3, at: '2026-11-25T09:12:30.000Z' } },
-      'account       likely 2 too few in the account, which had 3 at 2026-11-25 09:12 UTC\n',
+      'account       likely 2 credits too few in the account, which had 3 at 2026-11-25 09:12 UTC\n',
     ],
     ['what the account had', { lastBalance: { credits: 5, at: '2026-11-25T09:12:30.000Z' } }, 'already paid  0\n'],
     [

@@ -152,7 +152,7 @@ it('the status is a line per task, the money, and what needs attention', () => {
           hero@failed, hero@lost
         to buy all 2 again: mediabatch apply campaign.yaml --redo 'state:failed state:lost'
 
-      to resolve the steps: mediabatch resolve campaign.yaml hero@unresolved
+      to decide about the unresolved steps: mediabatch resolve campaign.yaml hero@unresolved
       "
     `);
 });
@@ -388,7 +388,7 @@ describe('the history of a run', () => {
       2026-01-01-0000-k3f2  2026-01-01 00:00  account empty   1 done, 2 failed           17  1:01:02
       2026-01-01-0000-k3f3  2026-01-01 00:00  budget used up  1 done, 2 failed           17  1:01:02
       2026-01-01-0000-k3f4  2026-01-01 00:00  error           1 done, 2 failed  at least 17  1:01:02
-      2026-01-01-0000-k3f5  2026-01-01 00:00  detached        1 done, 2 failed  at least 17  1:01:02
+      2026-01-01-0000-k3f5  2026-01-01 00:00  stopped         1 done, 2 failed  at least 17  1:01:02
       2026-01-01-0000-k3f6  2026-01-01 00:00  aborted                            at least 5     1:00
       2026-01-01-0000-k3f7                    aborted                                     ?
       "
