@@ -281,7 +281,7 @@ function writeManifest(table: Table, path: string): string {
 version: 1
 name: campaign
 description: ${JSON.stringify(`A picture for each row of ${path}.`)}
-budget: { credits: ${Math.max(50, rows.length * 10)} } # hard cap over all runs of this campaign
+budget: { credits: ${Math.max(50, rows.length * 10)} } # limit for all runs of this campaign
 
 defaults:
   image: { model: alpha-2, resolution: 1k }
@@ -291,7 +291,7 @@ tasks:
   picture:
     kind: image
     foreach: ${source}
-    key: ${JSON.stringify(key.template)} # the permanent id of a row: purchases are found by it
+    key: ${JSON.stringify(key.template)} # the permanent id of a row; do not change it
     with:
       prompt: ${JSON.stringify(prompt)}
       aspectRatio: "1:1"
