@@ -19,7 +19,7 @@ export interface EventSink {
   end(): Promise<void>;
 }
 
-/** Thrown if events cannot be written to the target. The caller puts the file name before the message. */
+/** Thrown if events cannot be written to the target. The message follows the file name. */
 export class EventsTargetError extends Error {
   readonly hint: string;
   readonly isInput: boolean;
@@ -33,13 +33,14 @@ export class EventsTargetError extends Error {
 
 /**
  * Checks the target of `--events` without changing it. Allowed are an open descriptor, a device, a new file, an empty
- * file, and a file that contains events. A link is refused, because a branch may have set its destination. `inputs`:
- * absolute paths of the campaign's files. `own`: the streams of this process. Throws `EventsTargetError`.
+ * file, and a file that contains events. A symbolic link is refused, because a git branch may contain it. `inputs`:
+ * absolute paths of the campaign's files, which events must not overwrite. `own`: stdout and stderr of this process.
+ * Throws `EventsTargetError`.
  */
 export function findEventsTarget(
   path: string,
   { inputs, own }: { inputs: readonly string[]; own: { out(text: string): void; err(text: string): void } },
-): { /** Creates or empties the file. Only for a run that holds its lock. */ open(): EventSink } {
+): { /** Creates or empties the file. Called only by a run that holds its lock. */ open(): EventSink } {
   const descriptor = descriptorOf(path);
   if (descriptor === 1) return { open: () => lasting(own.out) };
   if (descriptor === 2) return { open: () => lasting(own.err) };

@@ -8,7 +8,7 @@ import { isErrno, readFirstBytes } from './fs/plain-file.ts';
 import { type Digest, hashFile } from './outputs/hash-file.ts';
 import { explainUnusable, sniffLength } from './outputs/sniff.ts';
 
-/** Reason why a file cannot be used. Messages have `detail` after the file name. */
+/** Reason why a file cannot be used. In messages, `detail` follows the file name. */
 export interface ReadProblem {
   problem: 'missing' | 'outside' | 'not-a-file' | 'too-large' | 'unreadable';
   detail?: string;
@@ -34,7 +34,7 @@ export const maxWorkbookBytes = 16 * 1024 ** 2;
 
 /**
  * Reads a data file that the manifest names, and removes a byte order mark. Refuses a file outside the manifest's
- * folder, also if a link leads to it.
+ * folder, even if a link in the folder leads to it.
  */
 export async function readDataFile(folder: string, path: string): Promise<FileText> {
   return asText(await readBelow(folder, path, maxDataBytes));
@@ -86,7 +86,8 @@ export async function digestFile(folder: string, path: string): Promise<Digest |
     if (stats.isDirectory()) return { problem: 'it is a folder' };
     if (!stats.isFile()) return { problem: 'it is a device or a pipe' };
     const { size } = stats;
-    if (size > maxUploadBytes) return { problem: `it has ${size} bytes, and at most ${maxUploadBytes} are uploaded` };
+    if (size > maxUploadBytes)
+      return { problem: `the file has ${size} bytes, and at most ${maxUploadBytes} are uploaded` };
     const digest = await hashFile(real);
     const head = readFirstBytes(real, sniffLength);
     if (digest === undefined || head === undefined) return { problem: 'the file does not exist' };
@@ -101,14 +102,14 @@ export async function digestFile(folder: string, path: string): Promise<Digest |
 
 async function readBytes(path: string, maxBytes: number): Promise<FileBytes> {
   try {
-    // Does not wait for the other end of a pipe. Links are allowed, because a user may link a manifest.
+    // Opening a pipe does not wait for its writer. Links are allowed, because a user may link a manifest.
     const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
       const stats = await handle.stat();
       if (stats.isDirectory()) return { problem: 'not-a-file', detail: 'it is a folder' };
       if (!stats.isFile()) return { problem: 'not-a-file', detail: 'it is a device or a pipe' };
       if (stats.size > maxBytes) {
-        return { problem: 'too-large', detail: `it has ${stats.size} bytes, and at most ${maxBytes} are read` };
+        return { problem: 'too-large', detail: `the file has ${stats.size} bytes, and at most ${maxBytes} are read` };
       }
       return { bytes: await handle.readFile() };
     } finally {

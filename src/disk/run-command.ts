@@ -13,9 +13,9 @@ export function runCommand(command: string, timeoutMs: number): CommandResult {
   const said = stderr?.trim() ?? '';
   const failed = (why: string): CommandResult => ({ is: 'failed', why, said });
   const { code } = (error as NodeJS.ErrnoException | undefined) ?? {};
-  if (code === 'ETIMEDOUT') return failed(`it did not end within ${timeoutMs / 1000} seconds`);
-  if (code === 'ENOBUFS') return failed('it printed too much text for a key');
+  if (code === 'ETIMEDOUT') return failed(`the command did not end within ${timeoutMs / 1000} seconds`);
+  if (code === 'ENOBUFS') return failed('the command printed more text than an API key has');
   if (error !== undefined) return failed(error.message);
-  if (signal !== null) return failed(`it was ended by ${signal}`);
-  return status === 0 ? { is: 'done', out: stdout } : failed(`it ended with ${status}`);
+  if (signal !== null) return failed(`the command was ended by ${signal}`);
+  return status === 0 ? { is: 'done', out: stdout } : failed(`the command ended with ${status}`);
 }

@@ -83,8 +83,8 @@ export async function copyDurably(source: string, target: string): Promise<void>
 }
 
 /**
- * Returns a function that runs `act`. Calls in one turn of the event loop, and calls while `act` runs, share the next
- * run of `act`.
+ * Returns a function that runs `act`. One run of `act` serves all calls of one turn of the event loop, and all calls
+ * during the previous run.
  */
 export function coalesce<Result>(act: () => Promise<Result>): () => Promise<Result> {
   let current: Promise<unknown> = Promise.resolve();

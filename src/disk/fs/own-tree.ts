@@ -15,7 +15,7 @@ export function findWayOut(path: string): string | undefined {
   for (const tree of treesAround(wanted)) {
     const way = relative(realPathOf(tree) ?? tree, real);
     if (way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)) return `a symbolic link leads out of ${tree}`;
-    // Folders of tools and files with secrets are used only if the path names them.
+    // Hidden folders and files may contain secrets, so a link must not lead to them unless the path names them.
     const named = relative(tree, wanted).split(sep);
     const hidden = way.split(sep).find((name) => name.startsWith('.') && !named.includes(name));
     if (hidden !== undefined) return `a symbolic link leads to ${hidden}`;

@@ -104,10 +104,7 @@ export function isErrno(error: unknown, ...codes: string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
 
-/**
- * Returns whether two paths are equal. On macOS and Windows, differences in case and in the Unicode form of accents are
- * ignored.
- */
+/** Returns whether two paths are equal. On macOS and Windows, ignores case and the Unicode form of accents. */
 export function isSameName(path: string | undefined, other: string, platform: string = process.platform): boolean {
   if (path === other) return true;
   if (path === undefined || (platform !== 'win32' && platform !== 'darwin')) return false;

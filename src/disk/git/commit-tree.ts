@@ -12,10 +12,10 @@ const mostLinkBytes = 4096;
 const mostHashedBytes = 512 * 1024 ** 2;
 /** In bytes. Hashing a file up to this size is faster than starting git. */
 const smallBytes = 256 * 1024;
-/** With a file, at most this many small files of its folder are hashed. */
+/** When a file is hashed, up to this many small files of its folder are hashed with it. */
 const mostAhead = 200;
 
-/** A folder of a commit. As in a working tree, files outside the folder and hidden files are refused. */
+/** A folder of a commit. Files outside the folder and hidden files are refused, as in a working tree. */
 export class CommitTree {
   readonly #folder: string;
   readonly #files: ReadonlyMap<string, GitBlob>;
@@ -31,7 +31,7 @@ export class CommitTree {
   static async open(folder: string, commit: string, prefix: string): Promise<CommitTree> {
     const words = ['ls-tree', '-r', '-z', '-l', '--full-tree', `${commit}:${prefix}`.replace(/\/$/, '')];
     const { code, out, err } = await runGit(folder, words, { mostBytes: 256 * 1024 ** 2 });
-    // In a partial clone, the sizes of missing objects are unknown.
+    // git fails in a partial clone, because the sizes of missing objects are unknown.
     if (code !== 0) throw gitRefusal(words, err);
     return new CommitTree(folder, readFiles(out.toString('utf8')));
   }
@@ -84,7 +84,7 @@ export class CommitTree {
     const file = this.#files.get(path);
     if (file === undefined) return { problem: 'the file does not exist or is not a plain file' };
     if (file.bytes > mostHashedBytes) {
-      return { problem: `it has ${file.bytes} bytes, and at most ${mostHashedBytes} are read from a commit` };
+      return { problem: `the file has ${file.bytes} bytes, and at most ${mostHashedBytes} are read from a commit` };
     }
     return (await this.#hash(path, file)) ?? { problem: 'git does not have the content of this file' };
   }
@@ -106,7 +106,7 @@ export class CommitTree {
 
   async #read(file: GitBlob, mostBytes: number): Promise<FileBytes> {
     if (file.bytes > mostBytes) {
-      return { problem: 'too-large', detail: `it has ${file.bytes} bytes, and at most ${mostBytes} are read` };
+      return { problem: 'too-large', detail: `the file has ${file.bytes} bytes, and at most ${mostBytes} are read` };
     }
     const [bytes] = await readBlobs(this.#folder, [file]);
     if (bytes === undefined) return { problem: 'unreadable', detail: 'git does not have the content of this file' };

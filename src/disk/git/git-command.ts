@@ -91,8 +91,8 @@ function gitProcess(): { cwd: string; env: NodeJS.ProcessEnv; windowsHide: true 
 }
 
 /**
- * Returns whether the git process gets an environment variable. Of git's own variables, only those with which a user
- * trusts repositories are passed on.
+ * Returns whether the git process gets an environment variable. Of git's own variables, it gets only those with which a
+ * user marks repositories as trusted.
  */
 function isKept(name: string): boolean {
   if (/^(LC_|LANG)/.test(name)) return false;
@@ -139,9 +139,8 @@ interface GitVersion {
 }
 
 /**
- * Returns the versions of a file: in the index, and in the last commit if that version differs. If both lack the file,
- * returns the version of the last commit that had it. Returns an empty list if no commit has the file, or if git takes
- * too long.
+ * Returns the versions of a file: in the index, and in HEAD if its version differs. If both lack the file, returns the
+ * version of the last commit that had it. Returns an empty list if no commit has the file, or if git takes too long.
  */
 export async function readVersions(folder: string, name: string): Promise<GitVersion[]> {
   const read = (object: string) => orNothing(folder, ['cat-file', 'blob', `${object}:./${name}`]);

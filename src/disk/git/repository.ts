@@ -90,8 +90,8 @@ function refusal(words: readonly string[], err: string, folder: string): Campaig
 }
 
 /**
- * Returns the path that a checked-out file had in another commit, also if the file was renamed since. Returns
- * `undefined` if that commit lacks the file.
+ * Returns the path that a checked-out file had in another commit, even if the file was renamed since that commit.
+ * Returns `undefined` if that commit lacks the file.
  */
 export async function findPathAt(repository: Repository, commit: string, path: string): Promise<string | undefined> {
   if (await isAt(repository, commit, path)) return path;

@@ -8,7 +8,7 @@ import { prepareStateFolder } from '../state/state-folder.ts';
 
 const longestNote = 64 * 1024;
 
-/** Note of a run that was submitted to an engine. It is removed when this lock contains all lines of the run. */
+/** Note of a run that was submitted to an engine. Removed when the local lock contains all lines of the run. */
 export interface EngineNote {
   run: string;
   /** Address of the engine, without credentials. */
@@ -21,8 +21,8 @@ export interface EngineNote {
 }
 
 /**
- * Progress that an attached client has seen in a run's record on the engine. If the engine later has less, its database
- * was replaced by an older copy. This works even after the note was removed or git has reset the lock.
+ * Progress that an attached client has seen in a run's record on the engine. If the engine's record is later shorter,
+ * its database was replaced by an older copy. The file outlives the note of the run and a reset of the lock by git.
  */
 interface SeenOnEngine {
   run: string;

@@ -19,7 +19,7 @@ interface HolderNote extends ProcessIdentity {
 
 export type GuardAnswer =
   | { is: 'taken'; guard: Guard; tookOver?: Holder }
-  /** `note`: advice for the user if the guard file cannot be read. */
+  /** `note`: advice to a user whose guard file cannot be read. */
   | { is: 'held'; by: Holder; note?: string };
 
 export interface Guard {
@@ -36,7 +36,7 @@ const lookEveryMs = 200;
 /**
  * Takes the guard of a lock. The guard is a file that `link` creates with its content, so exactly one of many processes
  * gets it. A guard whose process has certainly ended is taken over. A guard of a live, stopped or unknown process is
- * not. `waitMs`: time to wait for a live holder, counted in sleeps, not by the clock.
+ * never taken over. `waitMs`: time to wait for a live holder, counted in sleeps, not by the clock.
  */
 export async function takeGuard(
   lockPath: string,
@@ -86,8 +86,8 @@ type Attempt = { is: 'taken'; tookOver?: HolderNote } | Extract<GuardAnswer, { i
 
 /**
  * Tries once to take the guard. To replace the guard of a dead process, a process first takes a second guard that is
- * named after the dead process. Only one process at a time can thus replace a guard. If that process dies too, its
- * second guard is replaced in the same way.
+ * named after the dead process. With this second guard, only one process at a time can replace a guard. If the
+ * replacing process dies, its second guard is replaced in the same way.
  */
 async function tryToTake(path: string, note: HolderNote): Promise<Attempt> {
   if (await createWhole(path, writeNote(note), 0o600)) return { is: 'taken' };
@@ -118,7 +118,7 @@ function makeGuard(path: string, id: string): Guard {
   };
   return {
     id,
-    // Called before each create request. Concurrent callers share a check.
+    // Called before each create request. Concurrent calls share one check.
     stillOurs: coalesce(stillOurs),
     async release() {
       if (await stillOurs()) await orAbsent(unlinkFile(path));
@@ -130,7 +130,7 @@ type GuardState = { is: 'free' } | { is: 'unreadable' } | { is: 'held'; note: Ho
 
 function readState(path: string): GuardState {
   try {
-    // A link in the place of the folder counts as missing, so that nothing behind it is touched.
+    // If the folder is a symbolic link, it counts as missing, so that its destination is not touched.
     const bytes = lstatOrAbsent(dirname(path))?.isDirectory() === true ? readPlainFile(path) : undefined;
     if (bytes === undefined) return { is: 'free' };
     const note = parseNote(bytes.toString('utf8'));

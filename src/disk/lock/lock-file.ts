@@ -2,7 +2,7 @@
  * Files behind ports: lock, guard, outputs, inputs, git, state of the user.
  * Takes: paths, bytes, and values of `lock/`.
  * Returns: what is on disk, or durable writes: a complete old or new version, never a partial file (I9, I11).
- * Independent of: the service, prices, plans. It follows no link out of the manifest's folder (I23).
+ * Independent of: the service, prices, plans. No symbolic link is followed out of the manifest's folder (I23).
  */
 
 import { createHash, type Hash } from 'node:crypto';
@@ -166,7 +166,7 @@ class AppendedFile implements LockFile {
     if (this.#handle === undefined) return this.#create(text);
     this.#write(this.#size === 0 ? this.#header + text : text);
     await this.#handle.datasync(); // I2
-    // If the path now leads to another file, the next run would not find the line.
+    // If another file now has this path, the next run would not find the written line.
     const named = statSync(this.path, { throwIfNoEntry: false });
     this.#own ??= fstatSync(this.#handle.fd);
     const isNamed = named?.ino === this.#own.ino && named.dev === this.#own.dev;

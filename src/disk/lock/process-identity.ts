@@ -10,7 +10,7 @@ export interface ProcessIdentity {
   host: string;
   pid: number;
   boot?: string;
-  /** Id of the machine. Equal after a reboot and on copies of a virtual machine. */
+  /** Id of the machine. The id is equal after a reboot and on copies of a virtual machine. */
   machine?: string;
   /** Id of the namespaces. PIDs and start times are comparable only within the same namespaces. */
   namespace?: string;
@@ -59,7 +59,7 @@ export async function isCertainlyDead(holder: ProcessIdentity, self: ProcessIden
   return started !== undefined && started !== '' && started !== holder.started;
 }
 
-/** PID namespace outside of containers. It has this name on every Linux machine. */
+/** PID namespace outside of containers. This namespace has the same name on every Linux machine. */
 const firstNamespace = 'pid:[4026531836]';
 
 /** Magic numbers of file systems that only one machine at a time can mount: ext2 to ext4, XFS, Btrfs, F2FS, ZFS. */

@@ -17,8 +17,8 @@ interface PlacedFile {
 }
 
 /**
- * Finds output files at their recorded paths without reading them. Finds only plain files, and none behind a link,
- * because a lock line can contain any path. Create a new object for each pass: results for folders are cached.
+ * Finds output files at their recorded paths without reading them. Finds only plain files, and follows no link, because
+ * a lock line can contain any path. Create a new object for each check of the disk: results for folders are cached.
  */
 export class PlacedFiles {
   readonly #root: string;
@@ -107,7 +107,7 @@ export async function checkOutputs(
       const readAt = seen?.now() ?? 0;
       try {
         const digest = (await hashFile(found.path))?.sha256;
-        // Uses the recorded string of the equal digest. Otherwise the cache would store a second string for each file.
+        // Uses the recorded string of an equal digest, because the cache would store a second string for each file.
         const kept = digest === sha256 ? sha256 : digest;
         if (kept !== undefined) seen?.note(path, found.stats, { sha256: kept, readAt });
         note(output, digest === sha256 ? 'intact' : 'changed');

@@ -14,14 +14,14 @@ export interface BadPlace {
   why: 'symlink' | 'not-a-folder' | 'not-a-file' | 'not-writable' | 'too-long';
 }
 
-/** In bytes. Limit of the system minus room for an extension and the name of a temporary file. */
+/** In bytes. Longest path of the system, minus room for an extension and the name of a temporary file. */
 const longestPath = (process.platform === 'darwin' ? 1024 : 4096) - 64;
 
 /** Checks destination paths before the run pays for anything. Returns at most one problem per folder or file. */
 export async function findBadPlaces(
   root: string,
   saves: Iterable<{ address: string; save: string }>,
-  options: { /** Whether the root must not be a link. */ ownRoot: boolean },
+  options: { /** If true, the root must not be a link. */ ownRoot: boolean },
 ): Promise<BadPlace[]> {
   const folders = new Folders(root);
   const reported = new Set<Folder>();
@@ -71,7 +71,7 @@ export function mayBeOutput(root: string, path: string, media: Media): boolean {
     const file = join(root, path);
     const head = statPlainFile(file) && readFirstBytes(file, sniffLength);
     if (head === undefined) return false;
-    // A Git LFS pointer: this clone did not fetch the file.
+    // The file is a Git LFS pointer: this clone did not fetch the content.
     if (head.toString('latin1').startsWith('version https://git-lfs.')) return true;
     const sniffed = sniffMedia(head);
     return sniffed?.media === media && sniffed.extension === extname(path);

@@ -27,7 +27,7 @@ const temporary = /^\.mediabatch-[0-9a-f]{16}\.tmp$/;
 type Wanted = Pick<Output, 'path' | 'sha256' | 'bytes'>;
 
 /**
- * Folder of paid files that newer files have replaced, named `SHA-256.EXTENSION`. It is never committed. Each use
+ * Folder of paid files, named `SHA-256.EXTENSION`, that newer files have replaced. It is never committed. Each use
  * checks the digest, because a file may be a hard link to a file that a user edits.
  */
 export class KeptFiles {
@@ -42,7 +42,7 @@ export class KeptFiles {
   }
 
   /**
-   * Links or copies the file at `path`, which has this digest, into the folder. The file is durable when this resolves.
+   * Links or copies the file at `path`, whose digest is `digest`, into the folder. Resolves when the file is durable.
    * Rejects with the system's error or `UnsafeFileError`.
    */
   async keep(path: string, digest: { sha256: string; bytes: number }): Promise<void> {
@@ -53,7 +53,7 @@ export class KeptFiles {
     const unnamed = join(this.folder, temporaryName('tmp'));
     try {
       await linkOrCopy(path, unnamed);
-      // Replaces a damaged file or a link. Two runs that keep the same bytes do not conflict.
+      // Replaces a damaged file or a link. Two runs that retain the same bytes do not conflict.
       await renameFile(unnamed, kept);
     } finally {
       await unlink(unnamed).catch(() => undefined);
@@ -82,7 +82,7 @@ export class KeptFiles {
       const [, sha256] = stats.isFile() ? (keptName.exec(name) ?? []) : [];
       const isPartial = stats.isFile() && temporary.test(name);
       const is = sha256 !== undefined ? 'kept' : isPartial ? 'partial' : 'other';
-      // ctime changes when the file is kept. mtime is when its content was bought.
+      // ctime is the time when the file was retained; mtime is the time when its content was bought.
       return [{ name, is, bytes: stats.size, sinceMs: stats.ctimeMs, ...defined({ sha256 }) }];
     });
   }

@@ -45,7 +45,7 @@ export async function measureFile({ root, kept }: MeasuredFolder, { output, aspe
   return facts;
 }
 
-/** Measurements of a file, possibly none. Undefined after a temporary failure, which is not stored. */
+/** Measurements of a file, possibly none. Undefined after a temporary failure; the failure is not stored. */
 type Found = MediaFacts | undefined;
 
 const measures: { readonly [aspect in Aspect]: (root: string, output: Output) => Promise<Found> } = {
@@ -140,7 +140,7 @@ const signed: ReadonlySet<string> = new Set([
   ...['video/mp4', 'video/quicktime'],
 ]);
 const manifestStore = 'jumdc2pa';
-/** Number of bytes searched at each end of a file. The manifest store is before or after the media data. */
+/** Number of bytes searched at each end of a file, because C2PA data is before or after the media data. */
 const mostAtEnds = 1 << 20;
 
 async function findCredentials(root: string, output: Output): Promise<Found> {

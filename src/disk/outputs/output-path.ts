@@ -17,7 +17,7 @@ export function checkOutputPath(path: string): string[] {
     throw new OutputError('path', `${JSON.stringify(path)} is not a plain path below the output folder`);
   const names = path.split('/');
   const tool = names.find((name) => toolFolders.includes(name.toLowerCase()));
-  if (tool !== undefined) throw new OutputError('path', `${path} leads into ${tool}, which belongs to another tool`);
+  if (tool !== undefined) throw new OutputError('path', `${path} is in ${tool}, a folder of another tool`);
   return names;
 }
 

@@ -25,8 +25,8 @@ const defaultMaxBytes = 4 * 1024 ** 3;
 /**
  * Creates the store of a campaign's outputs below `root`. All methods throw `OutputError` and leave no partial file.
  * `saved`: record of files that may be moved and replaced. Defaults to the files that this object saves. `kept`: folder
- * for paid files that newer files replace. With `beside`, such a file is renamed in place. If omitted, the file is
- * deleted.
+ * for paid files that newer files replace. With `beside`, a replaced file is renamed in place. If `kept` is omitted, it
+ * is deleted.
  */
 export function createOutputs(
   root: string,
@@ -72,7 +72,7 @@ async function saveOutput(order: SaveOrder): Promise<Output> {
   try {
     return await saveChunks(chunks, order);
   } finally {
-    // Called even if iteration never began, because the body occupies a connection.
+    // `return` is called even if iteration never began, because the body occupies a connection.
     await chunks.return?.();
   }
 }
@@ -200,7 +200,7 @@ async function checkReceived(
 
 const mostPictureBytes = 256 * 1024 ** 2;
 
-/** Returns whether other bytes follow a complete picture, as in files of cameras and phones. */
+/** Returns whether the file contains a complete picture before other bytes, as files of cameras and phones do. */
 async function hasEndWithin(
   type: string,
   { temporary, bytes }: { temporary: string; bytes: number },
@@ -224,7 +224,7 @@ export function hasPictureEnd(type: string, bytes: Buffer): boolean {
     if (type === 'image/jpeg') return hasJpegEnd(bytes);
     return type === 'image/gif' && hasGifEnd(bytes);
   } catch (error) {
-    // A length leads beyond the end of the file.
+    // A length in the file leads beyond the end of the file.
     if (error instanceof RangeError) return false;
     throw error;
   }

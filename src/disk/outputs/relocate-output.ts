@@ -38,7 +38,7 @@ export async function relocateOutput(
   const temporary = join(folder, temporaryName('part'));
   try {
     await diskErrors(path, () => (remove ? linkOrCopy(source, temporary) : copyDurably(source, temporary)));
-    // Verified, because the source may have changed since the check.
+    // The copy is verified, because the source may have changed since the check.
     if ((await hashFile(temporary))?.sha256 !== from.sha256) {
       await unlink(temporary);
       return undefined;
@@ -50,7 +50,7 @@ export async function relocateOutput(
     await unlink(temporary).catch(() => undefined);
     throw error;
   }
-  // If both names are links to one file, `rename` leaves the temporary name.
+  // If both names are hard links to one file, `rename` does not remove the temporary name.
   await unlink(temporary).catch(() => undefined);
   if (isRemovable && !remove && source !== place) {
     target.notice(`${from.path} was not removed: the file is on record, but was not saved by this machine`);
@@ -105,10 +105,10 @@ function isStill(source: string, { inode, device }: Found): boolean {
 }
 
 /**
- * Renames a finished temporary file to its final path. An existing file with the same bytes is replaced. Another
- * existing file is replaced and retained if the target allows it and this machine saved the file. Otherwise the
- * existing file is renamed with its digest in the name, and a notice is reported. If several machines save (`kept:
- * 'beside'`), a replaceable file is renamed too, without a notice.
+ * Renames a finished temporary file to its final path. An existing file with the same bytes is replaced. A different
+ * file is replaced and retained if `target.replaces` contains its digest and this machine saved it. Any other file is
+ * renamed with its digest in the name, and a notice is reported. If several machines save (`kept: 'beside'`), a
+ * replaceable file is renamed without a notice.
  */
 export async function putInPlace(temporary: string, path: string, file: Finished): Promise<void> {
   const { name, sha256, target, saved, kept } = file;
@@ -129,14 +129,14 @@ export async function putInPlace(temporary: string, path: string, file: Finished
         target.notice(`${name} ${why}; it was renamed to ${name.slice(0, -basename(name).length)}${basename(aside)}`);
     }
   }
-  // A file with the same bytes may be the user's, and is not recorded. A new file is recorded first, so that the record
-  // is complete after a kill.
+  // An existing file with the same bytes may be the user's, and is not recorded. A new file is recorded before it is
+  // renamed, so that the record is complete after a kill.
   if (!isSame) await saved.note(name, sha256);
   await renameFile(temporary, path);
   await syncFolder(dirname(path));
 }
 
-/** Folder for paid files that newer files replace. `beside`: such a file is renamed in its own folder. */
+/** Folder for paid files that newer files replace. `beside`: a replaced file is renamed in its own folder. */
 export type Kept = KeptFiles | 'beside';
 
 interface Finished {
@@ -164,7 +164,7 @@ async function keepReplaced(
       if (!isDisk(worse)) throw worse;
     });
     const where = aside === undefined ? 'was replaced, and could not be retained' : `was renamed to ${basename(aside)}`;
-    target.notice(`the file that was at ${path} ${where}: ${messageOf(error)}`);
+    target.notice(`the earlier file at ${path} ${where}: ${messageOf(error)}`);
   }
 }
 
@@ -215,14 +215,14 @@ export async function lookAtDelivery(root: string, name: string): Promise<Digest
 
 /**
  * Copies a file to `name` below `root` and replaces an existing file. If the source does not match `sha256`, copies
- * nothing and returns false. The next copy to `name` replaces the temporary file of an interrupted copy.
+ * nothing and returns false. A later copy to `name` replaces the temporary file of an interrupted copy.
  */
 export async function deliverFile(
   source: string,
   { root, name, sha256 }: { root: string; name: string; sha256: string },
 ): Promise<boolean> {
   const { folder, target } = await prepareOutputFolder(root, name);
-  // Named after the target, because files with the same bytes may be copied into the folder at the same time.
+  // The name is a hash of the target, because files with the same bytes may be copied into the folder at the same time.
   const temporary = join(folder, `.mediabatch-${digestOf(Buffer.from(name)).sha256.slice(0, 16)}.part`);
   await orAbsent(unlink(temporary));
   await copyDurably(source, temporary);

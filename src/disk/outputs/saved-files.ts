@@ -7,7 +7,7 @@ import { isRealFolder, prepareStateFolder } from '../state/state-folder.ts';
 
 const fileName = 'saved-files';
 const sealLength = 32;
-/** In bytes. Enough for about a million files. */
+/** In bytes. Room for the lines of about a million files. */
 const mostBytes = 256 * 1024 ** 2;
 
 /**

@@ -30,7 +30,7 @@ const formats: readonly Format[] = [
   format('video/webm', '.webm', (head) => isEbml(head, 'webm')),
   format('video/x-matroska', '.mkv', (head) => isEbml(head, 'matroska')),
   format('video/quicktime', '.mov', (head) => hasText(head, 4, 'ftypqt')),
-  // The last format of ISO media files. Sounds and pictures match earlier by their own brands.
+  // Checked after the other formats of ISO media files. Sounds and pictures match earlier by their own brands.
   format('video/mp4', '.mp4', (head) => hasText(head, 4, 'ftyp') && !hasBrand(head, heicBrands)),
 ];
 
@@ -97,7 +97,7 @@ interface FileEnds {
   bytes: number;
 }
 
-/** Returns whether the end that the format requires is missing. Needed when the response did not state a length. */
+/** Returns whether the file lacks the end that its format requires. Needed if the response states no length. */
 export function isCutShort(type: string, { head, tail, bytes }: FileEnds): boolean {
   switch (type) {
     case 'image/png':
@@ -109,7 +109,7 @@ export function isCutShort(type: string, { head, tail, bytes }: FileEnds): boole
     case 'image/webp':
     case 'audio/wav': {
       const announced = new DataView(head.buffer, head.byteOffset, head.byteLength).getUint32(4, true);
-      // A writer that could not seek back to the start leaves 0 as the length, or a number that is too large.
+      // A program that could not seek back to the start left 0 as the length, or a number that is too large.
       return announced !== 0 && announced < placeholder && announced + 8 > bytes;
     }
     case 'video/webm':
@@ -124,7 +124,7 @@ export function isCutShort(type: string, { head, tail, bytes }: FileEnds): boole
   }
 }
 
-/** In bytes. A writer that does not know the length of a file states at least this value. */
+/** In bytes. A program that does not know the length of the file that it writes states at least this value. */
 const placeholder = 2 ** 30;
 
 function includesAtEnd(tail: Uint8Array, marker: readonly number[]): boolean {

@@ -7,7 +7,7 @@ import type { Output } from '../../lock/record.ts';
 import { lstatOrAbsent } from '../fs/plain-file.ts';
 import { readCache, writeCache } from '../state/caches.ts';
 
-/** Stats that change when the content of a file changes, and the SHA-256 in hex. Times are in ms since 1970. */
+/** SHA-256 of a file in hex, and stats that change with its content. Times are in ms since 1970. */
 type Seen = readonly [bytes: number, mtimeMs: number, ctimeMs: number, ino: number, sha256: string];
 
 /**
@@ -24,7 +24,7 @@ const clockDifferenceMs = 500;
  */
 export class StatCache {
   readonly now: () => number;
-  /** Result that an earlier process computed from the same files. The caller defines the format. */
+  /** Result that an earlier process computed from the same files, in a format of the caller. */
   readonly finding: Json | undefined;
   readonly #state: string;
   readonly #name: string;
@@ -57,7 +57,7 @@ export class StatCache {
     return seen[4];
   }
 
-  /** Records a digest. `stats`: read before the content was read. `readAt`: time when reading began, by `now`. */
+  /** Records a digest. `stats`: stats read before the content. `readAt`: time when reading began, by `now`. */
   note(path: string, stats: Stats, { sha256, readAt }: { sha256: string; readAt: number }): void {
     if (stats.ctimeMs + coarsestStepMs + clockDifferenceMs < readAt) this.noteOwn(path, stats, sha256);
     else this.#after.delete(path);
@@ -65,7 +65,7 @@ export class StatCache {
 
   /** Records a file that this process has just created under a new name. */
   noteOwn(path: string, stats: Stats, sha256: string): void {
-    // If ctime is missing or earlier than the modification time, the times are not reliable.
+    // If ctime is missing or earlier than mtime, the file times are not reliable.
     if (stats.ctimeMs < stats.mtimeMs) return;
     this.#after.set(path, [stats.size, stats.mtimeMs, stats.ctimeMs, stats.ino, sha256]);
   }
@@ -86,7 +86,7 @@ export class StatCache {
     const files = Object.fromEntries(this.#after);
     const startedAt = this.now();
     if (!(await writeCache(this.#state, this.#name, { version: 1, ...defined({ finding }), files }))) return;
-    // The times of a network share with another clock cannot be compared.
+    // The file times of a network share with another clock cannot be compared with the local time.
     const path = join(this.#state, this.#name);
     const writtenAt = lstatOrAbsent(path)?.mtimeMs ?? 0;
     const isOurClock = writtenAt > startedAt - clockDifferenceMs && writtenAt < this.now() + clockDifferenceMs;

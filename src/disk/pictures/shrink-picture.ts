@@ -6,7 +6,7 @@ import { sniffMedia } from '../outputs/sniff.ts';
 export interface PictureOrder {
   path: string;
   bytes: number;
-  /** In hex. A file with another digest is not shown. */
+  /** In hex. A picture file with another digest is not shown. */
   sha256: string;
 }
 
@@ -30,7 +30,7 @@ const formats: ReadonlyMap<string | undefined, string> = new Map([
   ['image/webp', 'WEBP'],
 ]);
 
-/** Decodes and shrinks a picture. Messages have `problem` after the words "the picture". */
+/** Decodes and shrinks a picture. In messages, `problem` follows the words "the picture". */
 export async function shrinkPicture(
   order: PictureOrder,
   side = smallSide,

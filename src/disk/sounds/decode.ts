@@ -26,7 +26,7 @@ async function decodeWav(handle: FileHandle, listener: Listener): Promise<void> 
   if (samples !== undefined) await hearSamples(handle, samples, listener);
 }
 
-/** Computes the duration in seconds of a WAV from the file size. Returns `undefined` for an unsupported format. */
+/** Computes the duration in seconds of a WAV file from its size. Returns `undefined` for an unsupported format. */
 async function wavSeconds(handle: FileHandle): Promise<number | undefined> {
   const { form, bytes } = (await findSamples(handle)) ?? {};
   return form && bytes ? Math.floor(bytes / (form.channels * form.bytes)) / form.rate : undefined;
@@ -54,7 +54,7 @@ const chunks = { fmt: 0x666d7420, data: 0x64617461 } as const;
 function readForm(view: DataView): Form | undefined {
   if (view.byteLength < 16) return undefined;
   const plain = view.getUint16(0, true);
-  // In an extended header, the actual format code is the start of the extension.
+  // In an extended header, the format code is at the start of the extension.
   const format = plain === 0xfffe && view.byteLength >= 26 ? view.getUint16(24, true) : plain;
   const [channels, rate, bits] = [view.getUint16(2, true), view.getUint32(4, true), view.getUint16(14, true)];
   const isKnown = format === 3 ? bits === 32 : format === 1 && [8, 16, 24, 32].includes(bits);
@@ -145,7 +145,7 @@ async function mp3Seconds(handle: FileHandle): Promise<number | undefined> {
   for (let at = 0; at + 4 <= size; ) {
     const tag = tagLength(bytes, at);
     const frame = readFrame(bytes, at);
-    // After broken bytes, a single header may be a coincidence.
+    // After damaged bytes, a single frame header may be a coincidence.
     if (frame !== undefined && (isInSync || readFrame(bytes, at + frame.length) !== undefined)) {
       seconds += frame.seconds;
       at += frame.length;
@@ -194,7 +194,7 @@ const tagHeadBytes = 10;
 function tagLength(bytes: Uint8Array, at: number): number {
   const isTag = bytes[at] === 0x49 && bytes[at + 1] === 0x44 && bytes[at + 2] === 0x33;
   if (!isTag || bytes.length < at + tagHeadBytes) return 0;
-  // The length has four bytes of seven bits each.
+  // The length of the tag has four bytes with seven bits each.
   return tagHeadBytes + bytes.subarray(at + 6, at + tagHeadBytes).reduce((sum, byte) => sum * 128 + (byte & 0x7f), 0);
 }
 
@@ -203,11 +203,11 @@ interface Listener {
   tell(): MediaFacts;
 }
 
-/** Amplitude of -50 dBFS. Samples below it count as silence. */
+/** Amplitude of -50 dBFS. Samples with a smaller amplitude count as silence. */
 const silent = 10 ** (-50 / 20);
 /** Lowest loudness (LUFS) and lowest peak (dBFS) that are reported. */
 const least = { lufs: -70, dB: -120 } as const;
-/** A shorter sound has no defined loudness. */
+/** Shortest sound, in seconds, with a defined loudness. */
 const blockSeconds = 0.4;
 
 class Ear implements Listener {

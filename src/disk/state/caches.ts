@@ -38,7 +38,7 @@ export async function readCache(state: string, name: string, version: number): P
   return isMap(kept) && kept.version === version ? kept : {};
 }
 
-/** Returns false if the file cannot be written. A later run then fills the cache. */
+/** Writes a cache file. Returns false if the file cannot be written. */
 export async function writeCache(
   state: string,
   name: string,
@@ -67,7 +67,7 @@ function nameOf(service: string, what: Answer): string {
   return `service/${service.replace(/[^A-Za-z0-9]/g, '_')}${part}.json`;
 }
 
-/** `durations`: file name for this service. The sandbox has a file for each `--speed`. */
+/** `durations`: name of the file with durations of this service. The sandbox has such a file for each `--speed`. */
 interface Place {
   state: string;
   durations: string;

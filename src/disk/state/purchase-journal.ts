@@ -43,7 +43,7 @@ interface Run {
 }
 
 class Entry {
-  /** Positions of the lines in the file. The texts are not stored, because those of a long run take much memory. */
+  /** Positions of the lines in the file. The lines are not stored, because a long run has many. */
   readonly #places: LinePlace[] = [];
   holds: Reserved[] = [];
   #sends = 0;
@@ -87,7 +87,7 @@ class Entries {
   readonly #runs = new Map<string, Run>();
   readonly #isKnown: ((key: string, jobId: string) => boolean) | undefined;
 
-  /** `isKnown`: returns whether the lock contains the job. If set, reservations are ignored. */
+  /** `isKnown`: returns whether the lock contains the job. If `isKnown` is set, reservations are ignored. */
   constructor(isKnown?: (key: string, jobId: string) => boolean) {
     this.#isKnown = isKnown;
   }
@@ -118,7 +118,7 @@ class Entries {
   }
 }
 
-/** Copies a part of a line. Without the copy, V8 would store the whole line as long as the part is used. */
+/** Copies a part of a line. Without the copy, V8 would keep the whole line in memory as long as the part is used. */
 function copyOf(part: string): string {
   return Buffer.from(part).toString();
 }
@@ -158,7 +158,7 @@ export function hasOtherAccount(name: string): boolean {
 
 interface OpenOptions {
   clock: SpendingClock;
-  /** Limits over all campaigns, and the path of the run's lock. If omitted, the journal reserves no credits. */
+  /** Spending limits of all campaigns, and the path of the run's lock. If omitted, the journal reserves no credits. */
   spending?: { limits: SpendingLimits; lock: string };
 }
 
@@ -209,7 +209,7 @@ interface PurchaseFileParts {
 
 /**
  * Journal file of one account and campaign name. Each batch of lines is appended with one write, so that all processes
- * read the same order. If two runs reserve the same idempotency key, the first reservation counts.
+ * read the same order. If two runs reserve one idempotency key, the first reservation counts.
  */
 class PurchaseFile implements PurchaseJournal {
   readonly #of: PurchaseFileParts;
@@ -239,8 +239,7 @@ class PurchaseFile implements PurchaseJournal {
         this.release(key);
         return { is: 'stopped' };
       }
-      // The reservation of a killed process can be released: each request that it sent has a line, which was written
-      // before the request left.
+      // The reservation of a killed process can be released: it wrote a line before it sent each request.
       if (await this.#isGone(first)) await this.#put({ key, is: 'free', id: first.run.id });
       else await this.#of.clock.sleep(waitMs);
     }
@@ -292,11 +291,11 @@ class PurchaseFile implements PurchaseJournal {
     if (at === undefined || Math.abs(this.#of.clock.now() - at) < foreignMs / 2) return;
     await this.#readOn();
     const isOurs = this.#entries.byKey.get(key)?.holds.some(({ run }) => run.id === this.#run) === true;
-    if (!isOurs) throw new Error(`the reservation of ${key} was given to another run`);
+    if (!isOurs) throw new Error(`another run has reserved the idempotency key ${key}`);
     await this.#putHold(key);
     await this.#readOn();
     const [first] = this.#entries.byKey.get(key)?.holds ?? [];
-    if (first?.run.id !== this.#run) throw new Error(`the reservation of ${key} was given to another run`);
+    if (first?.run.id !== this.#run) throw new Error(`another run has reserved the idempotency key ${key}`);
   }
 
   async #isGone({ run: { by }, at }: Reserved): Promise<boolean> {
@@ -311,9 +310,9 @@ function fileOf(folder: string, name: string): string {
 }
 
 /**
- * Returns whether a run must not send this idempotency key, because the key has a job or an unresolved create. An
- * unresolved create counts only if this run holds the key (`isOurs`), because the run that sent it has then ended. For
- * a step that `asks` about a create request, only the end of that request counts.
+ * Returns whether a run must not send a create request, because its idempotency key has a job or an unresolved create.
+ * The create counts only if this run has reserved the key (`isOurs`): the run that sent it has then ended. `asks`:
+ * create request that the step only queries. If set, only the end of that request counts.
  */
 export function isAnswered(
   records: readonly StepRecord[],

@@ -8,7 +8,7 @@ import { isRealFolder } from './state-folder.ts';
 /** In bytes. The service accepts requests of at most 10 MB. */
 const longestBody = 10 * 1024 * 1024;
 
-/** In ms. No service stores an idempotency key for this long. */
+/** In ms. The service forgets an idempotency key earlier. */
 const keptForMs = 48 * 3_600_000;
 
 export function createRequestBodies(state: string): RequestBodies {
@@ -21,8 +21,8 @@ export function createRequestBodies(state: string): RequestBodies {
       try {
         return (await readSealedFile(state, nameOf(key), { mostBytes: longestBody }))?.toString('utf8');
       } catch (error) {
-        // Treated as never stored. Any other error (a failing disk) must not lead to different bytes under the same
-        // idempotency key.
+        // A link or a device counts as a body that was never stored. After any other error, such as a failing disk, the
+        // run must not send different bytes with the same idempotency key.
         if (error instanceof UnsafeFileError) return undefined;
         throw error;
       }

@@ -32,7 +32,7 @@ interface Lines {
   size: number;
 }
 
-/** Histories of earlier runs. They are only displayed, so damaged content does no harm. */
+/** Histories of earlier runs. Histories are only displayed, so damaged content does no harm. */
 export class RunHistory {
   readonly #state: string;
   readonly #folder: string;
@@ -85,7 +85,7 @@ export class RunHistory {
         const buffer = Buffer.alloc(Math.max(0, Math.min(size - position, most)));
         const { bytesRead } = await handle.read(buffer, 0, buffer.length, position);
         const end = buffer.lastIndexOf(0x0a, bytesRead - 1) + 1;
-        // Without a line end, the whole read is skipped: no run writes a longer line.
+        // If the bytes read contain no line end, they are skipped: no run writes a longer line.
         const read = end === 0 && bytesRead === most ? bytesRead : end;
         return { values: valuesOfLines(buffer.toString('utf8', 0, end)), next: position + read, size };
       } finally {
@@ -153,7 +153,7 @@ export class RunJournal {
       return;
     }
     this.#length += line.length + 1;
-    // Lines that are added while a write is in progress share the next one.
+    // Lines that are added during a write are written together by the next write.
     if (this.#stream.writable) this.#stream.write(`${line}\n`);
   }
 

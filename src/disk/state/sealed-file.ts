@@ -84,10 +84,10 @@ export async function makeOwn(): Promise<Own | undefined> {
   if (known !== undefined || folder === undefined) return known;
   try {
     await makeFolders(folder, 0o700);
-    // Of two runs at once, both use the secret of the first one.
+    // If two runs create a secret at once, both use the secret that was created first.
     await createWhole(join(folder, fileName), Buffer.from(`${randomBytes(32).toString('hex')}\n`), 0o600);
   } catch (error) {
-    // The folder is read-only, full, or owned by another user.
+    // The folder is read-only, its disk is full, or another user owns it.
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
   }
   return findOwn();
@@ -123,8 +123,8 @@ function findHome(): string | undefined {
 }
 
 /**
- * Reads the secret. It includes the modification time of the file, in ns. If the home folder is a working tree, a
- * checkout sets another time, so a committed secret is useless.
+ * Reads the secret. The secret includes the modification time of its file, in ns. A secret that was committed to git is
+ * useless, because a checkout sets another time.
  */
 function readSecret(path: string): Buffer | undefined {
   let fd: number;

@@ -13,7 +13,7 @@ export interface LinePlace {
   size: number;
 }
 
-/** Reads a growing file in pieces, because the file may be longer than the longest possible string. */
+/** Reads a growing file in pieces, because it may be longer than the longest string of JavaScript. */
 export class LineReader {
   readonly #fd: number;
   #buffer = Buffer.allocUnsafe(pieceBytes);
@@ -42,7 +42,7 @@ export class LineReader {
     }
   }
 
-  /** Reads a line again. Throws if the line no longer exists, because without it a purchase would be repeated. */
+  /** Reads a line again. Throws if the line no longer exists, because a run without it would repeat a purchase. */
   lineAt({ at, size }: LinePlace): string {
     const bytes = Buffer.allocUnsafe(size + 1);
     const isWhole = readSync(this.#fd, bytes, 0, size + 1, at) === size + 1 && bytes[size] === lineFeed;
@@ -55,7 +55,7 @@ export class LineReader {
 
 /** File to which several processes append. Each batch is one write, so that all processes read the same order. */
 export class SharedLines {
-  /** -1 once the file is closed, because the system may give the descriptor to another file. */
+  /** Set to -1 when the file is closed, because the system may give the descriptor to another file. */
   #fd: number;
   readonly #reader: LineReader;
   readonly #flush = coalesce(() => this.#write());
@@ -69,7 +69,7 @@ export class SharedLines {
 
   /** Appends a line. Resolves when other processes can read the line. */
   append(line: string): Promise<void> {
-    // The leading line feed ends a line that a crash has cut off.
+    // The leading line feed ends an incomplete line, which a crash may have left.
     this.#waiting.push(`\n${line}\n`);
     return this.#flush();
   }
@@ -98,7 +98,7 @@ export class SharedLines {
     const text = this.#waiting.join('');
     this.#waiting = [];
     const bytes = Buffer.from(text);
-    // A partly written line is invalid, so the whole batch is written again, or the write fails with the disk's error.
+    // After a partial write, the whole batch is written again, because an incomplete line is invalid.
     while (writeSync(this.#fd, bytes) < bytes.length);
   }
 }

@@ -15,12 +15,9 @@ const waitMs = 200;
 export interface SpendingHome {
   readonly limits: SpendingLimits;
   readonly named: string;
-  /**
-   * Appends a line. Resolves with the result when the line is durable. A reservation over a limit may be left
-   * unwritten.
-   */
+  /** Appends a line. Resolves when the line is durable. A reservation over a limit need not be written. */
   add(line: SpendingLine): Promise<Verdict>;
-  /** Returns whether a reservation must still wait for a price probe. Writes no line. */
+  /** Returns whether a reservation must still wait for a price probe. */
   mustWait(hold: HoldName, probe: HoldName): boolean;
   /** Returns whether the process or run that started a price probe has ended without reporting the price. */
   isGone(finder: Finder): Promise<boolean>;
@@ -43,7 +40,7 @@ export class SpendingLedger {
   /** Price probe of another purchase, for which the purchases of this run wait. */
   #probe: UnknownHold | undefined;
 
-  /** `path`: names the campaign in messages. `by`: process or run that starts price probes. */
+  /** `path`: path that identifies the campaign in messages. `by`: process or run that starts price probes. */
   constructor(home: SpendingHome, of: { campaign: string; path: string; by: Finder; clock: SpendingClock }) {
     this.#home = home;
     this.#of = of;
@@ -52,7 +49,7 @@ export class SpendingLedger {
   async hold({ key, credits, likely, isSent }: Hold): Promise<HoldAnswer> {
     if (this.#held.has(key)) return 'held';
     const { campaign } = this.#of;
-    // A line for each check would make the storage grow while the runs wait.
+    // While a run waits, it writes no line, because a line for each check would make the storage grow.
     if (!isSent && this.#probe !== undefined && this.#home.mustWait({ campaign, hold: key }, this.#probe)) {
       await this.#await(this.#probe);
       return 'later';
@@ -89,7 +86,7 @@ export class SpendingLedger {
     }
   }
 
-  /** Reads the result of a create request from a lock line. Also ends a reservation that an earlier run left open. */
+  /** Records the result of a create request from a lock line. Also ends a reservation that an earlier run left open. */
   note(line: LockLine): void {
     const { key, jobId } = line;
     const held = this.#held.get(key);
@@ -152,7 +149,7 @@ export type Finder = ProcessIdentity | string;
 
 export type SpendingLine = HoldLine | ChargeLine;
 
-/** Different campaigns may have equal idempotency keys. */
+/** Identifies a reservation: different campaigns may have equal idempotency keys. */
 export interface HoldName {
   hold: string;
   campaign: string;
@@ -175,9 +172,9 @@ interface ChargeLine {
   at: string;
   charged: string;
   campaign: string;
-  /** Omitted if no charge was reported. The reserved credits then stay counted. */
+  /** Omitted if no charge was reported. Without a charge, the reserved credits stay counted. */
   credits?: number | undefined;
-  /** Credits of the reservation. An earlier month may have counted them. */
+  /** Credits of the reservation, which an earlier month may have counted. */
   held?: number;
   isUnsent?: true;
   isLost?: true;
@@ -187,7 +184,7 @@ export type Verdict =
   | { is: 'held' }
   /** Another purchase is probing the price. The caller tries again. */
   | { is: 'later'; other: UnknownHold }
-  /** The charge of another purchase is unknown. Only a run of that campaign can find it. */
+  /** The charge of another purchase is unknown. Only a run of the campaign at `path` can find the charge. */
   | { is: 'lost'; path: string }
   | { is: 'over'; per: 'day' | 'month'; most: number; left: number };
 
@@ -288,8 +285,8 @@ export class SpendingSums {
   }
 
   /**
-   * Returns an unknown price that blocks new reservations. Prefers one with a lost price probe, because no run will
-   * report that price soon.
+   * Returns a reservation of unknown price that blocks new reservations. Prefers one with a lost price probe, because
+   * no run will report its price soon.
    */
   #findUnknown(): Entry | undefined {
     return [...this.#unknown].find(({ isLost }) => isLost === true) ?? [...this.#unknown][0];
@@ -315,8 +312,8 @@ export class SpendingSums {
   }
 
   /**
-   * Returns the credits to count for a job without a reported charge: the reserved credits. Without an estimate,
-   * returns all credits that the limits leave.
+   * Returns the credits to count for a job without a reported charge: the reserved credits or, without an estimate, all
+   * credits that the limits leave.
    */
   #unreported({ line, counts }: Entry): number {
     if (line.unknown === undefined || line.credits > 0) return counts;
@@ -336,7 +333,7 @@ function nameOf({ campaign, hold }: HoldName): string {
   return `${campaign} ${hold}`;
 }
 
-/** Returns the credits that a reservation counts at first. A create request of unknown price counts at least 1. */
+/** Returns the credits that an open reservation counts. A create request of unknown price counts at least 1. */
 function leastOf({ credits, unknown }: HoldLine): number {
   return unknown === undefined ? credits : Math.max(1, credits);
 }

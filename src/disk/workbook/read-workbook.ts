@@ -11,7 +11,7 @@ interface Part {
 
 /**
  * Reads the requested sheets of a workbook, or the only sheet. Refuses a file that would exhaust the memory, such as
- * one with a cell in the billionth row. Messages have `problem` after the file name.
+ * one with a cell in the billionth row. In messages, `problem` follows the file name.
  */
 export async function readWorkbook(
   bytes: Uint8Array,
@@ -79,7 +79,7 @@ async function readSheet(
 ): Promise<Sheet | { problem: string }> {
   const notes = scanSheet(parts.get(path)?.toString('utf8') ?? '');
   if ('problem' in notes) return notes;
-  // Repacked with checked parts only: without other sheets, and without compression.
+  // The workbook is packed again with checked parts only: one sheet, without compression.
   const others = new Set(sheets.filter((sheet) => sheet.path !== path).map((sheet) => sheet.path));
   const packed = zip(
     new Map([...parts].filter(([part]) => !others.has(part)).map(([part, xml]) => [part, plainXml(xml)])),
@@ -214,7 +214,7 @@ function scanSheet(xml: string): SheetNotes | { problem: string } {
       };
     } else if (open !== undefined) {
       if (name === 'f') open.hasFormula = true;
-      // Libraries that do not calculate write `<v/>` next to a formula; an empty string has the type `str`.
+      // `<v/>` next to a formula means that the formula was not calculated; an empty string has the type `str`.
       const isEmpty = name === 'v' && (tag.endsWith('/>') || xml.startsWith('</', match.index + tag.length));
       if ((name === 'v' || name === 'is') && !(isEmpty && open.isNumber)) open.hasValue = true;
       if (name === 'v' && closing === '' && (open.isError || open.style !== undefined)) {

@@ -6,8 +6,8 @@ const longestCell = 32_767;
 const mostRows = 2 ** 20;
 
 /**
- * Application name in the workbook. `isOwnList` lets this program replace a workbook with this name. A spreadsheet
- * program removes the name when a user saves the file.
+ * Application name in the workbook. `isOwnList` allows mediabatch to replace a workbook that has this name. A
+ * spreadsheet program removes the name when a user saves the file.
  */
 const application = 'mediabatch';
 

@@ -14,7 +14,7 @@ interface Entry {
   packedBytes: number;
 }
 
-/** Unpacks the wanted files of an archive. Stops at a limit of unpacked bytes, whatever sizes the archive states. */
+/** Unpacks the wanted files of an archive. Stops at a limit of unpacked bytes, even if the archive states fewer. */
 export function unzip(bytes: Buffer, isWanted: (name: string) => boolean): Map<string, Buffer> | ZipProblem {
   const entries = readEntries(bytes);
   if ('problem' in entries) return entries;
@@ -80,7 +80,7 @@ export function zip(parts: ReadonlyMap<string, Uint8Array>): Buffer {
   let offset = 0;
   for (const [name, part] of parts) {
     const nameBytes = Buffer.from(name);
-    // Version, flags, method, time, date, checksum, both sizes, length of the name.
+    // Fields of an entry: version, flags, method, time, date, checksum, both sizes, length of the name.
     const common = Buffer.alloc(26);
     common.writeUInt16LE(20, 0);
     common.writeUInt16LE(firstDay, 8);

@@ -73,14 +73,14 @@ test('what a program says when it fails is shown, what it prints never', () => {
     said = String(error);
   }
   expect(said).toContain(
-    'MEDIABATCH_API_KEY_COMMAND returned no API key: it ended with 7; error output: vault is locked',
+    'MEDIABATCH_API_KEY_COMMAND returned no API key: the command ended with 7; error output: vault is locked',
   );
   expect(said).not.toContain(key);
   expect(() => keyFromCommand('exit 0')).toThrow('it printed nothing');
-  expect(() => keyFromCommand('no-such-program-here')).toThrow('it ended with 127');
+  expect(() => keyFromCommand('no-such-program-here')).toThrow('the command ended with 127');
   expect(runCommand('sleep 60', 300)).toMatchObject({
     is: 'failed',
-    why: 'it did not end within 0.3 seconds',
+    why: 'the command did not end within 0.3 seconds',
   });
 });
 
@@ -92,7 +92,7 @@ test('the program runs when the key is wanted, once, and from the environment on
   expect(hasKey(environment)).toBe(true);
   const campaign = await openCampaign(join(folder, 'campaign.yaml'), { environment });
   expect(JSON.stringify(campaign.environment)).toBe(JSON.stringify({ baseUrl: url }));
-  expect(() => campaign.replays).toThrow('it ended with 127');
+  expect(() => campaign.replays).toThrow('the command ended with 127');
   const printsQuote = readEnvironment({ ...env, MEDIABATCH_API_KEY_COMMAND: `echo '"key"'` }, folder);
   expect(() => requireAccess(printsQuote)).toThrow('the output of MEDIABATCH_API_KEY_COMMAND begins with "');
   expect(requireAccess(readEnvironment(env, folder))).toEqual({ baseUrl: url, token: key });

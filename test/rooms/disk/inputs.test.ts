@@ -28,7 +28,7 @@ describe('a manifest', () => {
     expect(await problemOf('.')).toMatchObject({ problem: 'not-a-file' });
     expect(await problemOf('large.yaml')).toEqual({
       problem: 'too-large',
-      detail: 'it has 1048577 bytes, and at most 1048576 are read',
+      detail: 'the file has 1048577 bytes, and at most 1048576 are read',
     });
     expect(await problemOf('latin1.yaml')).toEqual({
       problem: 'unreadable',
@@ -229,7 +229,7 @@ describe('the bytes of a file to upload', () => {
     writeFileSync(join(folder, 'large.mp4'), '');
     truncateSync(join(folder, 'large.mp4'), 5 * 1024 ** 3 + 1);
     expect(await digestFile(folder, 'large.mp4')).toEqual({
-      problem: 'it has 5368709121 bytes, and at most 5368709120 are uploaded',
+      problem: 'the file has 5368709121 bytes, and at most 5368709120 are uploaded',
     });
   });
 });
