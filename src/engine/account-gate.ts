@@ -5,8 +5,8 @@ import { Condition } from '../ground/condition.ts';
 import { Places } from '../ground/places.ts';
 
 /**
- * Infers the charge of a create request from the balance before and after it. This works only while this process has no
- * other create request of the account in flight. Another program may still use the account.
+ * Infers the charge of a create request from the balance before and after it. The fall of the balance is the charge
+ * only if this process has no other create request of the account in flight, and no other program uses the account.
  */
 class BalanceWatch {
   #balance: number | undefined;
@@ -15,8 +15,8 @@ class BalanceWatch {
   #alone: { name: string; before: number } | undefined;
 
   /**
-   * `isAsked`: the request asks again for the answer to an earlier create request, which may have been charged long
-   * ago.
+   * `isAsked`: the request repeats an earlier create request for its answer, and the earlier request may have been
+   * charged long ago.
    */
   left(name: string, { isAsked }: { isAsked: boolean }): void {
     this.#isShared = this.#onWire.size > 0;
@@ -25,13 +25,11 @@ class BalanceWatch {
     this.#alone = this.#isShared || isAsked || before === undefined ? undefined : { name, before };
   }
 
-  /**
-   * Records the balance after a create request. Returns how far the balance fell, or `undefined` if that is unknown.
-   */
+  /** Records the balance after a create request. Returns the fall of the balance, or `undefined` if it is unknown. */
   answered(name: string, balance: number | null): number | undefined {
     const fall = this.#alone?.name === name && balance !== null ? this.#alone.before - balance : undefined;
     this.#alone = undefined;
-    // The next request may leave before this answer is recorded.
+    // The next request may be sent before this answer is recorded.
     this.#onWire.delete(name);
     // When several requests were in flight at once, the lowest balance is the newest.
     const lowest = this.#isShared ? (this.#balance ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
@@ -86,8 +84,8 @@ export class AccountGate {
   }
 
   /**
-   * Waits until no create request of this kind is in flight. Until the caller calls the returned function, no new one
-   * is sent.
+   * Waits until no create request of this kind is in flight. No create request of the kind is sent until the caller
+   * calls the returned function.
    */
   async close(kind: string): Promise<() => void> {
     const door = this.#doorOf(kind);
@@ -125,8 +123,7 @@ export class AccountGate {
 const leastCreates = 0.05;
 
 /**
- * Adaptive rate limiter. Only the first waiting request has a timer; otherwise hundreds of requests would wake up at
- * each turn.
+ * Adaptive rate limiter. Only the first waiting request has a timer, so that each turn wakes one request, not hundreds.
  */
 class CreateTurns {
   readonly rate: AdaptiveRate;
@@ -138,10 +135,7 @@ class CreateTurns {
     this.rate = new AdaptiveRate(clock, { least: leastCreates });
   }
 
-  /**
-   * Resolves with `came` when the caller may send, or with `off` when `isOff` returns true. `isOff` is called after
-   * each wait.
-   */
+  /** Resolves with `came` when the caller may send its request, or with `off` if `isOff` returns true after a wait. */
   next(signal: AbortSignal, isOff: () => boolean): Promise<'came' | 'off'> {
     const isFree = this.#front.taken + this.#front.waiting === 0 && this.rate.nextAt <= this.#clock.now();
     return isFree ? this.#wait(signal, isOff) : this.#front.use(() => this.#wait(signal, isOff));
@@ -186,7 +180,7 @@ class CreditWait {
     this.#given = given;
   }
 
-  /** Returns `over` if the wait is disabled or has ended. */
+  /** Returns `over` if the wait for credits is disabled or has ended. */
   refused(address: string, detail: string): 'waiting' | 'over' {
     if (this.#given.waitMs <= 0) return 'over';
     const now = this.#given.clock.now();
@@ -195,7 +189,7 @@ class CreditWait {
       this.#schedule({ sinceMs: now, untilMs: now + this.#given.waitMs, intervalMs: firstIntervalMs, detail });
       return 'waiting';
     }
-    // Refusals of requests that were in flight when the pause began give no new information.
+    // Refusals of requests that were in flight when the pause began are expected, and do not extend it.
     if (pause.tried !== address) return 'waiting';
     if (now >= pause.untilMs) {
       this.#end();
@@ -207,8 +201,8 @@ class CreditWait {
   }
 
   /**
-   * Resolves when this create request may be sent, the wait is over, the signal is aborted, or `isOff` returns true.
-   * `isOff` is called at every change.
+   * Resolves when this create request may be sent, the wait is over, the signal is aborted, or `isOff`, called at every
+   * change, returns true.
    */
   async admit(address: string, signal: AbortSignal, isOff: () => boolean): Promise<void> {
     for (;;) {

@@ -41,14 +41,14 @@ export const uncharged = 'upload';
  * The approved total is a cap on expected costs (I39): a create request is not sent if its price plus all credits in
  * flight would exceed the total. A charge closes its price class if it is above the approved price, or if the remaining
  * purchases of the class would exceed the total. If a class had no estimate, its first charge sets the expected cost of
- * the other purchases. These are approved with the usual margin, or the user is asked again.
+ * the other purchases. The other purchases are approved with the usual margin, or the user is asked again.
  */
 export class Account {
   spentNow = 0;
   caps: readonly Cap[];
   readonly prices: PriceBook;
   readonly #asksAgain: boolean;
-  /** Credits that the approved plan may cost. Undefined without an approved plan. */
+  /** Credits that the approved plan may cost. Undefined if no plan was approved. */
   #approved: number | undefined;
   /** Prices of purchases that are still to be charged, by order id. */
   readonly #toCharge = new Map<string, ClassPrice>();
@@ -72,10 +72,10 @@ export class Account {
     spentBefore: number;
     /** Credits reserved for a possible charge of unknown price. Default: the whole budget. */
     heldUnpriced?: number | undefined;
-    /** Price classes of possible charges of earlier runs. The budget counts each at `heldUnpriced`. */
+    /** Price classes of possible charges of earlier runs. Each counts as `heldUnpriced` in the budget. */
     guessedBefore?: readonly string[] | undefined;
     prices?: PriceBook | undefined;
-    /** The approved plan, with the orders that have not ended. Without it, only the caps limit the run. */
+    /** The approved plan, with the orders that have not ended. If omitted, only the caps limit the run. */
     approved?: { totals: Pick<PlanTotals, 'ceiling' | 'asksAgain'>; orders: readonly StepOrder[] };
   }) {
     const { caps, approved } = options;
@@ -84,7 +84,7 @@ export class Account {
     this.#spentBefore = options.spentBefore;
     this.#heldUnpriced = options.heldUnpriced ?? Number.POSITIVE_INFINITY;
     this.#guessedBefore = options.guessedBefore ?? [];
-    // Every comparison with NaN is false, so such a cap would limit nothing.
+    // Every comparison with NaN is false, so a cap of NaN would limit nothing.
     if (caps.some(({ left }) => Number.isNaN(left))) throw new Error('internal error: a cap that is not a number');
     this.#asksAgain = approved?.totals.asksAgain ?? false;
     this.#approved = approved?.totals.ceiling;
@@ -97,8 +97,8 @@ export class Account {
   }
 
   /**
-   * Counts a job that another run of the campaign bought after this run was planned. Such a job uses only the budget,
-   * because the budget covers all runs.
+   * Counts a job that another run of the campaign bought after this run was planned. Only the budget counts such a job,
+   * because only the budget covers all runs.
    */
   countElsewhere(credits: number): void {
     this.#spentBefore += credits;
@@ -123,8 +123,8 @@ export class Account {
   }
 
   /**
-   * `left` plus the credits that are held only for guessed charges. For a step whose charge will show whether the
-   * guesses are right.
+   * `left` plus the credits that are held only for guessed charges. Applies to a step whose charge will show whether
+   * the guesses are right.
    */
   get #leftBesideGuesses(): number {
     return this.unspent - this.#heldNow;
@@ -146,7 +146,7 @@ export class Account {
 
   /**
    * Tries to reserve the price of a step. `isSent`: the create request of the step was sent before. The ramp does not
-   * delay such a request, because only one pass over the service's list can match identical requests to jobs.
+   * delay a request that was sent, because identical sent requests must be searched for in the list together.
    */
   reserve(address: string, price: ClassPrice, { isSent = false } = {}): Reservation {
     const own = this.#flying.get(address);
@@ -174,7 +174,7 @@ export class Account {
 
   /**
    * Records the charge of a step: 0 if the step was certainly not charged, `null` if the service reported no charge.
-   * For `null`, the reservation counts as spent; without a known price, the step may have cost any amount. `proves`:
+   * For `null`, the reservation counts as spent; if the price is unknown, the step may have cost any amount. `proves`:
    * whether the charge confirms the price of the class. A refusal does not.
    *
    * @returns why the charge closed the price class, if it did
@@ -263,7 +263,7 @@ export class Account {
     if (price.credits === null && price.likely === undefined) this.#unestimated.add(price.class);
   }
 
-  /** Closes the price classes again that an earlier leader of the run has closed. */
+  /** Closes the price classes that an earlier leader of the run has closed. */
   #closeAsBefore(orders: readonly StepOrder[]): void {
     const prices = new Map(orders.map(({ price }) => [JSON.stringify(price), price]));
     for (const price of prices.values()) {
@@ -279,7 +279,7 @@ export class Account {
     if (this.#approved === undefined) return true;
     if (this.isClosed(price.class)) return false;
     if (!this.#toCharge.has(address)) {
-      // A purchase after a failed job, or after a pick. It is approved in addition to the plan, at the price that was
+      // A purchase after a failed job, or after a pick, is approved in addition to the plan, at the price that was
       // shown for it.
       this.#approved += shareOf(price) ?? withMargin(this.prices.charged(price.class));
       this.#expectCharge(address, price);
@@ -289,7 +289,7 @@ export class Account {
     return !(cost > 0 && cost + inFlight > this.#approvedLeft); // I39
   }
 
-  /** Credits of the approved total that are neither charged nor possibly charged. */
+  /** Approved total minus all charges and possible charges, in credits. */
   get #approvedLeft(): number {
     const doubtful = sum(this.#doubtful.values(), ({ expected }) => expected);
     return (this.#approved ?? Number.POSITIVE_INFINITY) - this.spentNow - doubtful;
@@ -312,15 +312,15 @@ export class Account {
   }
 
   /**
-   * Returns why a charge ends the create requests of its price class. `others`: further purchases of a class without an
-   * estimate, if a user can be asked.
+   * Returns why a charge ends the create requests of its price class. `others`: remaining purchases of a class without
+   * an estimate. Empty if no user can be asked to approve them.
    */
   #whyClosed(
     price: ClassPrice,
     { charged, expected, others }: { charged: number; expected: number; others: readonly ClassPrice[] },
   ): string | undefined {
     const most = ceilingOf(price);
-    if (most !== undefined && charged > most) return `but the plan allows at most ${most}`;
+    if (most !== undefined && charged > most) return `but the approved plan allows at most ${most}`;
     if (others.length > 0)
       return `which could not be estimated: the remaining purchases would cost ${this.#sumExpected(others)}, which needs a new approval`;
     const left = this.#approvedLeft;
@@ -387,8 +387,8 @@ export class Account {
     if (this.#flying.size > 0) return 'later'; // I14 (price)
     const unpriced = this.#unpriced();
     const isUnreported = [...this.#doubtful.values()].some((one) => one.isUnreported === true && this.#isGuessed(one));
-    // Each lost request cost at least 1 credit if it was charged, and this step reveals the price. If it cannot reveal
-    // the prices of all of them, the guesses count.
+    // Each lost request cost at least 1 credit if it was charged, and the charge of this step will be its price. If
+    // some lost requests have other prices, the guessed prices count.
     const isTelling = !isUnreported && new Set(unpriced).size === unpriced.length;
     const left = isTelling ? this.#leftBesideGuesses - unpriced.length : this.left;
     return Math.max(1, likely) <= left ? 'reserved' : 'over-budget'; // I14 (listed)
@@ -440,7 +440,7 @@ export class Account {
   }
 }
 
-/** More matching charges than this do not raise the limit of the ramp. */
+/** Number of matching charges after which the limit of the ramp no longer rises. */
 const mostMet = 20;
 
 function sum<Item>(items: Iterable<Item>, creditsOf: (one: Item) => number): number {

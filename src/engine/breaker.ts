@@ -18,7 +18,7 @@ interface Group {
   isReported: boolean;
 }
 
-/** `unmet`: the requirement that an output does not meet, without the name of the file. */
+/** `unmet`: requirement that an output does not meet, without the file name. */
 interface Failed {
   error?: string | undefined;
   unmet?: string | undefined;
@@ -68,7 +68,10 @@ export class Breaker {
     if (isNew(order) || order.action === 'attach') group.underWay.add(orderId(order));
   }
 
-  /** Returns whether a job that failed for this reason may be retried, because the limit is not reached. */
+  /**
+   * Returns whether a job that failed for this reason may be retried: a similar step succeeded, or fewer than five
+   * failed for it.
+   */
   allowsRetry(order: StepOrder, error: string): boolean {
     const { isProven, reasons } = this.#group(nameOf(order));
     return isProven || (reasons.get(likenessOf(error))?.count ?? 0) + 1 < mostFailures;
@@ -90,7 +93,8 @@ export class Breaker {
 
   /**
    * Returns why an order does not start in this run, or `undefined` if it may still start. An order does not start if
-   * enough similar orders failed and none is running that could still succeed. Emits the reason once for each group.
+   * five similar orders failed for one reason, none succeeded and none is running. Emits the reason once for each
+   * group.
    */
   giveUp(order: StepOrder, run: Orders & { emit(fact: RunFact): void }): string | undefined {
     const group = this.#group(nameOf(order));
@@ -125,7 +129,7 @@ export class Breaker {
   }
 }
 
-/** Returns false for an open create request of an earlier run: it is looked up even if similar orders fail. */
+/** Returns false for an open create request of an earlier run: its job is looked up even if similar orders fail. */
 function isNew(order: StepOrder): boolean {
   return isPurchase(order) && order.send === undefined;
 }

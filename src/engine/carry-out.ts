@@ -38,7 +38,7 @@ export interface CarryOutOptions {
   accountOf(send: string): string | undefined;
   isAlone(): Promise<boolean>;
   times: LookUpTimes;
-  /** How long to wait for credits while the account has none, in ms; 0: no wait. */
+  /** How long to wait for credits if the account has none, in ms. 0 means no wait. */
   creditWaitMs: number;
   patienceMs?: number | undefined;
   onUnknown: 'ask' | 'hold';
@@ -48,9 +48,9 @@ export interface CarryOutOptions {
   ends?: DriveOptions['ends'];
   /** Default: emits `step-finished` at once. */
   onEnd?: DriveOptions['onEnd'] | undefined;
-  /** Parts that the runs of one account share, and the id of this run. Default: new parts for this run alone. */
+  /** Gate and list search that the runs of one account share, and the id of this run. Default: not shared. */
   account?: SharedAccount & { run: string };
-  /** Charges that earlier leaders of this run recorded, by price class. */
+  /** Prices from charges that earlier leaders of this run recorded, by price class. */
   learned?: PriceBook | undefined;
 }
 

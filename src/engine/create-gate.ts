@@ -63,7 +63,7 @@ export class LocalGate implements CreateGate {
         this.leave(order, { is: 'undecided' });
         return 'stop';
       }
-      // Permission given before the wait for a place may have been withdrawn by now.
+      // While the request waited for a place in the gate, its permission may have been withdrawn.
       if (isAsked || !this.#isHeldBack(name)) {
         account.turns.rate.left();
         account.balance.left(name, { isAsked });
@@ -106,7 +106,7 @@ export class LocalGate implements CreateGate {
   stop(because: StopReason, detail: string, until?: string): void {
     if (this.#stopped !== undefined) return;
     this.#stopped = because;
-    // Wakes the waiting requests: those of this run end, and those of other runs wait again.
+    // Wakes the waiting requests: requests of this run end, and requests of other runs wait again.
     this.#account.creditWait.wake();
     this.#stop.abort();
     this.#emit({ event: 'spending-stopped', because, detail, ...defined({ until }) });

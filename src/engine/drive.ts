@@ -2,7 +2,7 @@
  * Executes a plan in this process: queue, credit account, create gate, ledger.
  * Takes: a plan with its orders, the lock, and the ports of `contract/ports.ts`.
  * Returns: the end of each order, events, and lock lines that are durable before the act that relies on them.
- * Independent of: files, HTTP, users. It buys nothing that has no order, and nothing above the approved total (I14,
+ * Independent of: files, HTTP, users. It buys only orders of the plan, and nothing above the approved total (I14,
  * I39).
  */
 
@@ -96,8 +96,8 @@ export class Drive {
   }
 
   /**
-   * Adds orders to the run; `orders` must list dependencies first. Of the orders that have not begun, drops those whose
-   * id is in `unwanted`, and those that an earlier call added and `orders` lacks.
+   * Adds orders to the run; `orders` must list dependencies first. Drops an order that has not begun if its id is in
+   * `unwanted`, or if an earlier call added it and `orders` lacks it.
    */
   takeIn(orders: readonly StepOrder[], unwanted: ReadonlySet<string> = new Set()): void {
     const given = new Map(orders.map((order) => [orderId(order), order]));
@@ -144,7 +144,7 @@ export class Drive {
     this.#takeEnds();
     for (const [name, order] of first) if (!this.#ended.has(name)) this.#posts.ready(order);
     this.#posts.release();
-    // Only after everything that can start is ready, so that priority decides the order from the first slot on.
+    // Slots are filled after every order that can start is ready, so that the highest priority gets the first slot.
     this.#fillSlots();
     try {
       return await this.#goOn();
@@ -212,7 +212,7 @@ export class Drive {
     this.#slots.wait(() => this.#begin());
   }
 
-  /** Begins the next order. The order keeps the slot until the promise resolves. */
+  /** Begins the next order. The order occupies its slot until the promise resolves. */
   async #begin(): Promise<void> {
     if (this.#asks === 'no more') return;
     this.#asks = 'nothing';
@@ -255,7 +255,7 @@ export class Drive {
     return saveJob(made, this.#ports);
   }
 
-  /** Returns the function that frees the slot of an order. Only its first call counts. */
+  /** Returns the function that frees the slot of an order. Further calls of the returned function have no effect. */
   #slotOf(giveBack: () => void): () => void {
     let isTaken = true;
     return () => {
@@ -263,14 +263,14 @@ export class Drive {
       isTaken = false;
       this.#slotsTaken -= 1;
       giveBack();
-      // Deferred, so that the caller first emits that the job is over.
+      // The slots are filled later, so that the caller can first emit that the job has ended.
       queueMicrotask(() => this.#fillSlots());
     };
   }
 
   /**
-   * A defect of this program ends only the step in which it occurred. After any other exception nothing more is bought,
-   * and running work continues to its end.
+   * An exception caused by a defect of this program ends only the step in which it occurred. After any other exception
+   * nothing more is bought, and running work continues to its end.
    */
   #break(order: StepOrder, error: unknown): StepEnd {
     const end = endBroken(order, this.#ports, error);
@@ -281,8 +281,8 @@ export class Drive {
   }
 
   /**
-   * Releases the dependents of an order, or blocks them and everything that depends on them. Not recursive, because a
-   * chain of dependencies may be as long as a manifest.
+   * Releases the dependents of an order, or blocks them and everything that depends on them. It is a loop, because a
+   * chain of dependencies may be too long for recursion.
    */
   #follow(links: Link[]): void {
     for (let link = links.pop(); link !== undefined; link = links.pop()) {
@@ -322,7 +322,7 @@ export class Drive {
   }
 
   #block(order: StepOrder, by: StepOrder, byOutcome: StepOutcome): Link[] {
-    // A finished step blocks nothing, but an open create request that is only looked up does.
+    // A finished step blocks nothing. An open create request blocks, even if the run only searches for its job.
     const needed = by.asksOnly || byOutcome === 'done' ? 'left' : byOutcome;
     const isOver = needed !== 'left' && needed !== 'running' && needed !== 'unneeded';
     const outcome: StepOutcome = isOver ? 'blocked' : 'left';
@@ -351,11 +351,11 @@ export interface DriveOptions {
   account: Pick<Account, 'prices' | 'unspent'>;
   breaker?: Breaker | undefined;
   /**
-   * Called when no order is running. If it resolves with true, the run waits for new orders. Without it, a run ends
-   * when no order is running.
+   * Called when no order is running. If it resolves with true, the run waits for new orders. If `goesOn` is omitted,
+   * the run ends when no order is running.
    */
   goesOn?: (() => Promise<boolean>) | undefined;
-  /** Step ends that an earlier leader recorded, by order id. These orders do not run again. */
+  /** Step ends that an earlier leader recorded, by order id. Orders with a recorded end do not run again. */
   ends?: ReadonlyMap<string, StepEnd> | undefined;
   slots?: SharedSlots | undefined;
   onEnd: (id: string, end: StepEnd, order: StepOrder) => void;
@@ -365,7 +365,7 @@ type DriveResult = Map<string, StepEnd>;
 
 export function reportSkipped(row: PlanRow, { emit }: Pick<Ports, 'emit'>): void {
   const { address, task, kind, action, blockedBy, send, unneeded } = row;
-  // The step is reported by its own row.
+  // A row for a create request is not reported, because the row of the step is.
   if (send !== undefined) return;
   const { code, text: reason, need, job } = row.reason;
   const by = {

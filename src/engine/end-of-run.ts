@@ -33,7 +33,7 @@ export function endOfRun(about: About): EndOfRun {
   const { plan, ends, carried, interrupted, needsPeople, held, elapsedMs, earlier } = about;
   const { ledger, gate, driven } = carried;
   const outcomes = new Map([...ends].map(([name, { outcome }]) => [name, outcome]));
-  // The reason why an earlier leader stopped also explains the steps that were not carried out since.
+  // The reason why an earlier leader stopped also explains why the remaining steps did not run.
   const isShort = [...outcomes.values()].some((outcome) => outcome !== 'done' && outcome !== 'unneeded');
   const before = isShort ? earlier : undefined;
   const exit = exitCodeOf({
@@ -57,7 +57,7 @@ export function endOfRun(about: About): EndOfRun {
     ...(unsaved > 0 && { unsaved }),
     kept: plan.rows.filter(({ action }) => action === 'keep').length,
     spentNow: ledger.account.spentNow + (earlier?.spent ?? 0),
-    // A job recorded for two steps is charged once, as plan, status and costs count it.
+    // A job that is recorded for two steps counts once, as in plan, status and costs.
     spentEver: spentCredits(ledger.lock),
     held: ledger.account.held + held,
     balance: ledger.balance ?? earlier?.balance ?? null,
@@ -85,7 +85,7 @@ interface RunFindings {
   needsPeople: boolean;
 }
 
-/** Returns the exit code of a run. If several apply, the code that most needs an action by the user wins. */
+/** Returns the exit code of a run. If several codes apply, returns the code that most needs an action by the user. */
 export function exitCodeOf(findings: RunFindings): ExitCode {
   const { plan, outcomes, stopped, lacksCredits, hasOpenSends, interrupted, needsPeople } = findings;
   const seen = new Set(outcomes);

@@ -14,8 +14,8 @@ interface Acts {
 
 /**
  * Schedules posts last, because a post cannot be undone: all other steps end first, except steps that wait for a post.
- * Posts to one account are sent one by one. While the outcome of a post is unknown, no other post to its accounts is
- * sent.
+ * Posts to one social account are sent one after another. While the outcome of a post is unknown, no other post to its
+ * social accounts is sent.
  */
 export class PostsLast {
   readonly #acts: Acts;
@@ -23,7 +23,7 @@ export class PostsLast {
   readonly #before = new Set<string>();
   /** Addresses of posts and of orders that wait for a post. */
   readonly #after = new Set<string>();
-  /** Sent posts of unknown outcome, by order id. `isOver`: this run cannot learn the outcome. */
+  /** Posts that were sent and whose outcome is unknown, by order id. `isOver`: this run cannot learn the outcome. */
   readonly #uncertain = new Map<string, Post & { isOver: boolean }>();
   #held: Post[] = [];
   #isOpen = false;
@@ -85,14 +85,14 @@ export class PostsLast {
     this.#held = [...stay, ...this.#held];
   }
 
-  /** Returns false if another post to the same account must end first. */
+  /** Starts or skips a post. Returns false if another post to the same social account must end first. */
   #send({ order, to }: Post): boolean {
     const isSent = order.jobId !== undefined || order.sharesJobOf !== undefined;
     const known = isSent ? [] : [...this.#uncertain.values()].filter((one) => mayMeet(one.to, to)); // I41 (run)
     const over = known.find(({ isOver }) => isOver);
     if (over === undefined && known.length > 0) return false;
     if (over !== undefined) {
-      this.#acts.leave(order, `has an account in common with ${over.order.address}, which may be published already`);
+      this.#acts.leave(order, `shares a social account with ${over.order.address}, which may be published already`);
       return true;
     }
     if (!isSent) this.#uncertain.set(orderId(order), { order, to, isOver: false });

@@ -15,7 +15,7 @@ export class Journal {
   recorded = false;
   readonly #file: LockFile;
   readonly #purchases: PurchaseJournal | undefined;
-  /** Idempotency keys by job ID, per kind, because services may number the jobs of each kind separately. */
+  /** Idempotency keys by kind and job ID, because a service may number the jobs of each kind separately. */
   readonly #keysByJob = new Map<string, Map<string, string>>();
   /**
    * Addresses of create requests, by kind and idempotency key. Without this index, each job would need a search through
@@ -51,7 +51,7 @@ export class Journal {
       ...this.#historyOf(order),
       ...(closes.length > 0 && { closes }),
     };
-    // Checked before anything is sent: a purchase recorded in a line that cannot be read would be lost.
+    // Checked before anything is sent, because no program could read the line, and the purchase would be lost.
     if (line.generation > mostRevision) {
       throw new Error(
         `${order.address} has generation ${mostRevision}, the highest possible value: lower the generation in the lock`,
@@ -59,13 +59,13 @@ export class Journal {
     }
     this.recorded = true;
     try {
-      // The purchase journal is written first: if the process ends then, a lost lock is restored from it.
+      // The purchase journal is written before the lock, because a lost lock is restored from the journal.
       const isPaid = !isFreelyRepeated(line.kind);
       const text = writeLine(line);
       const noted = isPaid && this.#purchases?.add(line, text); // I40 (journal)
       await Promise.all([noted, this.#file.append(text)]);
     } catch (error) {
-      // The job exists even if the disk failed: facts known here may still be saved when the lock is settled.
+      // The job exists even if the write failed, and the lock in memory may still be written later.
       if (line.jobId !== undefined) this.#fold(line);
       throw error;
     }
@@ -116,8 +116,8 @@ export class Journal {
   }
 
   /**
-   * Resolves when the decisions of a record are durable. The line also repeats a purchase, because every line names a
-   * purchase.
+   * Resolves when the decisions of a record are durable. The line of a decision repeats a purchase, because every lock
+   * line names a purchase.
    */
   async decide({ address, kind: own, decisions, purchases }: StepRecord): Promise<void> {
     const bought = purchases.find(isJob);
@@ -136,10 +136,7 @@ export class Journal {
       .filter((purchase) => purchase.fingerprint === fingerprint && purchase.key === key);
   }
 
-  /**
-   * Returns an open create request of an order. If there is none, returns the newest purchase under any idempotency
-   * key.
-   */
+  /** Returns an open create request of an order or, if none is open, the newest purchase under any idempotency key. */
   leftBy({ address, fingerprint, generation }: StepOrder): Purchase | undefined {
     const { purchases = [] } = this.lock.steps.get(address) ?? {};
     const own = purchases.filter((one) => one.fingerprint === fingerprint && one.generation >= generation);
@@ -148,8 +145,8 @@ export class Journal {
 
   /**
    * Returns the ids of the create requests that an answer settles. If the service does not replay keys, an answer
-   * settles only its own request. If it does, all requests with one key share one job, so the answer settles each open
-   * request that this account sent with the key within the replay window.
+   * settles only its own request. With replay, all requests with one key share one job, so the answer settles every
+   * open request that this account sent with the key within the replay window.
    */
   closedBy(order: StepOrder, { id, replays, at }: AnsweredSend, accountOf: SendFacts['accountOf']): string[] {
     if (!replays) return [id];
@@ -182,7 +179,7 @@ export class Journal {
 
   /**
    * Claims a job ID for the idempotency key of the order. Returns false if another key already has the job.
-   * Synchronous, so that only one of two answers gets the ID.
+   * Synchronous, so that only one of two concurrent answers gets the ID.
    */
   claimJob(order: StepOrder, jobId: string): boolean {
     const keys = ofKind(this.#keysByJob, order.kind);

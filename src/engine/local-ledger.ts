@@ -80,7 +80,7 @@ export class LocalLedger implements Ledger {
     this.#given = given;
     this.#journal = new Journal(given.lock, given.file, given.purchases);
     this.account = given.account;
-    // Steps that wait for a price no longer need to wait.
+    // After a stop, steps that wait for a price no longer need to wait.
     given.gate.stopping.addEventListener('abort', () => this.account.nudge(), { once: true });
   }
 
@@ -110,8 +110,8 @@ export class LocalLedger implements Ledger {
   }
 
   /**
-   * Reserves the idempotency key first and the credits after it, so that nothing is awaited between the reservation of
-   * credits and the request. `held`: why only a user can settle a create request of another run.
+   * Reserves the idempotency key. The credits are reserved after it, so that no wait separates their reservation from
+   * the request. `held`: why only a user can settle a create request of another run.
    */
   async #reserveKey(
     order: StepOrder,
@@ -189,8 +189,8 @@ export class LocalLedger implements Ledger {
     const isLinked = hasLinks(order);
     if (isLinked) await this.#durably(keepBody(this.#given.bodies, { key: order.key, body: request.body })); // I4
     const { body, replays, at, fence, resent } = request;
-    // Another clone may resend the same request, so each request that leaves gets an id of its own. The id is not cut
-    // from a longer text, which would stay in memory with it.
+    // Each sent request gets an id of its own, because another clone may resend it. The id is not a part of a longer
+    // string, because V8 would keep the longer string in memory.
     const send = randomUUID().split('-', 3).join('');
     const facts = {
       // If the service does not replay keys, the request is never sent twice.
@@ -209,7 +209,7 @@ export class LocalLedger implements Ledger {
     if (job.balance !== null) this.balance = job.balance;
     if (!this.#journal.claimJob(order, job.jobId)) return 'taken'; // I22
     const { credits, charged } = this.#charge(order, job);
-    // Settled before listeners run, so that the next step probes the price alone if it was not reported.
+    // The charge is settled before listeners run, so that only one step probes a price that was not reported.
     const isReported = job.credits !== null && job.isListed !== true;
     const settle = () => {
       const message = this.account.settle(orderId(order), charged, isReported);
@@ -218,7 +218,7 @@ export class LocalLedger implements Ledger {
     if (credits !== null) settle();
     const { jobId, recordId } = job;
     const facts = { state: 'running' as const, jobId, ...(credits !== null && { credits }), ...defined({ recordId }) };
-    // Recorded before it is emitted, so that no listener can fail between receiving an ID and writing it to disk.
+    // The job is recorded before its event is emitted, so that no listener can fail before the ID is on disk.
     await this.#record(order, facts, this.#journal.closedBy(order, answered, this.#given.accountOf));
     if (credits === null) settle();
     this.#announceCredits();
@@ -273,7 +273,7 @@ export class LocalLedger implements Ledger {
     }
   }
 
-  /** Reports the answer to the store of bodies. Bodies without links are not stored, because they can be made again. */
+  /** Notifies the store of request bodies. A body without links is not stored, because it can be rendered again. */
   async #keepAnswered(order: StepOrder): Promise<void> {
     if (hasLinks(order)) await this.#given.bodies.answered(order.key);
   }
@@ -359,7 +359,7 @@ const firstOf = (key: string) => `${key}-first`;
 
 /**
  * Stores a request body before it is sent. A service may replay a key only for the first bytes that it received, and
- * the lock may have lost the outcome of these. The first body is therefore stored in addition to the newest body.
+ * the lock may have lost the outcome of the first request. Both the first and the newest body are therefore stored.
  */
 async function keepBody(bodies: RequestBodies, { key, body }: { key: string; body: string }): Promise<void> {
   const before = await bodies.read(key);
@@ -383,14 +383,14 @@ export function chargeOf(
   const isFree = price.source === 'documented' && price.credits === 0;
   const isReported = credits !== null && (credits > 0 || isFree || fall <= 0);
   if (isReported) return isListed ? Math.max(credits, reserved ?? 0) : credits; // I14 (reported)
-  // A balance that did not fall may not be up to date.
+  // If the balance did not fall, it may be outdated.
   if (isFree || fall <= 0) return null;
   const most = worstFactor * (reserved || price.held || Number.POSITIVE_INFINITY);
   return fall > most ? null : Math.max(fall, reserved ?? 0); // I14 (balance)
 }
 
 function contradiction({ address, key }: StepOrder): string {
-  return `the purchase journal has a purchase of ${address} (${key}) that is given up in the lock: nothing is bought for this step`;
+  return `the purchase journal has a purchase of ${address} (${key}) that is abandoned in the lock: nothing is bought for this step`;
 }
 
 function attachTo(jobId: string): Begin {

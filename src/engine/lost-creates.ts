@@ -15,20 +15,20 @@ import type { AccountGate } from './account-gate.ts';
 export interface LookUpTimes {
   /** How long after a create request its job may be missing in the list, in ms. */
   graceMs: number;
-  /** Time between the two walks through the list, in ms. */
+  /** Time between two readings of the service's list, in ms. */
   gapMs: number;
   /**
-   * How long a fence is reused, in ms. A fence is the newest job that the list showed before a request. An old fence
-   * makes the walk longer, but never wrong.
+   * How long a fence is reused, in ms. A fence is the newest job that the list showed before a request. With an old
+   * fence, more of the list is read, with the same result.
    */
   fenceMs: number;
 }
 
 /**
  * Returns the timing of a search for the job of an unanswered create request. The embedded sandbox lists a job as soon
- * as it exists. Any other service may receive the request as late as the timeout. This includes a service at a loopback
- * address, because that address may be a tunnel. `graceMs` reads `createTimeoutMs` at each access, because the timeout
- * may grow.
+ * as it exists. Any other service may receive the request as late as the timeout. A loopback address counts as any
+ * other service, because it may be a tunnel. `graceMs` reads `createTimeoutMs` at each access, because the timeout may
+ * grow.
  */
 export function lookUpTimes(isSandbox: boolean, limits: { readonly createTimeoutMs: number }): LookUpTimes {
   return {
@@ -53,7 +53,7 @@ interface Waiting {
 interface Room {
   waiting: Waiting[];
   searching: boolean;
-  /** Jobs that this run found in the list. A job is in this map before it is on record. */
+  /** Jobs that this run found in the list. A job is in this map before the lock contains it. */
   found: Map<string, LostCreate['request']>;
   fence: { readAt: number; id: Promise<string | undefined> } | undefined;
 }
@@ -66,15 +66,15 @@ interface LookUpOptions {
   times: LookUpTimes;
   gate: Pick<AccountGate, 'close'>;
   /**
-   * Until this time (ms since 1970), a create request of an earlier leader may still arrive, so no list is evaluated
-   * before. Defaults to 0.
+   * Time in ms since 1970 until which a create request of an earlier leader may still arrive. No list is read before.
+   * Defaults to 0.
    */
   notBefore?: () => number;
 }
 
 /**
  * Recovers create requests whose answers were lost, for kinds that have a list of jobs. While the list is read, no
- * create request of the kind is in flight. Each listed job is therefore on record, or belongs to a lost request.
+ * create request of the kind is in flight. Each listed job is therefore in the lock, or belongs to a lost request.
  */
 export class ListLookUp implements LostCreates {
   readonly #given: LookUpOptions;
@@ -98,8 +98,8 @@ export class ListLookUp implements LostCreates {
   }
 
   /**
-   * If the list cannot be used, the create request is sent without a fence. A lost answer then needs a decision by a
-   * user.
+   * Returns `undefined` if the list cannot be used. A create request without a fence needs a decision by a user if its
+   * answer is lost.
    */
   async #readFence(kind: string): Promise<string | undefined> {
     try {
@@ -114,7 +114,7 @@ export class ListLookUp implements LostCreates {
     const room = this.#room(order.kind);
     return new Promise((answer, fail) => {
       const lost = { id, request: order.paidRequest, fence, resent };
-      // Requests that a step still needs come first: of identical requests, they get the job that was made.
+      // Requests that a step still needs come first, and get the jobs before identical requests that no step needs.
       const waiting = { lost, sentAt: this.#evenly(sentAt), answer, fail };
       if (order.asksOnly) room.waiting.push(waiting);
       else room.waiting.unshift(waiting);
@@ -134,7 +134,7 @@ export class ListLookUp implements LostCreates {
     try {
       const quietMs = (this.#given.notBefore?.() ?? 0) - this.#given.clock.now();
       if (quietMs > 0) await this.#given.clock.sleep(quietMs, this.#given.signal);
-      // Other create requests continue while the service adds the job of the first one to its list.
+      // Other create requests are sent while the service adds the job of the first lost request to its list.
       await this.#waitFor(Math.min(...room.waiting.map(({ sentAt }) => sentAt)));
       open = await this.#given.gate.close(kind);
       await this.#waitFor(Math.max(...room.waiting.map(({ sentAt }) => sentAt)));
@@ -173,7 +173,7 @@ export class ListLookUp implements LostCreates {
     }
   }
 
-  /** An interrupted walk starts again from the beginning, because a part of the list proves nothing. */
+  /** Reads the list. After an error, reads it again from the start, because a part of the list proves nothing. */
   async #walk(kind: string, fences: readonly string[]): Promise<ListWalk<ListedJob>> {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -187,7 +187,7 @@ export class ListLookUp implements LostCreates {
     }
   }
 
-  /** Open create requests of earlier runs that are not looked up now. A listed job may belong to one of them. */
+  /** Returns further open create requests of earlier runs. A listed job may belong to one of these requests. */
   #otherOpenCreates(kind: string, asked: readonly Waiting[]): LostCreate[] {
     const ids = new Set(asked.map(({ lost }) => lost.id));
     const open = new Map<string, LostCreate>();
@@ -202,8 +202,8 @@ export class ListLookUp implements LostCreates {
   }
 
   /**
-   * Jobs of this kind that are on record or were found by this run. By kind, because a service may number the jobs of
-   * each kind separately.
+   * Returns the jobs of one kind that are in the lock or were found by this run. A service may number the jobs of each
+   * kind separately.
    */
   #known(kind: string): Map<string, LostCreate['request'] | undefined> {
     const known = new Map<string, LostCreate['request'] | undefined>(this.#room(kind).found);
@@ -215,12 +215,12 @@ export class ListLookUp implements LostCreates {
     return known;
   }
 
-  /** Converts a time to the monotonic clock, because the system clock may be changed. */
+  /** Converts a time of the system clock, which a user may set, to the monotonic clock. */
   #evenly(time: number): number {
     return elapsedOf(this.#given.clock) - (this.#given.clock.now() - time);
   }
 
-  /** Waits until the list must contain the job of a request. `sentAt`: on the monotonic clock. */
+  /** Waits until the list must contain the job of a request. `sentAt`: time of the request on the monotonic clock. */
   async #waitFor(sentAt: number): Promise<void> {
     const { graceMs } = this.#given.times;
     const leftMs = Math.min(graceMs, sentAt + graceMs - elapsedOf(this.#given.clock));
@@ -240,18 +240,17 @@ export class ListLookUp implements LostCreates {
 interface LostCreate {
   id: string;
   request: OpenRequest;
-  /** Newest job in the list before the request; omitted if the request is not looked up. */
+  /** Newest job in the list before the request. Omitted if the job of the request is not searched for. */
   fence?: string;
-  /** True if the request was sent again because an earlier look-up found no job. */
+  /** True if the request was sent again because an earlier search found no job. */
   resent: boolean;
 }
 
 /**
- * Decides the outcome of the lost create requests of one kind of job from two walks through the job list. A listed job
- * that fits two different requests is assigned to neither; identical requests (takes) are interchangeable. `lost`: all
- * create requests of this kind without a recorded answer. `fields`: request fields that the list also shows, most
- * distinctive first. `known`: jobs on record.
- * Returns a verdict for each send ID.
+ * Decides the outcome of the lost create requests of one kind of job from two readings of the job list. A listed job
+ * that fits two different requests is assigned to neither of them; among identical requests (takes), any assignment is
+ * correct. `lost`: all create requests of this kind without a recorded answer. `fields`: request fields that the list
+ * also shows, most distinctive first. `known`: jobs in the lock. Returns a decision for each create request, by id.
  */
 export function decideLookUp<Job extends ListedRecord>(
   lost: readonly LostCreate[],
@@ -279,7 +278,7 @@ export function decideLookUp<Job extends ListedRecord>(
           : near.length > 0
             ? 'listed jobs match the request only in part'
             : exact.length > creates.length || isShared
-              ? 'more listed jobs match the request than were sent'
+              ? 'more listed jobs match the request than requests were sent'
               : undefined;
     for (const [index, { id, resent }] of creates.entries()) {
       const job = exact[index];
@@ -297,7 +296,7 @@ export function decideLookUp<Job extends ListedRecord>(
   return verdicts;
 }
 
-/** Returns the fields that the list showed unchanged for every known job, and for at least one job. */
+/** Returns the fields that the list shows as they were sent, for every known job and for at least one. */
 function findCalibrated(
   jobs: readonly ListedRecord[],
   { fields, known }: { fields: readonly string[]; known: ReadonlyMap<string, OpenRequest | undefined> },
@@ -326,7 +325,7 @@ function findLike<Job extends ListedRecord>(
   const [telling] = fields;
   if (request === undefined || telling === undefined) return like;
   for (const job of jobs) {
-    // A job whose distinguishing field cannot be compared may be any of them.
+    // A job whose distinguishing field cannot be compared may belong to any of the requests.
     const isOpen = [request[telling], job.echoes[telling]].some((value) => typeof value !== 'string');
     const is = isOpen ? 'near' : compareListed(request, job.echoes, fields, (field) => calibrated.has(field));
     if (is !== 'other') like[is].push(job);
@@ -335,7 +334,7 @@ function findLike<Job extends ListedRecord>(
 }
 
 /**
- * Returns listed jobs that may belong to these create requests: jobs that are not on record and newer than the first
+ * Returns listed jobs that may belong to these create requests: jobs that are not in the lock and newer than the oldest
  * fence.
  */
 function strangersOf<Job extends ListedRecord>(
@@ -346,7 +345,7 @@ function strangersOf<Job extends ListedRecord>(
   const fences = [...new Set(creates.flatMap(({ fence }) => fence ?? []))];
   const found = walks.flatMap(({ jobs }) => {
     const places = fences.map((fence) => jobs.findIndex(({ jobId }) => jobId === fence));
-    // A fence that the list does not show is older than all its jobs.
+    // If the list does not contain a fence, the fence is older than all jobs in the list.
     return places.length === 0 || places.includes(-1) ? jobs : jobs.slice(0, Math.max(...places));
   });
   const strangers = new Map(found.map((job) => [job.jobId, job]));
@@ -354,7 +353,7 @@ function strangersOf<Job extends ListedRecord>(
 }
 
 /**
- * Returns whether a list that was empty before the create request shows every recorded job. Otherwise the list is
+ * Returns whether the list contains every known job. If a list that was empty before the create request does not, it is
  * incomplete.
  */
 function showsAll(walks: readonly ListWalk<ListedRecord>[], known: ReadonlyMap<string, unknown>): boolean {

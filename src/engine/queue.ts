@@ -8,8 +8,8 @@ import type { Breaker } from './breaker.ts';
 import { isPurchase } from './order-of-work.ts';
 
 /**
- * Number of times that a large campaign recomputes its allotment during a run. Answers arrive out of order, so a balance
- * may already include charges of later answers, and a higher number would gain nothing.
+ * Number of times that a large campaign recomputes during a run which orders may start. More times would gain nothing,
+ * because a balance may include charges whose answers arrive later.
  */
 const looks = 16;
 const smallCampaign = 500;
@@ -101,7 +101,7 @@ export class Queue {
   }
 
   /**
-   * Returns the orders that the breaker refuses for good. All other orders that the breaker held back return to the
+   * Returns the orders that the breaker refuses for good. The remaining orders that the breaker held back return to the
    * queue.
    */
   giveUp(
@@ -131,7 +131,7 @@ export class Queue {
         this.#askedBy.clear();
         this.#reallot();
         if (this.#ready.size > 0) continue;
-        // The remaining credits cannot finish another chain.
+        // No chain can be finished with the remaining credits, so any order may start.
         this.#allotment = undefined;
         this.#resort();
         continue;
@@ -160,7 +160,7 @@ export class Queue {
         return this.#learn(fact);
       case 'create-repeated':
       case 'create-searched':
-        // The answer may take long, so another step may reveal the price.
+        // The answer to this create request may take long, so another step may probe the price.
         return this.#stopAsking(fact.address);
       default:
         return false;
@@ -204,7 +204,7 @@ export class Queue {
     if (!isPurchase(order) || order.send !== undefined) return false;
     const { address, price } = order;
     const asked = this.#askedBy.get(price.class);
-    // It would only wait for that price in a slot.
+    // In a slot, the order would only wait for the price that another step probes.
     if (asked !== undefined && asked !== address && this.#priceOf(order) === null) return true;
     return this.#allotment?.has(address) === false;
   }
@@ -232,13 +232,13 @@ interface Means {
   /** Credits that may be spent; infinite without a known limit. */
   left: number;
   priceOf(order: StepOrder): number | null;
-  /** True while purchases are in flight: `left` may lack their charges. */
+  /** True while purchases are in flight, whose charges `left` may not include. */
   isMoving?: boolean;
 }
 
 /**
- * For each order that the credits cover, the position of its chain. All other purchases wait. `undefined`: all orders
- * may start, in the order of the plan.
+ * The position of its chain for each order that the credits cover. Other orders wait. `undefined`: all orders may
+ * start, in the sequence of the plan.
  */
 type Allotment = ReadonlyMap<string, number> | undefined;
 
@@ -256,7 +256,7 @@ export function allot(open: ReadonlyMap<string, StepOrder>, ends: readonly StepO
   const costOf = (order: StepOrder) => priceOf(order) ?? order.price.likely ?? guess;
   const total = [...open.values()].reduce((sum, order) => sum + costOf(order), 0);
   if (total <= left && !known.includes(null)) return undefined;
-  // Credits that seem too few now may suffice for the next product in a moment, so a later product must not use them.
+  // Credits that are too few for the next product now may suffice after a charge, so a later product must not use them.
   const isSure = !known.includes(null) && means.isMoving !== true;
   const places = new Map<string, number>();
   let room = left;
@@ -277,7 +277,7 @@ export function allot(open: ReadonlyMap<string, StepOrder>, ends: readonly StepO
 }
 
 /**
- * Returns the outputs that no other output of this run depends on, row by row. An order with a known job needs nothing.
+ * Returns the outputs that no other output of this run depends on, row by row. An order with a known job has no needs.
  */
 export function findEnds(orders: ReadonlyMap<string, StepOrder>): StepOrder[] {
   const rowOf = ({ address }: StepOrder) => /@([^,/]*)/.exec(address)?.[1] ?? '';
@@ -304,7 +304,7 @@ function comparePlaces(a: Place, b: Place): number {
 /** Paid work comes first: attached jobs, downloads, open create requests, then new create requests. */
 function stageOf({ action, jobId, send }: StepOrder): number {
   if (action === 'download' || action === 'move') return 1;
-  // An earlier leader may have created the job of a purchase.
+  // A purchase may have a job that an earlier leader created.
   if (jobId !== undefined) return 0;
   return send === undefined ? 3 : 2;
 }

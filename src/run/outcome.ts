@@ -23,13 +23,13 @@ interface CreateSituation {
 export type Next =
   | { do: 'again'; afterMs: number; because: string; throttled?: true }
   /**
-   * Nothing was charged. The next idempotency key may be tried: in this run if this key was refused before, otherwise
-   * in the next run.
+   * Nothing was charged. The next idempotency key may be tried: now if this key was refused before, otherwise in the
+   * next run.
    */
   | { do: 'refuse'; error: string; stop?: StopReason; because?: 'no-operation' }
   /** Nothing was sent. `waitMs`: the wait that the service asked for, if it is too long. */
   | { do: 'drop'; error: string; stop?: StopReason; waitMs?: number }
-  /** The request may have been charged, and this run cannot find out. The intent stays on record. */
+  /** The request may have been charged, and this run cannot find out. The lock keeps the create request. */
   | { do: 'give-up'; error: string; stop?: StopReason; waitMs?: number }
   /** The request was charged, but its job is unknown. No further request is sent for this purchase. */
   | { do: 'hold'; error: string }
@@ -40,8 +40,8 @@ const longestReplayMs = 10 * 60_000;
 const mostTries = 8; // I16 (tries)
 
 /**
- * Decides what follows an answer to a create request; no other function does. Rows are answers, columns are situations.
- * After a search through the service's list, `decideLookUp` decides.
+ * Decides what follows an answer to a create request; no other function does. After a search through the service's
+ * list, `decideLookUp` decides.
  */
 export function nextAfterCreate(answer: Exclude<CreateAnswer, { is: 'accepted' }>, situation: CreateSituation): Next {
   const { maybeSent, tries, elapsedMs } = situation;
@@ -90,7 +90,7 @@ export function canReplay({ replays, ageMs }: Pick<CreateSituation, 'replays' | 
 
 /**
  * A refusal settles its own request, but not an earlier request with the same idempotency key and a lost answer: rules,
- * links and balance may have changed in between. A refusal of the bytes (400) settles the earlier request only if a
+ * links and balance may have changed between them. A refusal of the bytes (400) settles the earlier request only if a
  * list has shown that no job was made.
  */
 function afterRefusal(
@@ -118,7 +118,7 @@ function afterRefusal(
   }
 }
 
-/** Longest wait in ms before try `tries + 1`. The caller waits a random part of it. */
+/** Longest wait in ms before try `tries + 1`. The caller waits a random part of this time. */
 function backoffMs(tries: number): number {
   return Math.min(30_000, 1000 * 2 ** (tries - 1));
 }

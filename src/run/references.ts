@@ -6,10 +6,10 @@ import { isMap } from '../ground/values.ts';
 import type { AskedSend, StepOrder } from '../plan/plan.ts';
 import { type StepEnd, stopFor } from './step-end.ts';
 
-/** Returns the steps whose outputs a request uses, by address, with the fingerprints of the purchases that are meant. */
+/** Returns the steps whose outputs a request uses, by address, with the fingerprint of the purchase to use. */
 function referencedJobs({ request, paidRequest }: Pick<StepOrder, 'request' | 'paidRequest'>): Map<string, string> {
   const jobs = new Map<string, string>();
-  // Both trees have the same structure; they differ in what each `$ref` names.
+  // Both requests have the same structure; each `$ref` is an address in one, and a fingerprint in the other.
   const visit = (open: Json | undefined, paid: Json | undefined): void => {
     if (open === null || paid === null || typeof open !== 'object' || typeof paid !== 'object') return;
     if (Array.isArray(open) && Array.isArray(paid)) {
@@ -32,7 +32,7 @@ interface MissingValue {
   field: string;
 }
 
-/** Replaces every reference by the value of the step it names. Steps in `absent` are left out of lists. */
+/** Replaces every reference by the value of the referenced step. Lists omit references to steps in `absent`. */
 export function fillReferences(
   request: OpenRequest,
   values: OutputValues,
@@ -59,7 +59,7 @@ export function fillReferences(
   return missing === undefined ? { body } : { missing };
 }
 
-/** Returns whether a list becomes empty when these steps are left out. */
+/** Returns whether a list of the request becomes empty without references to steps in `absent`. */
 export function emptiesList(request: OpenRequest, absent: ReadonlySet<string>): boolean {
   const isGone = (item: Json) => isMap(item) && absent.has(String(item.$ref));
   const visit = (value: Json): boolean => {
@@ -71,7 +71,7 @@ export function emptiesList(request: OpenRequest, absent: ReadonlySet<string>): 
 }
 
 export async function makeBody(order: StepOrder, ports: Ports, absent: ReadonlySet<string>): Promise<string | StepEnd> {
-  // If the manifest no longer has a step, only the stored bytes contain its link.
+  // After its step was removed from the manifest, only the stored bytes of the request contain the links.
   if (order.asksOnly && referencedJobs(order).size > 0) {
     const error = 'the answer to the create request was lost, and this machine does not have the links of the request';
     return { outcome: 'unresolved', credits: null, error };
@@ -101,7 +101,7 @@ export async function fillRequest(
   return { outcome: 'blocked', credits: 0, error: `the output of ${address} has no \`${field}\`` };
 }
 
-/** Collects the values of other steps. Asks for their links now, because recorded links expire. */
+/** Collects the values of other steps. Requests new links of these steps, because recorded links expire. */
 async function findValues(
   order: StepOrder,
   ports: Ports,
@@ -164,9 +164,9 @@ function isFilledIn(open: Json, sent: Json | undefined): boolean {
   return isSame && names.every((name) => Object.hasOwn(sent, name) && isFilledIn(open[name] ?? null, sent[name]));
 }
 
-/** Steps that do not exist are omitted, so a sent list may have fewer values than the request. */
+/** A sent list omits references to steps that do not exist, so it may have fewer items than the request. */
 function isFilledList(open: readonly Json[], sent: readonly Json[]): boolean {
-  // Possible numbers of `sent` items that match the open items so far.
+  // Numbers of `sent` items that may match the items of `open` read so far.
   let counts = new Set([0]);
   for (const item of open) {
     const next = new Set(isReference(item) ? counts : []);

@@ -107,8 +107,8 @@ function newJobs({ address }: StepOrder, { before, lock }: ResumeFacts): readonl
 }
 
 /**
- * Credits that count as approved since the first purchase of a price class without an estimate was charged. The record
- * does not show which charge was the first, so the lowest counts.
+ * Returns the credits that count as approved because the first purchase of a price class without an estimate was
+ * charged. The lock does not show which charge was the first, so the lowest charge counts.
  */
 function approvedSince({ rows, totals: { asksAgain } }: Plan, charges: ResumedPlan['charges']): number {
   const unpriced = rows.flatMap(({ order, action }) =>
@@ -173,7 +173,7 @@ export function resumeOrder(
   { before, record }: { before: StepRecord | undefined; record: StepRecord | undefined },
   facts: SendFacts,
 ): Resumed {
-  // Such an order only looks up a create request, and the ledger knows whether that is still open.
+  // With `asksOnly`, the order only looks up a create request, and the ledger checks whether the request is still open.
   if (order.asksOnly || record === undefined) return { order, spent: 0 };
   const same = countedPurchases(record).filter(
     ({ fingerprint, kind = record.kind }) => fingerprint === order.fingerprint && kind === order.kind,
@@ -211,7 +211,7 @@ export function resumeOrder(
 
 function attach(order: Carry, { jobId, key, attempt, credits }: Job): Carry {
   const rest = withoutSend(order);
-  // Marked as `attach`, because running jobs take their slots before anything new is bought.
+  // The action is `attach`, because running jobs get slots before anything new is bought.
   const action = rest.action === 'download' || rest.action === 'move' ? rest.action : ('attach' as const);
   return { ...rest, action, key, attempt, jobId, ...defined({ credits }) };
 }
@@ -227,8 +227,8 @@ function isCollected({ kind, expect }: Carry, { outputs }: Job): boolean {
 }
 
 /**
- * Resumes an order without a known job: asks about an open create request, or tries the idempotency keys again from the
- * first.
+ * Resumes an order without a known job: looks up an open create request, or tries the idempotency keys again from the
+ * first key.
  */
 function resumeSend(order: Carry, act: Extract<Act, { do: 'create' | 'ask' }>, { purchases }: StepRecord): Carry {
   const { campaign, fingerprint, repeat } = order;
@@ -239,7 +239,7 @@ function resumeSend(order: Carry, act: Extract<Act, { do: 'create' | 'ask' }>, {
   }
   const unsent = withoutSend(order);
   if (act.refused === undefined) return unsent;
-  // A refusal is free, and may not apply any more.
+  // A refusal costs nothing, and its reason may be gone.
   return { ...unsent, attempt: 1, key: idempotencyKey({ campaign, fingerprint, repeat, attempt: 1 }), refused };
 }
 

@@ -24,7 +24,7 @@ export async function saveOutputs(
       const target = targetOf(order, ports, index);
       const collected = await collectOutput(order, ports, { jobId: job.jobId, result: job.result, index, target });
       if ('end' in collected) return collected.end;
-      // Not `push`: the lock keeps the array, and `push` reserves room for 16 more items.
+      // `concat` instead of `push`: the lock keeps the array, and `push` reserves memory for 16 more items.
       outputs = outputs.concat(asAccepted(collected.output, order));
     }
     const how = order.outputs === undefined ? 'downloaded' : 'restored';
@@ -113,7 +113,7 @@ const longestAskedMs = 150_000;
 
 /**
  * Downloads file number `index` of a paid job. Renews an expired link, and downloads a damaged body again. After any
- * other failure the file is left for the next run.
+ * other failure, the next run downloads the file.
  */
 export async function collectOutput(
   order: StepOrder,
@@ -130,7 +130,7 @@ export async function collectOutput(
     const pauseMs = Math.min(30_000, 1000 * 2 ** (tries - 2)) * (0.5 + clock.random() / 2);
     if (tries > 1) await clock.sleep(Math.max(pauseMs, Math.min(longestAskedMs, askedMs)), signal);
     if (signal.aborted) return interrupted('interrupted');
-    // A complete file is better than the accepted incomplete one, which only the last try takes.
+    // Only the last try saves an incomplete file that a user accepted, because another try may get a complete file.
     const target = order.asIs && tries === mostTries ? { ...job.target, asIs: true as const } : job.target;
     const answer = await outputs.fetch(target, { jobId, index, url }, { signal });
     if (answer.is === 'saved') return { output: answer.output };

@@ -12,12 +12,12 @@ import { canReplay, type Next, nextAfterCreate } from './outcome.ts';
 import { makeBody, requireSame } from './references.ts';
 import type { StepEnd } from './step-end.ts';
 
-/** `order`: the order as it was bought. Its idempotency key may be a later one than the plan has. */
+/** `order`: the order as it was bought. The idempotency key of this order may be a later key than that of the plan. */
 export type Bought = { order: StepOrder; jobId: string; credits: number | null; fresh: boolean };
 
 /**
- * Buys a job: reserves the price, makes the intent durable, sends the request, makes the job ID durable. For an answer
- * without a job, `outcome.ts` decides what follows.
+ * Buys a job: reserves the price, makes the intent durable, sends the request, makes the job ID durable. After an
+ * answer without a job, `outcome.ts` decides what follows.
  */
 export async function buyJob(
   order: StepOrder,
@@ -60,7 +60,7 @@ async function resume(order: StepOrder, open: AskedSend, ports: Ports): Promise<
   const send = { id, at: Date.parse(since), because, resent, fence };
   if (fence === undefined) return { is: 'sent', send };
   const ahead = await ports.service.clockAheadMs();
-  // The time of the resend is not recorded; it was at the latest just before this run.
+  // The lock does not contain the time of a resend, so the latest possible time counts.
   const sentAt = resent ? ports.clock.now() : send.at - msAhead(ahead);
   return { is: 'searching', send, found: ports.lost.lookUp(order, { id, sentAt, fence, resent }) };
 }
@@ -108,7 +108,7 @@ interface Missed {
 class Purchase {
   readonly #order: StepOrder;
   readonly #ports: Ports;
-  /** The bytes to send. If they cannot be made, the end of the step. */
+  /** The bytes to send. If the body cannot be made, the end of the step. */
   #body: string | StepEnd;
   readonly #reserved: number | null;
   /** In ms since 1970, by the local clock. */
@@ -139,7 +139,7 @@ class Purchase {
     const { gate, clock, signal } = this.#ports;
     const body = this.#body;
     if (typeof body !== 'string') return { end: await this.#leaveOff(create, body) };
-    // Requesting a lost answer again pays for nothing new.
+    // A repeated request for a lost answer buys nothing new.
     const isAsked = create.is === 'sent' && this.#replays;
     if ((await gate.enter(this.#order, { signal, isAsked })) === 'stop') {
       return { end: await this.#leaveOff(create, { outcome: 'left', credits: 0 }) };
@@ -193,7 +193,7 @@ class Purchase {
     const { service } = this.#ports;
     const { kind, key } = this.#order;
     if (create.is === 'intended' || create.is === 'sent') {
-      // An earlier run sent it, so the listeners of this run have no record of it.
+      // An earlier run sent the request, so the listeners of this run have no record of it.
       if (this.#tries === 1) this.#tellIntended();
       return { answer: await service.create({ kind, body, key }), sent: create.send };
     }
@@ -219,9 +219,8 @@ class Purchase {
     create: Unsent,
     { sent, at }: { sent: Sent | undefined; at: number },
   ): Promise<{ end: Bought } | { is: 'ambiguous' | 'known'; message: string }> {
-    if (sent === undefined) throw new Error('internal error: an answer to what was not sent');
-    // A replayed answer reports no charge, but the first request was charged, and its lost answer may have been the
-    // only report.
+    if (sent === undefined) throw new Error('internal error: an answer to a create request that was not sent');
+    // A replayed answer reports no charge, but the first request may have been charged, and its answer was lost.
     const job = create.is === 'sent' && named.credits === 0 ? { ...named, credits: null } : named; // I14 (again)
     const recorded = await this.#record({ job, send: sent, at, model, doubt });
     const { jobId } = job;
@@ -246,11 +245,11 @@ class Purchase {
       }
       case 'refuse':
       case 'hold': {
-        if (sent === undefined) throw new Error('internal error: a refusal of what was not sent');
+        if (sent === undefined) throw new Error('internal error: a refusal of a create request that was not sent');
         if (next.do === 'refuse') return this.#refuse(next, sent.id);
         if (await this.#sendFirstBody()) {
           const send = { ...sent, keyError: next.error };
-          // The gate may hold the request for long, so the age of a key that was sent before is checked again.
+          // The request may wait long in the gate, so the age of a key that was sent before is checked again.
           return { create: { is: create.is === 'sent' ? 'sent' : 'intended', send }, departure: { is: 'returning' } };
         }
         return { end: await this.#hold(next.error, sent.id), departure };
@@ -272,10 +271,10 @@ class Purchase {
 
   #lookUp(error: string, { sent, leftAt }: Missed): Searching {
     const { clock, emit, lost } = this.#ports;
-    if (sent?.fence === undefined) throw new Error('internal error: a look-up without a fence');
+    if (sent?.fence === undefined) throw new Error('internal error: a search for a create request without a fence');
     emit({ event: 'create-searched', address: this.#order.address, because: error });
     const { id, fence, resent } = sent;
-    // The system clock may have been set since.
+    // The system clock may have been set after the request was sent.
     const sentAt = clock.now() - (elapsedOf(clock) - leftAt);
     const found = lost.lookUp(this.#order, { id, sentAt, fence, resent });
     return { is: 'searching', send: { ...sent, because: error }, found };
@@ -286,7 +285,7 @@ class Purchase {
     const { clock, emit } = this.#ports;
     const afterMs = throttled ? next.afterMs : Math.round(next.afterMs * clock.random());
     emit({ event: 'create-repeated', address: this.#order.address, because, afterMs, ...defined({ throttled }) });
-    // Whether an earlier request may have been charged does not change, unless this one may have been.
+    // If this request was certainly not charged, an earlier request may still have been charged.
     const is = isUnknown ? 'sent' : create.is === 'new' ? 'intended' : create.is;
     const again: Create = sent === undefined ? create : { is, send: { ...sent, because } };
     // After a throttled request, the gate makes all requests of the account wait.
@@ -301,8 +300,8 @@ class Purchase {
   }
 
   /**
-   * Takes the bytes that were first sent with this idempotency key, because the service replays its answer only for
-   * these bytes.
+   * Restores the bytes that were first sent with this idempotency key, because the service replays an answer only for
+   * the first bytes. Returns false if no other bytes are stored.
    */
   async #sendFirstBody(): Promise<boolean> {
     const first = await this.#ports.ledger.firstBody(this.#order);
@@ -312,8 +311,8 @@ class Purchase {
   }
 
   /**
-   * Records that the service refused this idempotency key. If the key was refused before, the service may only have
-   * replayed that refusal, so the next key is tried. Otherwise the refusal is final for this run.
+   * Records that the service refused this idempotency key. If the key was refused before, the service may have replayed
+   * the earlier refusal, so the next key is tried. A first refusal is final for this run.
    */
   async #refuse({ error, because, stop }: Extract<Next, { do: 'refuse' }>, id: string): Promise<Tried> {
     const { gate, ledger } = this.#ports;
@@ -360,8 +359,8 @@ class Purchase {
   }
 
   /**
-   * Closes a create request that was not sent, or that was refused because of its idempotency key. If an earlier
-   * purchase exists under the key, the request is held, so that the purchase is not lost.
+   * Closes a create request that was not sent, or that was refused because of its idempotency key. If the service
+   * refused the key because it has a purchase, the request is held, so that the purchase is not lost.
    */
   async #takeBack({ id, keyError }: Sent, end: StepEnd): Promise<StepEnd> {
     if (keyError !== undefined) return this.#hold(keyError, id);
@@ -375,7 +374,7 @@ class Purchase {
     return { outcome: 'unresolved', credits: null, error, ...(recoverable && { recoverable }) };
   }
 
-  /** Records that a charged create request must not be sent again. Only a user can tell which job it made. */
+  /** Records that a charged create request must not be sent again. Only a user can find its job. */
   async #hold(error: string, send: string): Promise<StepEnd> {
     await this.#ports.ledger.finish(this.#order, { state: 'unresolved', error, send });
     return { ...this.#giveUp(error, false), because: 'key-known' };
@@ -388,7 +387,7 @@ class Purchase {
       return { end: this.#giveUp(`${send.because}; ${describeUnfound(answer)}`, answer.do !== 'hold') };
     }
     if (!this.#order.asksOnly) return { create: { is: 'made-nothing', send } };
-    // The step no longer needs the job, so only the fact that it was not made is recorded.
+    // The step no longer needs the job, so the run only records that no job was made.
     await this.#ports.ledger.finish(this.#order, { state: 'unsent', send: send.id });
     return { end: { outcome: 'done', credits: 0 } };
   }
@@ -435,7 +434,7 @@ class Purchase {
       const isOurs = isDefect(error);
       if (!isOurs) gate.stop('disk', message);
       notice(`job ${jobId} was created for ${address} and could not be recorded (${message}); keep this line`);
-      // The other steps continue: the record of this step decides how it ends.
+      // After a defect of this program, the other steps continue, and the lock decides how this step ends.
       if (isOurs) throw error;
     }
     if (made.doubt !== undefined) {
@@ -443,7 +442,7 @@ class Purchase {
         `the service refused the create request (${made.doubt}) but named job ${jobId}, which is recorded for this step`,
       );
     }
-    // A step known to be free is not “of unknown price” only because the service does not report 0.
+    // If the service reports no charge for a free step, the charge is 0.
     credits ??= price.credits === 0 ? 0 : null;
     if (order.asksOnly) return { credits };
     emit({ event: 'job-created', address, jobId, credits, balance, ...defined({ model: made.model }) });
@@ -456,7 +455,7 @@ function unanswered(create: Unsent, message: string): { answer: CreateAnswer; se
   return create.is === 'new' || create.is === 'made-nothing' ? { answer } : { answer, sent: create.send };
 }
 
-/** If only the list can recover a lost answer, the create request is not sent while the list cannot be read. */
+/** While the list cannot be read, no create request is sent whose lost answer only the list can recover. */
 async function readFence(kind: string, { lost }: Ports): Promise<string | undefined | CreateAnswer> {
   if (kinds[kind]?.recovery !== 'list') return undefined;
   try {

@@ -30,7 +30,7 @@ export function stepFinished({ address, task, kind, request }: StepOrder, end: S
   };
 }
 
-/** Returns why a run buys nothing more: the key was refused, or the host cannot be reached. */
+/** Stops purchases if the API key was refused or the host cannot be reached. */
 export function stopFor(
   { because, error }: Pick<Extract<JobEnd, { is: 'unwatched' }>, 'because' | 'error'>,
   { gate }: Pick<Ports, 'gate'>,

@@ -32,10 +32,10 @@ interface UnsavedJob {
 }
 
 /**
- * Executes one step until its files can be saved. May be repeated after any interruption: the ledger has every fact that
- * the step needs, and every new fact is durable before an act that relies on it.
+ * Executes one step until its files can be saved. May be repeated after any interruption: the ledger contains every
+ * fact that the step needs, and every new fact is durable before an act that relies on it.
  *
- * @param urgency returns how urgent it is to poll the job: 1 for the step itself, more if steps or other jobs wait
+ * @param urgency returns a factor of the polling rate: 1 for a job without dependents, more if steps or other jobs wait
  */
 export async function runStep(order: StepOrder, ports: Ports, urgency: () => number): Promise<StepEnd | UnsavedJob> {
   if (order.asksOnly) return askAboutSend(order, ports);
@@ -76,7 +76,7 @@ function settleSend(order: StepOrder, ports: Ports, end: StepEnd, job: { jobId?:
   ports.emit({ event: 'send-settled', address, key, outcome, credits, ...job, ...(error !== undefined && { error }) });
 }
 
-/** Buys a job and polls it. If the job fails and `retry:` allows it, buys another one. */
+/** Buys a job and polls it. If the job fails and `retry:` allows another job, buys another job. */
 async function makeMedia(
   first: StepOrder,
   ports: Ports,
@@ -88,7 +88,7 @@ async function makeMedia(
   for (let order = first; ; ) {
     const bought = await findOrBuyJob(order, ports, absent);
     if ('outcome' in bought) {
-      // The charge for the earlier job stands, independent of the attempt to buy another one.
+      // The charge for the earlier job counts, even if no other job was bought.
       return { ...bought, credits: addCredits(spent, bought.credits) };
     }
     const { jobId, fresh } = bought;
@@ -165,7 +165,7 @@ export function addCredits(a: number | null, b: number | null): number | null {
   return a === null || b === null ? null : a + b;
 }
 
-/** `absent`: steps of its lists that do not exist. */
+/** `absent`: steps that lists of the request refer to, and that do not exist. */
 type Need = { is: 'needed'; absent: ReadonlySet<string> } | { is: 'unneeded'; because: string };
 
 async function findNeed(order: StepOrder, { ledger }: Pick<Ports, 'ledger'>): Promise<Need> {
@@ -191,8 +191,8 @@ async function findNeed(order: StepOrder, { ledger }: Pick<Ports, 'ledger'>): Pr
 }
 
 /**
- * Returns the end of a step that a defect of this program interrupted, according to the record: an open create request
- * may have been charged. Returns `undefined` if the exception is no such defect, or if the ledger itself failed.
+ * Returns the end of a step that a defect of this program interrupted. An open create request of the step may have been
+ * charged. Returns `undefined` for any other exception, or if the ledger itself failed.
  */
 export function endBroken(order: StepOrder, ports: Ports, error: unknown): StepEnd | undefined {
   if (ports.signal.aborted || !isDefect(error)) return undefined; // I26 (step)
@@ -206,7 +206,7 @@ export function endBroken(order: StepOrder, ports: Ports, error: unknown): StepE
   try {
     if (order.asksOnly) settleSend(order, ports, end);
   } catch {
-    // The exception may come from the listener itself.
+    // The exception may come from the listener of events itself.
   }
   return end;
 }
@@ -237,8 +237,8 @@ function stateOf(
 }
 
 /**
- * Returns the order that buys another job after a failed one, if the plan allows it. Generation and idempotency key are
- * those that a new plan would use.
+ * Returns the order that buys another job after a failed one, if the plan allows it. The order has the generation and
+ * the idempotency key that a new plan would use.
  */
 export function nextOrder(order: StepOrder, failed: { error: string; charged: number | null }): Carry | undefined {
   if (order.asksOnly) return undefined;

@@ -75,7 +75,7 @@ describe('a charge above what the plan says', () => {
     expect(events).toContainEqual({
       event: 'noticed',
       address: 'pic@p1',
-      message: `was charged 3, but the plan allows at most 2 (${image})`,
+      message: `was charged 3, but the approved plan allows at most 2 (${image})`,
     });
     expect(stops(events)).toEqual([['price', image]]);
     expect(gate.hasHeldPrices).toBe(true);
