@@ -19,7 +19,7 @@ export interface JobResult {
   parts?: number;
 }
 
-/** Only `accepted`, `refused` and `no-route` are certain. `mayBe`: a job that the answer names, unconfirmed. */
+/** Only after `accepted`, `refused` and `no-route`, the outcome is certain. `mayBe`: unconfirmed job in the answer. */
 export type CreateAnswer =
   /** `doubt`: error message of an answer that refused the request, but also contained a job. */
   | { is: 'accepted'; job: CreatedJob; model?: string; doubt?: string }
@@ -86,9 +86,9 @@ export interface ListedJob {
 export interface ListWalk<Job extends ListedRecord> {
   /** Records that are newer than the fence. The fence is the newest job in the list before the create request. */
   jobs: readonly Job[];
-  /** Records that are older than the fence. They show which fields the list returns. */
+  /** Records that are older than the fence. Older records show which fields the list returns. */
   older: readonly Job[];
-  /** True if the walk reached the fence, or the end of a list that was empty before the create request. */
+  /** True if the fence was found, or the end of a list that was empty before the create request. */
   complete: boolean;
 }
 

@@ -8,7 +8,7 @@ export interface Clock {
   random(): number;
 }
 
-/** `setTimeout` runs at once if its delay is longer. */
+/** Longest delay of `setTimeout` in ms. After a longer delay, `setTimeout` calls back at once. */
 const longestSleepMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {

@@ -85,7 +85,7 @@ export type WorkerEvent =
   | { event: 'draining'; because: string }
   | { event: 'ending'; because: string };
 
-/** The worker uses another account (API key or service), another version of mediabatch, or another store. */
+/** Why a worker cannot execute a run: it has another account (API key or service), mediabatch version or store. */
 export type NotRunnable = 'account' | 'protocol' | 'store';
 
 type Place = Pick<EngineRun, 'account' | 'protocol' | 'store'>;

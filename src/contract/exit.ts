@@ -30,7 +30,7 @@ export const exitCodes = Object.fromEntries(Object.entries(exits).map(([name, { 
 
 export type ExitCode = ExitCodes[keyof ExitCodes];
 
-/** Treats an unknown number as an internal error. */
+/** Returns the answers of an exit code. An unknown code counts as an internal error. */
 export function answersOfExit(exit: number): ExitAnswers {
   const { again, person, paid } = Object.values(exits).find(({ code }) => code === exit) ?? exits.internalError;
   return { again, person, paid };

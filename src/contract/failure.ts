@@ -174,13 +174,13 @@ const writeFailures = new Set([
   ...['ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EBUSY', 'ESTALE', 'ENODEV', 'ENXIO', 'ENOLCK'],
 ]);
 const takeUp: Advice = [
-  'if the lock is damaged, restore the version of this run or of git, then run again',
+  'if the lock is damaged, restore the version that this run wrote or a version from git, then run again',
   'without either version, apply recovers images and songs bought within a day by their keys, and does not pay again',
   way('to record all other jobs before their steps are bought again', call('adopt')),
 ];
 const makeRoom = 'free disk space or fix the permissions, then run again; everything recorded so far is safe';
 
-/** Returns `undefined` if the error is a bug of mediabatch. */
+/** Returns the failure to report. Returns `undefined` if the error is a bug of mediabatch. */
 export function failureOf(error: unknown): Failure | undefined {
   if (error instanceof BrokenRunError) return failureOf(error.cause);
   if (error instanceof CampaignError) return error.failure;
@@ -197,12 +197,12 @@ export function failureOf(error: unknown): Failure | undefined {
   }
   const message = `cannot write: ${error.message}`;
   if (error instanceof LockChangedError) return { code: 'MB3406', message, hint: takeUp, lock: error.path };
-  // The cause is the disk, or another program that uses it.
+  // The disk, or another program that uses the file, causes these errors.
   const isOurs = error instanceof UnsafeFileError || (code !== undefined && writeFailures.has(code));
   return isOurs ? { code: 'MB3301', message, hint: makeRoom, ...defined({ path }) } : undefined;
 }
 
-/** Returns false for failures, for system and server errors, and after the leadership was lost. */
+/** Returns whether an error is a bug: it has no failure code, does not come from the system, and no lease was lost. */
 export function isDefect(error: unknown): boolean {
   if (failureOf(error) !== undefined || error instanceof HeadLostError) return false;
   const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;

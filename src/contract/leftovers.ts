@@ -1,8 +1,8 @@
 export interface Leftover {
-  /** For `kept`: relative to the folder of retained files. Otherwise relative to the output folder. Uses `/`. */
+  /** Path relative to the output folder, or for `kept` to the folder of retained files. Uses `/`. */
   path: string;
   bytes: number;
-  /** `output`: of an earlier job. `partial`: of an interrupted download. `kept`: replaced by a newer output. */
+  /** `output`: of an earlier job. `partial`: of an interrupted download. `kept`: file that a newer output replaced. */
   is: 'output' | 'partial' | 'kept';
   credits?: number;
   jobId?: string;

@@ -1,7 +1,7 @@
 /*
  * What engine, run, service and disk share: ports, events, failures, exit codes, the clock.
  * Takes and returns nothing: types, and the small functions that belong to them.
- * Independent of: an implementation of a port. A port exists only where there are two, or a test double.
+ * Independent of: an implementation of a port. A port exists only if it has two implementations, or a test double.
  */
 
 import type { Media } from '../kinds/kind.ts';
@@ -53,8 +53,8 @@ export interface Ports {
 
 export type Begin =
   /**
-   * `reserved`: the price, `null` if unknown. `open`: unresolved create of the step. `body`: body of that create.
-   * `held`: why only a user can resolve that create. `job`: existing job to poll; nothing is created.
+   * `reserved`: the price, `null` if unknown. `open`: unresolved create of the step. `body`: body of the unresolved
+   * create. `held`: why only a user can resolve it. `job`: existing job to poll; nothing is created.
    */
   | {
       do: 'go';
@@ -77,22 +77,22 @@ export type StepResult =
 
 /** Records purchases. A promise resolves when the record is durable. A rejection stops all spending. */
 export interface Ledger {
-  /** Reserves the step's price. Waits while another step probes that price. A repeated call has no effect. */
+  /** Reserves the step's price. Waits while another step probes the price. A repeated call has no effect. */
   begin(order: StepOrder): Promise<Begin>;
   /** Records a create request before it is sent. Resolves with the ID of the request. */
   intent(order: StepOrder, request: IntendedRequest): Promise<string>;
   /**
    * Records the job before the first poll. `credits`: the charge, `null` if unknown. Resolves with `taken` if another
-   * create request already owns the job ID. This create then stays unresolved.
+   * create request already owns the job ID. The create request of `order` then stays unresolved.
    */
   created(order: StepOrder, job: CreatedJob, answered: AnsweredSend): Promise<{ credits: number | null } | 'taken'>;
   finish(order: StepOrder, result: StepResult): Promise<void>;
   release(order: StepOrder): void;
-  /** Keeps the reservation, because the step may have been charged. Steps that wait for its price continue. */
+  /** Keeps the reservation, because the step may have been charged. Steps that wait for the step's price continue. */
   doubt(order: StepOrder): void;
   /**
    * Ends a step after an internal error. Keeps the reservation only if the step may have been charged. Returns the
-   * step's purchase, preferably an unresolved create, or `broken` if the record cannot be written.
+   * step's purchase, preferably an unresolved create, or `broken` if the lock cannot be written.
    */
   abandon(order: StepOrder): Purchase | 'broken' | undefined;
   /** Returns the body that was first sent with the idempotency key, if it differs from the step's body. */
@@ -110,14 +110,14 @@ export interface IntendedRequest {
   at: number;
   /** Newest job in the service's list before the request. */
   fence?: string | undefined;
-  /** ID of the create request that this request repeats, because the service's list does not contain its job. */
+  /** ID of an earlier create request that this request repeats, because the service's list has no job of it. */
   resent?: string | undefined;
 }
 
 export type Departure =
   | { is: 'accepted' }
   | { is: 'returning' }
-  /** The service answered 429. `afterMs`: no create requests for this long. */
+  /** The service answered 429. `afterMs`: time without create requests. */
   | { is: 'throttled'; afterMs: number }
   | { is: 'out-of-credits'; error: string }
   | { is: 'undecided' };
@@ -135,7 +135,7 @@ export interface CreateGate {
   stop(because: StopReason, detail: string, until?: string): void;
 }
 
-/** Searches the service's list for jobs whose create answer was lost. For kinds without idempotent replay. */
+/** Searches the service's list for jobs whose create answer was lost, for kinds without idempotent replay. */
 export interface LostCreates {
   /**
    * Returns the newest job in the kind's list, or `undefined` if the kind has no readable list. Throws `ServiceError`
@@ -193,7 +193,7 @@ export interface Service {
   watch(job: { kind: string; jobId: string; model?: string }, options: WatchOptions): Promise<JobEnd>;
   /** Returns the ID of the newest job in a kind's list, or '' for an empty list. Throws `ServiceError`. */
   newestJob(kind: string): Promise<string>;
-  /** Reads the kind's list from the newest job until every fence was found. Throws `ServiceError`. */
+  /** Reads a kind's list from the newest job until each job in `fences` was found. Throws `ServiceError`. */
   walkJobs(kind: string, fences: readonly string[]): Promise<ListWalk<ListedJob>>;
   upload(order: UploadOrder, signal: AbortSignal): Promise<UploadAnswer>;
 }
@@ -235,9 +235,7 @@ export interface PurchaseJournal {
   hold(purchase: Hold): Promise<HoldAnswer>;
   /** Ends the reservation of a key. Credits of an unresolved create stay reserved. */
   release(key: string): void;
-  /**
-   * Resolves when other processes can read the line. If `text` (the line of the lock) is given, the write is durable.
-   */
+  /** Appends a line. Resolves when other processes can read it or, with `text` (the lock line), when it is durable. */
   add(line: LockLine, text?: string): Promise<void>;
 }
 
@@ -256,21 +254,21 @@ export type Reservation = { is: 'reserved' } | { is: 'stopped' } | { is: 'known'
 export interface LockFile {
   readonly path: string;
   /**
-   * Appends a line that ends with LF. Resolves when it is durable. After a failure, all later calls reject. Rejects
+   * Appends a line that ends with LF. Resolves when it is durable. After a failed call, all later calls reject. Rejects
    * with `LockChangedError` if another program replaced the file.
    */
   append(line: string): Promise<void>;
   /**
    * Replaces all lines. Each line ends with LF. May succeed after a failed `append`. Rejects with `LockChangedError` if
-   * another program wrote the file. The caller then merges both versions and opens the file again.
+   * another program wrote the file. After this error, the caller merges both versions and opens the file again.
    */
   replace(lines: Iterable<string>): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Bodies of unresolved create requests. They must be sent again byte for byte, and contain signed links, so they are
- * not in the lock. Ignores files that came with a git branch. Throws `UnsafeFileError` for a symbolic link.
+ * Bodies of unresolved create requests. A body must be sent again byte for byte, and contains signed links, so the lock
+ * does not contain it. Ignores files that came with a git branch. Throws `UnsafeFileError` for a symbolic link.
  */
 export interface RequestBodies {
   keep(key: string, body: string): Promise<void>;

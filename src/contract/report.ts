@@ -4,7 +4,7 @@ export interface ReportParts {
   /** Commit to which the gallery compares the campaign. `ref`: as the user typed it. */
   compare?: { ref: string; commit: string };
   client?: string;
-  /** For a gallery in a single file. `thumbs`: number of embedded thumbnails. `left`: number of omitted originals. */
+  /** Set in a single-file gallery. `thumbs`: number of embedded thumbnails. `left`: number of omitted originals. */
   embedded?: { thumbs: number; left: number };
 }
 

@@ -7,9 +7,9 @@ export interface ReviewData {
   revision: number;
   campaign: string;
   file: string;
-  /** True if the page can send review decisions. Otherwise it exports `picks.json` or shows a command. */
+  /** True if the page can send review decisions. If false, the page exports `picks.json` or shows a command. */
   canDecide: boolean;
-  /** Commands to which the page appends addresses. Omitted if they need only the path of the manifest. */
+  /** Commands to which the page appends addresses. Omitted if the commands need only the path of the manifest. */
   commands?: {
     pick: string;
     /** Regenerates the takes of a gate whose takes were all rejected. */
@@ -25,7 +25,7 @@ export interface ReviewData {
 }
 
 export interface ReviewWait {
-  /** Names of the gates. The steps wait until all of them are decided. */
+  /** Names of the gates. The steps wait until all gates in the list are decided. */
   gates: string[];
   steps: number;
   /** Output of each step: `film`, `picture` or `sound`. Omitted if the steps have different outputs. */
@@ -77,7 +77,7 @@ export interface ReviewAsset {
   files: ReviewFile[];
   /** Values from other steps are written as `{ $ref: address, field }`. */
   request: { [field: string]: Json };
-  /** The default model with the word `default`, by its field, if the request names no model. */
+  /** Text that names the default model, by field, if the request names no model. */
   defaults: { [field: string]: string };
   /** Top-level request fields whose values differ within the group. */
   differs: string[];
