@@ -10,7 +10,7 @@ export interface Call {
   without?: string;
 }
 
-/** A complete shell command. Every view prints its words unchanged. */
+/** A complete shell command. Every view prints the words of the command unchanged. */
 export interface Shell {
   shell: readonly string[];
 }

@@ -1,4 +1,4 @@
-/** Condition variable. A notified waiter checks its condition again. */
+/** Condition variable. After a notification, each waiter checks its condition again. */
 export class Condition {
   #waiting: (() => void)[] = [];
 

@@ -7,7 +7,7 @@ export interface Position {
   offset: number;
 }
 
-/** A range in a text file. With `sheet`: a cell of a workbook, where `line` is the row. `end` is exclusive. */
+/** A range in a text file. If `sheet` is set, a cell of a workbook, whose row is `line`. `end` is exclusive. */
 export interface Place {
   file: string;
   sheet?: string;
@@ -19,16 +19,16 @@ export interface Place {
 export interface Diagnostic {
   code: DiagnosticCode;
   severity: 'error' | 'warning';
-  /** States what was found and which rule it violates. One sentence without a full stop. */
+  /** States what was found and which rule it violates. The message is one sentence without a full stop. */
   message: string;
-  /** One sentence that says how to correct the mistake. Its commands are complete, ready to paste. */
+  /** One sentence that says how to correct the mistake. Commands in the hint are complete, ready to paste. */
   hint?: Advice<Shell> | undefined;
   place?: Place | undefined;
-  /** For a duplicate: the first definition. For a cycle: every edge of the cycle. */
+  /** Places of the first definition of a duplicate, or of every edge of a cycle. */
   related?: { message: string; place: Place }[] | undefined;
   /** The corrected text, if the intended meaning is clear. */
   fix?: { place: Place; text: string } | undefined;
-  /** Where in the expansion the mistake is, outermost first: `task hero`, `row 14 of products.csv`, `ratio 9:16`. */
+  /** Step or part with the mistake, outermost first: `task hero`, `row 14 of products.csv`, `ratio 9:16`. */
   trail?: string[] | undefined;
   /** Number of diagnostics that were cut from a long list. Set on one diagnostic of the list. */
   omitted?: DiagnosticCounts | undefined;
@@ -133,7 +133,7 @@ export function nameColumn(column: number): string {
   return column <= 26 ? last : `${nameColumn(Math.floor((column - 1) / 26))}${last}`;
 }
 
-/** Sorts errors before warnings, then by place. A diagnostic without a place precedes those with a place. */
+/** Sorts errors before warnings, then by place. Diagnostics without a place come first. */
 export function sortDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   return diagnostics.toSorted((a, b) => {
     if (a.severity !== b.severity) return a.severity === 'error' ? -1 : 1;

@@ -1,4 +1,4 @@
-/** Closes resources in reverse order. If one fails, the rest are still closed and the first error is thrown. */
+/** Closes resources in reverse order. After an error, the rest are still closed and the first error is thrown. */
 export class Scope {
   readonly #closers: (() => unknown)[] = [];
 

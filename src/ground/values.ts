@@ -27,7 +27,7 @@ export function isMap(value: Json | undefined): value is JsonMap {
 
 export function mustGet<Key, Value>(map: ReadonlyMap<Key, Value>, key: Key): Value {
   const value = map.get(key);
-  if (value === undefined) throw new Error(`internal error: nothing is known of ${String(key)}`);
+  if (value === undefined) throw new Error(`internal error: the map has no key ${String(key)}`);
   return value;
 }
 

@@ -3,12 +3,12 @@ import type { Json } from '../ground/json.ts';
 import type { Decisions, LockLine, MayHaveUnknown, Purchase } from './record.ts';
 import { expected, findViolations, knownKeys, type Violation } from './validate-line.generated.ts';
 
-/** Error in a line. The message continues the words "the line ". */
+/** Error in a line. The message follows the words "the line ". */
 export class LineProblem extends Error {}
 
 type Fields = { readonly [field: string]: Json };
 
-/** Maximum nesting of a value. Deeper values would exhaust the stack. */
+/** Maximum nesting of a value. A value with deeper nesting would exhaust the stack. */
 const maxDepth = 64;
 
 /**
@@ -56,7 +56,7 @@ function readDecisions(fields: object): Decisions {
 
 const knownFields = {
   header: new Set(['mediabatch', 'version', 'writtenBy', 'service']),
-  // A line has the unknown fields of its newest purchase, and an earlier purchase may become the newest.
+  // Every purchase has the known fields of a line, because an earlier purchase may become the newest one of a line.
   purchase: keysAt('#', '#/allOf/0'),
   output: keysAt('#/allOf/0/properties/outputs/items'),
   decisions: keysAt('#/properties/decisions'),
@@ -107,7 +107,7 @@ function describeWrong(path: readonly string[], rule: string, value: Json): stri
   const [name = '', list] = path.toReversed();
   const one = aField(name);
   const many = /..[^s]s$/.test(name) ? `"${name}" that are` : `${one} that is`;
-  const which = /^\d+$/.test(name) ? `something in "${list}" that is` : many;
+  const which = /^\d+$/.test(name) ? `an item of "${list}" that is` : many;
   return `has ${which} not ${expected[rule]}: ${shown(value)}`;
 }
 

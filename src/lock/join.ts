@@ -48,8 +48,8 @@ export function joinInto(steps: Map<string, StepRecord>, record: StepRecord): vo
 }
 
 /**
- * Joins a job line to a record with a single purchase: the same job, or the create request that the line closes.
- * Returns `undefined` for any other line. A fast path for the lines of a run.
+ * Joins a job line to a record whose only purchase is the same job, or the create request that the line closes. Returns
+ * `undefined` for any other line. This fast path fits most lines of a run.
  */
 function joinNext(known: StepRecord, next: StepRecord): StepRecord | undefined {
   const [before, job] = [known.purchases[0], next.purchases[0]];
@@ -66,7 +66,7 @@ function joinNext(known: StepRecord, next: StepRecord): StepRecord | undefined {
   return normalRecord(address, part, isJob(before) ? joinFacts(before, job) : job);
 }
 
-/** Joins two locks address by address. The caller checks that both belong to the same service. */
+/** Joins two locks address by address. The caller checks that both locks belong to the same service. */
 export function joinLocks(a: Lock, b: Lock): Lock {
   const steps = new Map<string, StepRecord>();
   for (const [address, record] of a.steps) steps.set(address, joinParts(address, [record]));
@@ -79,7 +79,7 @@ export function joinLocks(a: Lock, b: Lock): Lock {
 
 /**
  * Makes the state of each create request equal at all addresses. After a rename, two addresses may have the same
- * request, and its answer or decision may be at only one of them.
+ * request, and only one of them its answer or a decision.
  */
 export function agreeOnSends(lock: Lock): Lock {
   const closed = closedSends(lock);
@@ -113,8 +113,8 @@ export function partOf(line: LockLine): Part {
 }
 
 /**
- * Returns the line of a record. An earlier purchase loses its request if its output is unused and its charge is known.
- * Returns `undefined` for a record without purchases.
+ * Returns the line of a record. The line omits the request of an earlier purchase whose output is unused and whose
+ * charge is known. Returns `undefined` for a record without purchases.
  */
 export function lineOf(record: StepRecord): LockLine | undefined {
   const { address, kind, decisions } = record;
@@ -151,7 +151,7 @@ export function joinParts(address: string, parts: readonly [Part, ...Part[]]): S
       else addFact(refusals, purchase);
     }
   }
-  // A refusal only determines the next idempotency key. A purchase with a job needs no further key.
+  // A refusal is dropped if its purchase has a job: refusals only determine the next idempotency key.
   const bought = new Set([...jobs.values()].map(boughtAs));
   const known = [
     ...jobs.values(),
@@ -160,7 +160,7 @@ export function joinParts(address: string, parts: readonly [Part, ...Part[]]): S
   ].sort(compareNewestFirst);
   // The newest purchase determines the kind, because the task of a step may have been rewritten with another kind.
   const kind = known[0]?.kind ?? smallestKind(parts);
-  // `map` reserves no room for more items, and the array is long-lived.
+  // `map` reserves no memory for more items, and the array exists as long as the lock.
   const purchases = known.map((purchase) => normalPurchase(purchase, kind));
   return {
     address,
@@ -239,7 +239,8 @@ export function groupOf(purchase: Purchase): string {
 }
 
 /**
- * Returns a name for the fact in a report: the ID of the create request, the refused idempotency key, or the job ID.
+ * Returns a name that identifies a fact about a purchase by the ID of the create request, the refused idempotency key,
+ * or the job ID.
  */
 export function factOf(purchase: Purchase): string {
   const is = isJob(purchase) ? 'job' : mayBeCharged(purchase) ? 'send' : 'refused';
@@ -266,7 +267,7 @@ const joins: { readonly [field in keyof Purchase]?: (a: never, b: never) => unkn
   ...{ credits: larger, take: larger, recordId: largerText, url: largerText, request: largerJson },
 };
 
-/** Joins two reports of one fact. A mark that is set in one report stays set. */
+/** Joins two versions of one fact. A mark that is set in one version stays set. */
 function joinFacts<Fact extends Purchase>(a: Fact, b: Fact): Fact {
   const joined = { ...b, ...a, state: further(a, b).state } as Fact;
   for (const [field, join] of Object.entries(joins)) {
@@ -276,7 +277,7 @@ function joinFacts<Fact extends Purchase>(a: Fact, b: Fact): Fact {
   }
   const error = a.state === b.state ? largerText(a.error, b.error) : further(a, b).error;
   const { outputs, revision } = joinFiles(a, b);
-  // The fence of the earlier report counts, because all jobs made since then are newer than that fence.
+  // The fence of the earlier version counts, because all jobs created after it are newer than that fence.
   const fences = [a, b].map(({ since, fence }) => (since === joined.since ? fence : undefined));
   return setAll(joined, {
     ...{ error, outputs, revision, fence: smaller(fences[0], fences[1]), unknownFields: undefined },
@@ -346,7 +347,7 @@ function normalJob(purchase: Job): Job {
 
 /**
  * Joins files: the higher revision wins, or at equal revisions the JSON text that sorts later. If the files are equal,
- * the unknown fields of both reports stay.
+ * the unknown fields of both versions stay.
  */
 function joinFiles(a: Purchase, b: Purchase): Pick<Purchase, 'outputs' | 'revision'> {
   const byRevision = (a.revision ?? 0) - (b.revision ?? 0);

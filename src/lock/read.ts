@@ -27,9 +27,7 @@ const maxDamages = 5;
 
 interface Findings {
   steps: Map<string, StepRecord>;
-  /**
-   * Second and later lines of an address. They are joined in one pass, so that a long journal of one step stays fast.
-   */
+  /** Second and later lines of an address. Joined in one pass, so that many lines about one step are read fast. */
   more: Map<string, Part[]>;
   /** Line number of the first header line of each service, by digest. */
   services: Map<string, number>;
@@ -163,8 +161,8 @@ function readHeader(findings: Findings, line: FileLine, header: { [field: string
 }
 
 /**
- * Returns whether the torn last line comes from a cut-off finished file, and not from an interrupted append, which
- * begins differently. Zero bytes mean a cut-off file only if no run has appended lines.
+ * Returns whether the end of a finished file is missing. If false, the incomplete last line comes from an interrupted
+ * append, which begins differently. A line of zero bytes means a missing end only if no run has appended lines.
  */
 function isLostEnd(torn: Uint8Array, { lock, findings }: { lock: Lock; findings: Findings }): boolean {
   if (lock.writtenBy === undefined) return false;
@@ -190,8 +188,8 @@ function isNormalForm(bytes: Uint8Array, lock: Lock): boolean {
 const mostNamed = 5;
 
 /**
- * Finds purchases with several jobs: two users or branches paid for the same request. All jobs stay in the lock. A
- * later decision (`--redo`, `pin` or `forget`) ends the report.
+ * Finds purchases with several jobs: two users or branches paid for the same request. All jobs stay in the lock. After
+ * a later decision (`--redo`, `pin` or `forget`), these jobs are no longer reported.
  */
 function findDoublePayments(file: string, lock: Lock): Diagnostic[] {
   const found: Diagnostic[] = [];
@@ -217,7 +215,7 @@ function doublePayment(file: string, address: string, jobs: readonly Purchase[])
     code: 'MB2006',
     severity: 'warning',
     message: `${address} was paid for ${jobs.length === 2 ? 'twice' : `${jobs.length} times`} in ${file}: ${named}${others}`,
-    hint: 'The lock keeps all these jobs, and the first job is used. Nothing more is paid for this step',
+    hint: 'The lock keeps all jobs of the step, and the first job is used. Nothing more is paid for this step',
   };
 }
 
@@ -247,7 +245,7 @@ function missingHeader(source: Source): Diagnostic {
     message: `${source.file}:1: the file has records but no header line, so its version is not known`,
     hint: wayBack(
       source.file,
-      `or put {"mediabatch":"lock","version":${lockVersion}} back as the first line of the file`,
+      `or insert {"mediabatch":"lock","version":${lockVersion}} as the first line of the file`,
     ),
     place: placeOf(source, { text: '', start: 0, number: 1 }),
   };
@@ -261,7 +259,7 @@ function twoServices(source: Source, lines: number[]): Diagnostic {
     message: `${source.file} mixes records of different services (header lines ${numbers})`,
     hint: [
       'Nothing was sent. If the records belong to one service with a new address, add --service-moved',
-      'if they belong to different services, use a separate lock for each service: --lock FILE',
+      'if the records belong to different services, use a separate lock for each service: --lock FILE',
       way('to see the lock of a branch, for example', shell('git', 'show', `main:./${source.file}`)),
     ],
     place: placeOf(source, { text: '', start: 0, number: lines[0] ?? 1 }),
@@ -302,7 +300,7 @@ function lostEnd(source: Source, torn: { start: number; number: number }): Diagn
   return {
     code: 'MB2001',
     severity: 'error',
-    message: `${source.file}:${torn.number}: the end of the file is missing: only a part of this line is left of a file that was once complete`,
+    message: `${source.file}:${torn.number}: the file was cut off in this line; it was complete before`,
     hint: wayBack(source.file, 'or restore it from a copy: missing steps would be bought, and posts published, again'),
     place: placeOf(source, { text: '', ...torn }),
   };

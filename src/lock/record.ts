@@ -23,7 +23,7 @@ type OfRefusal = Pick<line.Purchase, 'decided'>;
 type OfJob = { jobId: string; outputs?: Output[] } & Pick<line.Purchase, 'credits' | 'recordId' | 'url' | 'revision'>;
 type None<Facts> = { [field in keyof Facts]?: never };
 
-/** Create request whose answer is unknown. It may have been charged. */
+/** Create request whose answer is unknown. The request may have been charged. */
 export interface OpenSend extends OfAny, OfSend, None<OfRefusal>, None<OfJob> {
   state: line.OpenSend['state'];
 }
@@ -39,8 +39,8 @@ export interface Job extends OfAny, OfJob, None<OfSend>, None<OfRefusal> {
 }
 
 /**
- * One fact about a purchase at an address. A line may contain fields of several facts. Reading checks these fields, and
- * joining drops the surplus fields.
+ * One fact about a purchase at an address. A lock line may contain fields of several facts: reading checks them, and
+ * joining drops those of other facts.
  */
 export type Purchase = OpenSend | Refusal | Job;
 
@@ -85,7 +85,7 @@ export interface Lock {
 }
 
 /**
- * Joins the unknown fields of two reports of one object. If a field has two values, the value whose JSON text sorts
+ * Joins the unknown fields of two versions of one object. If a field has two values, the value whose JSON text sorts
  * later wins.
  */
 export function joinUnknown(a: MayHaveUnknown, b: MayHaveUnknown): MayHaveUnknown {

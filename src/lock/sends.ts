@@ -1,7 +1,7 @@
 import { isFreelyRepeated } from '../kinds/index.ts';
 import type { Job, Lock, OpenSend, Purchase, StepRecord } from './record.ts';
 
-/** Returns whether a purchase is a create request without a known answer. It may have been charged. */
+/** Returns whether a purchase is a create request without a known answer, which may have been charged. */
 export function mayBeCharged(purchase: Purchase): purchase is OpenSend {
   return purchase.state === 'intent' || purchase.state === 'unresolved';
 }
@@ -18,8 +18,8 @@ export function isJob(purchase: Purchase): purchase is Job {
 }
 
 /**
- * Lists each unresolved create request of a lock once. During a rename, a request may be stored at two addresses. The
- * result then names the address that is in `addresses`.
+ * Lists each unresolved create request of a lock once. During a rename, a request may be stored at two addresses. For
+ * such a request, the result names the address that is in `addresses`.
  */
 export function openSends(lock: Lock, addresses: ReadonlySet<string>) {
   const settled = new Set([...closedSends(lock), ...writtenOffSends(lock)]);

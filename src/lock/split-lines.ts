@@ -10,14 +10,14 @@ export interface FileLine {
 interface SplitLines {
   /** Lines are decoded lazily, because the text of all lines is as large as the file. */
   lines: Iterable<FileLine>;
-  /** Rest of an interrupted append after the last line. `lines` excludes it. */
+  /** Incomplete line of an interrupted append after the last line. `lines` excludes it. */
   torn?: { start: number; number: number };
 }
 
 /**
  * Splits a file to which complete lines are appended. A line ends with LF, CR LF or CR. A last line without a line end
- * stays in `lines` if it is valid JSON. If it is a partial append, or zero bytes after a crash, it becomes `torn`.
- * Otherwise, it is damage and stays in `lines`.
+ * stays in `lines` if it is valid JSON. If the last line is a partial append, or zero bytes after a crash, it becomes
+ * `torn`. Any other last line is damaged and stays in `lines`.
  */
 export function splitLines(bytes: Uint8Array): SplitLines {
   const start = Math.max(bytes.lastIndexOf(lineFeed), bytes.lastIndexOf(carriageReturn)) + 1; // I12 (CR)
@@ -81,7 +81,7 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Fields and states of a purchase with a job. A run writes them only after the line of the create request. */
+/** Fields and states of a purchase with a job. A run writes such a line only after the line of its create request. */
 const tellsOfJob = /"jobId":|"state":"(?:running|lost|failed|done)"/;
 
 /**
@@ -132,7 +132,7 @@ export function asRunLine(line: string): string {
   return line.replace(/^\{("address":"(?:[^"\\]|\\.)*"),("kind":"[^"]*"),/, '{$2,$1,');
 }
 
-/** Throws unless a text is exactly one line. Any other text would look like an interrupted append. */
+/** Throws unless a text is exactly one line. Several lines would look like an interrupted append. */
 export function requireOneLine(line: string): string {
   if (line.indexOf('\n') !== line.length - 1) throw new Error('internal error: not one line of the lock');
   return line;

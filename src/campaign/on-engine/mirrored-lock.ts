@@ -94,7 +94,7 @@ export class MirroredLock {
     this.#isElses = false;
   }
 
-  /** Adds missing lines if another program changed the file. Throws in this case if `ending` is omitted. */
+  /** Closes the lock. If another program changed it, adds missing lines, or throws if `ending` is omitted. */
   async close(ending?: Ending): Promise<void> {
     const { file, purchases } = this.#opened;
     try {

@@ -31,7 +31,7 @@ describe('what a reader is told about a file, to the letter:', () => {
       [
         "MB2001 error 1:1 (0) to 1:1 (0): campaign.lock.jsonl:1: the file has records but no header line, so its version is not known",
         "Nothing was sent; to restore the file: {"shell":["git","restore","campaign.lock.jsonl"]}",
-        "or put {"mediabatch":"lock","version":2} back as the first line of the file",
+        "or insert {"mediabatch":"lock","version":2} as the first line of the file",
       ]
     `);
   });
@@ -43,7 +43,7 @@ describe('what a reader is told about a file, to the letter:', () => {
       [
         "MB2003 error 1:1 (0) to 1:1 (0): campaign.lock.jsonl mixes records of different services (header lines 1 and 11)",
         "Nothing was sent. If the records belong to one service with a new address, add --service-moved",
-        "if they belong to different services, use a separate lock for each service: --lock FILE",
+        "if the records belong to different services, use a separate lock for each service: --lock FILE",
         "to see the lock of a branch, for example: {"shell":["git","show","main:./campaign.lock.jsonl"]}",
       ]
     `);
@@ -93,9 +93,9 @@ describe('what a reader is told about a file, to the letter:', () => {
     expect([...two, ...seven]).toMatchInlineSnapshot(`
       [
         "MB2006 warning: hero@de was paid for twice in campaign.lock.jsonl: job-1 (done, charge unknown) and job-2 (failed, 1 credit)",
-        "The lock keeps all these jobs, and the first job is used. Nothing more is paid for this step",
+        "The lock keeps all jobs of the step, and the first job is used. Nothing more is paid for this step",
         "MB2006 warning: hero@de was paid for 7 times in campaign.lock.jsonl: job-1 (done, 1 credit) and job-2 (done, 2 credits) and job-3 (done, 3 credits) and job-4 (done, 4 credits) and job-5 (done, 5 credits) and 2 more",
-        "The lock keeps all these jobs, and the first job is used. Nothing more is paid for this step",
+        "The lock keeps all jobs of the step, and the first job is used. Nothing more is paid for this step",
       ]
     `);
     const five = read(header + [1, 2, 3, 4, 5].map((n) => job(`job-${n}`)).join('')).diagnostics;

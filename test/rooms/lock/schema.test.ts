@@ -197,7 +197,7 @@ describe('line rules', () => {
       // Also where there is a job.
       ['a "fence" that is not an id of the service, or empty', field('fence'), ['..']],
       ['"outputs" that are not a list', field('outputs'), ['a.png']],
-      ['something in "outputs" that is not an object', (one) => ({ ...good, outputs: [one] }), ['a.png', [], null]],
+      ['an item of "outputs" that is not an object', (one) => ({ ...good, outputs: [one] }), ['a.png', [], null]],
       ['a "sha256" that is not 64 hexadecimal digits', outputField('sha256'), ['00', long(65, '0'), long(64, 'A')]],
       ['a "type" that is not a media type', outputField('type'), [' image/png', 'image/png ']],
       ['"bytes" that are not a whole number from 0 up', outputField('bytes'), [-1, 2 ** 53]],
@@ -221,12 +221,12 @@ describe('line rules', () => {
       ],
       ['"closes" that are not a list', field('closes'), [{}]],
       [
-        'something in "closes" that is not the id of a send, of at most 64 characters',
+        'an item of "closes" that is not the id of a create request, of at most 64 characters',
         (one) => ({ ...good, closes: [one] }),
         [7, '', long(65, 's')],
       ],
       [
-        'a "send" that is not the id of a send, of at most 64 characters',
+        'a "send" that is not the id of a create request, of at most 64 characters',
         field('send', intent),
         [7, ' s', 's\n', long(65, 's')],
       ],
