@@ -278,7 +278,7 @@ export function decideLookUp<Job extends ListedRecord>(
           : near.length > 0
             ? 'listed jobs match the request only in part'
             : exact.length > creates.length || isShared
-              ? 'more listed jobs match the request than requests were sent'
+              ? 'more listed jobs match than requests were sent'
               : undefined;
     for (const [index, { id, resent }] of creates.entries()) {
       const job = exact[index];

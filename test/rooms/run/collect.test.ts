@@ -328,7 +328,7 @@ test('the message says why the job is unknown, and which jobs it may be', () => 
   }
   const silent = 'the list shows no recorded job with the request as sent, so requests cannot be compared';
   expect(decide(['n0'], [{}], { shown: { model: 'm1' } })).toEqual(held(silent, 'n0'));
-  expect(decide(['n0', 'n1'], [{}])).toEqual(held('more listed jobs match the request than requests were sent', 'n0', 'n1'));
+  expect(decide(['n0', 'n1'], [{}])).toEqual(held('more listed jobs match than requests were sent', 'n0', 'n1'));
   expect(decide([], [{ resent: true }])).toEqual(held('the request was sent twice, and the list shows no job for it'));
 });
 
