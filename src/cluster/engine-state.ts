@@ -4,7 +4,7 @@ import type { Sql } from './database/database.ts';
 import { leaseMs } from './head/account.ts';
 import { readSpendingLeft } from './head/account-spending.ts';
 
-/** In ms. A worker without a heartbeat for this long counts as silent. Workers send one every 5 to 10 s. */
+/** In ms. A worker without a heartbeat for this long counts as silent. Workers send a heartbeat every 5 to 10 s. */
 const silentMs = 20_000;
 const mostEnded = 10;
 

@@ -9,7 +9,7 @@ const versions = {
 
 type Package = keyof typeof versions;
 
-/** Loads an optional npm package. Throws MB3701 with the install command. */
+/** Loads an optional npm package. If the package is missing, throws MB3701 with the install command. */
 export async function loadPackage<T>(name: Package, load: () => Promise<T>): Promise<T> {
   try {
     return await load();

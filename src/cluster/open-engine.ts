@@ -12,7 +12,7 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-/** Connects a client to an engine. All calls end when `signal` is aborted. Throws MB3701 to MB3705. */
+/** Connects a client to an engine. All calls of the client end when `signal` is aborted. Throws MB3701 to MB3705. */
 export async function openEngine(
   url: string,
   account: Parameters<typeof accountOf>[0],

@@ -18,7 +18,7 @@ export function makeSeal(token: string): Seal {
   return {
     seal(text, context = '') {
       const nonce = randomBytes(nonceBytes);
-      // A database cannot compress encrypted data.
+      // The text is compressed here, because a database cannot compress encrypted data.
       const bytes = deflateRawSync(text, { level: 1 });
       const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context));
       return Buffer.concat([nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]); // I36

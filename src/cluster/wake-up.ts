@@ -10,7 +10,7 @@ export function makeWakeUp({ clock, isFor }: { clock: Clock; isFor(payload: stri
   };
   return {
     wake,
-    /** `undefined`: notifications may have been missed. */
+    /** If `payload` is `undefined`, notifications may have been missed. */
     onNotification(payload: string | undefined): void {
       if (payload === undefined || isFor(payload)) wake();
     },

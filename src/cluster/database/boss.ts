@@ -3,7 +3,7 @@ import { loadPackage } from '../load-packages.ts';
 import type { Database, Sql } from './database.ts';
 import { isMadeAlready } from './server-errors.ts';
 
-/** Version of stored data. Queue names contain it, so that workers of other versions get no jobs. */
+/** Version of stored data. Queue names contain this version, so that workers of other versions get no jobs. */
 export const protocol = 1;
 
 /** Channel of account IDs. A notification means that a worker of the account may have work. */
@@ -29,12 +29,12 @@ export function ofBoss(tx: Sql) {
 
 const settings = {
   schema: 'mediabatch_queue',
-  // Only `keepHouse` starts supervision, at most at this interval.
+  // pg-boss starts no supervision by itself: `keepHouse` calls it, at most at this interval.
   supervise: false,
   monitorIntervalSeconds: 2,
-  // Deletes finished jobs within minutes instead of a day.
+  // With this interval, pg-boss deletes finished jobs within minutes instead of a day.
   maintenanceIntervalSeconds: 60,
-  // Schedules and job dependencies are not used.
+  // mediabatch does not use schedules and job dependencies of pg-boss.
   schedule: false,
   flowIntervalSeconds: 3600,
 } as const;
@@ -43,7 +43,7 @@ const mostRaces = 10;
 
 const queueOptions = {
   heartbeatSeconds: 10,
-  // A failed leader is always replaced. The leader decides how often a file is retried.
+  // A failed job of a leader is always retried. The leader decides how often a file is retried.
   retryLimit: 1_000_000,
   retryDelay: 0,
   // Maximum of pg-boss. Leaders hand over earlier.

@@ -20,10 +20,10 @@ export interface Sql {
 
 /**
  * PostgreSQL connection pool that survives outages. Calls are repeated until the server answers, so statements must be
- * idempotent. Calls reject with permanent errors, and after an abort of `signal`.
+ * idempotent. Calls reject after a permanent error, and after an abort of `signal`.
  */
 export interface Database extends Sql {
-  /** Calls `work` in a transaction. Calls it again if the answer to COMMIT was lost. */
+  /** Calls `work` in a transaction, and calls `work` again if the answer to COMMIT was lost. */
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   persist<T>(act: () => Promise<T>): Promise<T>;
   ask(text: string, values?: unknown[]): Promise<unknown>;
@@ -47,8 +47,8 @@ interface DatabaseOptions {
 
 const statementMs = 60_000;
 /**
- * Settings of each connection, for durable commits. A process that freezes in a transaction loses its row locks. Set by
- * SQL, because poolers accept few startup parameters.
+ * Settings of each connection, for durable commits. A process that is suspended in a transaction loses its row locks.
+ * The settings are set by SQL, because poolers accept few startup parameters.
  */
 const ownSettings = `SELECT set_config('default_transaction_isolation', 'read committed', false);
   SELECT set_config('statement_timeout', '${statementMs}', false);
@@ -91,7 +91,7 @@ class PostgresDatabase implements Database {
       max: options.most ?? 8,
       connectionTimeoutMillis: 10_000,
       keepAlive: true,
-      // A connection that was lost without a reset does not answer.
+      // A query needs a time limit, because a connection that was lost without a reset never answers.
       query_timeout: statementMs,
       onConnect: async (client) => void (await client.query(ownSettings)),
     };
@@ -242,13 +242,13 @@ class PostgresDatabase implements Database {
 const patienceMs = 3000;
 const looks = 4;
 
-/** Throws MB3702 if a pooler shares server connections between sessions, which breaks LISTEN and settings. */
+/** Throws MB3702 if a pooler shares server connections between sessions: LISTEN and settings then fail. */
 async function refuseSharedSessions(
   client: pg.ClientBase,
   { url, open }: { url: string; open(): Promise<pg.Client> },
 ): Promise<void> {
   const own = await serverOf(client);
-  // A pooler gives a session another process id than that of the server.
+  // If a pooler is used, the process id of the session differs from that of the server process.
   if ('processID' in client && client.processID === own) return;
   const other = await open();
   try {
@@ -267,7 +267,7 @@ async function areShared(one: pg.ClientBase, other: pg.ClientBase): Promise<bool
   const own = await serverOf(one);
   for (let look = 0; look < looks; look += 1) {
     const theirs = await withinMs(serverOf(other), patienceMs);
-    // No server connection is free while the first session keeps its own.
+    // Without an answer, no other server connection is free, so the first session keeps its own.
     if (theirs === undefined) return false;
     if (theirs === own || (await serverOf(one)) !== own) return true;
   }

@@ -51,7 +51,7 @@ export class Listening {
         tries = 0;
       } catch {}
       const ended = client?.end().catch(() => {});
-      // A frozen server does not answer, so a new connection does not wait for the end of the last one.
+      // A new connection does not wait until the old connection is closed, because a suspended server never closes it.
       await (this.#isWanted ? this.#options.pause(tries) : ended);
     }
     this.#going = undefined;

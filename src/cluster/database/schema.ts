@@ -148,7 +148,7 @@ export async function grant(database: Database, role: string): Promise<void> {
 }
 
 async function versionOf(sql: Sql): Promise<number> {
-  // A lookup by name may use a catalog cache from before the lock.
+  // The query reads `pg_tables`, because a name may be resolved with a catalog cache that is older than the lock.
   const found = await sql.query("SELECT FROM pg_tables WHERE schemaname = 'mediabatch' AND tablename = 'meta'");
   if (found.length === 0) return 0;
   const [meta] = await sql.query<{ version: number }>('SELECT version FROM mediabatch.meta');
@@ -158,7 +158,7 @@ async function versionOf(sql: Sql): Promise<number> {
 function newer(version: number): CampaignError {
   return new CampaignError({
     code: 'MB3703',
-    message: `a newer mediabatch made the tables of this engine (version ${version}, this one supports ${migrations.length})`,
+    message: `a newer mediabatch made the tables of this engine (version ${version}; this mediabatch supports version ${migrations.length})`,
     hint: 'update mediabatch on this machine; nothing was changed',
   });
 }
@@ -166,9 +166,9 @@ function newer(version: number): CampaignError {
 function older(version: number): CampaignError {
   return new CampaignError({
     code: 'MB3703',
-    message: `an older mediabatch made the tables of this engine (their version is ${version}, this mediabatch needs ${migrations.length})`,
+    message: `an older mediabatch made the tables of this engine (version ${version}; this mediabatch needs version ${migrations.length})`,
     hint: [
-      'use the version of the workers. Nothing was changed',
+      'install the mediabatch version of the workers. Nothing was changed',
       way('to upgrade the tables, once no older worker runs', call('engine migrate')),
     ],
   });

@@ -8,7 +8,7 @@ const passing = new Set([
   // The statement was cancelled by an administrator, or by a timeout that is set for this user.
   ...['57014', '57P05', '25P04'],
   ...['57P01', '57P02', '57P03', '25P03', '25006', '53000', '53100', '53200', '53300', '53400'],
-  // 08P01: a pooler has no free server connection. On an open connection, this code has no other cause.
+  // 08P01: a pooler has no free server connection. On an open connection, 08P01 has no other cause.
   ...['08000', '08001', '08003', '08004', '08006', '08007', '08P01', '58030'],
   ...[
     'ECONNREFUSED',
@@ -78,7 +78,7 @@ export function refusalOf(error: unknown, url: string): CampaignError | undefine
     case '42501':
       return refuse(
         'MB3707',
-        `the engine ${shown} does not permit this operation to ${userOf(url)}: ${said}`,
+        `the engine ${shown} does not permit user ${userOf(url)} to do this: ${said}`,
         grantHint(said, url),
       );
     case '42P01':
@@ -92,7 +92,7 @@ export function refusalOf(error: unknown, url: string): CampaignError | undefine
 export function unusable(error: unknown, url: string): CampaignError {
   const known = error instanceof CampaignError ? error : refusalOf(error, url);
   if (known !== undefined) return known;
-  const why = isPasswordMissing(error) ? 'it requires a password, and none is set' : messageOf(error);
+  const why = isPasswordMissing(error) ? 'the server requires a password, and no password is set' : messageOf(error);
   const message = `the engine ${showEngine(url)} cannot be used: ${why}`;
   return new CampaignError({ code: 'MB3702', message, hint: hintFor(error) }, { cause: error });
 }
@@ -111,7 +111,7 @@ const migrateHint = way('to create the tables, as the owner of the database', ca
 
 function entryHint(said: string): string {
   if (/no encryption/.test(said)) return 'the server requires TLS: add ?sslmode=require to the address';
-  return 'pg_hba.conf of the server has no line for this user, database and machine, or the role may not log in';
+  return 'add a line for this user, database and machine to pg_hba.conf of the server, or let the role log in';
 }
 
 function grantHint(said: string, url: string): Advice {
@@ -132,7 +132,7 @@ function hintFor(error: unknown): Advice {
   if (isPasswordMissing(error)) return 'put the password into PGPASSWORD or into MEDIABATCH_ENGINE';
   const code = codeOf(error);
   if (code !== undefined && certificate.test(code)) {
-    return 'the certificate of the server is checked: name its CA file (?sslmode=verify-full&sslrootcert=/path/ca.pem); ?sslmode=no-verify checks nothing';
+    return 'name the CA file of the server certificate in the address (?sslmode=verify-full&sslrootcert=/path/ca.pem), or turn the check off with ?sslmode=no-verify';
   }
   if (/does not support SSL/.test(messageOf(error)))
     return 'the server has no TLS: remove sslmode, or write ?sslmode=disable';
@@ -140,9 +140,9 @@ function hintFor(error: unknown): Advice {
     case noRoom:
       return 'all connections of the server are in use: end some connections (SELECT usename, application_name, count(*) FROM pg_stat_activity GROUP BY 1, 2), or raise max_connections; a worker needs 2, and 9 while it leads';
     case '08P01':
-      return 'this is the answer of a pooler without a server or a free connection: use the address of the server itself, or a pooler that keeps sessions (PgBouncer: pool_mode = session)';
+      return 'a pooler answered that it has no server or no free connection: use the address of the server itself, or a pooler that keeps sessions (PgBouncer: pool_mode = session)';
     case '3D000':
-      return 'this database does not exist: create it with createdb';
+      return 'the database does not exist: create it with createdb';
     case 'ENOTFOUND':
       return 'check the host name in the address: no host with this name was found';
     case 'ENOENT':
@@ -170,7 +170,7 @@ export function checkEngineUrl(text: string): void {
     throw new CampaignError({
       code: 'MB3705',
       message: 'the address of the engine has an @ after its host',
-      hint: 'write / as %2F and @ as %40 in the password, or put it into PGPASSWORD as it is',
+      hint: 'write / as %2F and @ as %40 in the password, or put the unescaped password into PGPASSWORD',
     });
   }
 }
@@ -191,7 +191,7 @@ function userOf(text: string): string {
 }
 
 export function showEngine(text: string): string {
-  // Without `//`, the URL parser takes a user name for the protocol, and a password for the path.
+  // In an address without `//`, the URL parser reads a user name as protocol and a password as path.
   if (!/^[a-z]+:\/\//i.test(text) || !URL.canParse(text)) return 'the engine';
   const { protocol, username, host, pathname } = new URL(text);
   if (pathname.includes('@')) return 'the engine';

@@ -45,8 +45,8 @@ interface SpendingOptions extends Term {
 }
 
 /**
- * Spending of an account. Its leader stores each reservation before the create request, so that the next leader
- * computes the same sums. Days and months follow the server's clock.
+ * Spending of an account. The leader of the account stores each reservation before the create request, so that the next
+ * leader computes the same sums. Days and months follow the server's clock.
  */
 export class AccountSpending implements SpendingHome {
   readonly named = 'worker --limit';
@@ -94,7 +94,7 @@ export class AccountSpending implements SpendingHome {
   }
 
   /**
-   * Returns a run's purchase journal, which is the run's lines: no other open run of the account has the same
+   * Returns the purchase journal of a run. It reserves no keys, because no other open run of the account has the same
    * idempotency keys. `earlier`: records of earlier runs of the campaign.
    */
   of({ id, campaign }: RunRecord, earlier: Lock): PurchaseJournal {
@@ -123,7 +123,7 @@ export class AccountSpending implements SpendingHome {
       await written; // I49
       return verdict;
     }
-    // Without a limit, a crash of the leader may lose a part of the sums.
+    // Without a limit, the leader does not wait for the write, so its crash may lose a part of the sums.
     written.catch((error: unknown) => {
       this.#failure ??= { error };
     });
@@ -139,7 +139,8 @@ export class AccountSpending implements SpendingHome {
   }
 
   /**
-   * Settles reservations of a crashed leader: charges jobs of the lock, keeps unresolved creates, releases the rest.
+   * Settles reservations of a crashed leader: charges them for jobs in the lock, keeps them for unresolved creates, and
+   * releases the rest.
    */
   takeUp({ campaign }: RunRecord, lock: Lock): void {
     const open = this.#monthNow().sums.openOf(campaign);
@@ -168,7 +169,7 @@ export class AccountSpending implements SpendingHome {
     return this.#serverAheadMs + performance.now();
   }
 
-  /** Never returns an earlier month than before, even if the server's clock is set back. */
+  /** Returns the current month, never an earlier month than the last call, even if the server's clock is set back. */
   #monthNow(): Month {
     const name = laterOf(monthOf(this.#now()), this.#month.name);
     if (name !== this.#month.name) this.#month = this.#openMonth(name);

@@ -25,7 +25,7 @@ export async function offerHead({ db, boss, account }: Omit<SeatOptions, 'worker
   await db.persist(() => boss.send(headQueue(account), { account }));
 }
 
-/** Returns true if the job was still assigned to this attempt. The queue's declared type lacks the field. */
+/** Returns true if the job was still assigned to this attempt. The types of pg-boss lack the field `affected`. */
 function isDone(answer: object): boolean {
   return 'affected' in answer && answer.affected === 1;
 }
@@ -34,7 +34,7 @@ type Job = { id: string; retryCount: number };
 
 interface Raised {
   epoch: string;
-  /** Time in ms that create requests of earlier leaders may still need. 0 if none was in flight. */
+  /** Time in ms in which create requests of earlier leaders may still arrive. 0 if no request was in flight. */
   waitMs: number;
   /** Longest create timeout of the open runs and of earlier leaders, in ms. */
   createTimeoutMs: number;
@@ -46,7 +46,7 @@ interface Raised {
  */
 export async function takeSeat(options: SeatOptions): Promise<Seat | undefined> {
   const { db, boss, account, worker } = options;
-  // Jobs of leaders have no start time. Without this option, a job would wait after the server's clock was set back.
+  // Start times are ignored, because a job would wait for its start time after the server's clock was set back.
   const [fetched] = await db.persist(() => boss.fetch(headQueue(account), { ignoreStartAfter: true }));
   if (fetched === undefined) return undefined;
   const job = { id: fetched.id, retryCount: fetched.retryCount };
@@ -54,7 +54,7 @@ export async function takeSeat(options: SeatOptions): Promise<Seat | undefined> 
   let raised = undefined as Raised | undefined;
   await lease.confirm(async () => {
     raised = await db.transaction(async (tx) => {
-      // Another worker may have got the job while this call waited for the server.
+      // Another worker may have got the job while this worker waited for the server.
       const touched = await boss.touch(headQueue(account), job, { db: ofBoss(tx) });
       if (!isDone(touched)) return undefined;
       const [row] = await tx.query<Raised>(
@@ -125,14 +125,14 @@ export class Seat {
   }
 
   /**
-   * Ends the leadership and offers it to other workers. `error`: why the leader failed. If undefined, no request is in
-   * flight, so the next leader need not wait.
+   * Ends the leadership and offers it to other workers. `error`: why the leader failed. Without an error, no request is
+   * in flight, so the next leader need not wait.
    */
   async leave(error?: string): Promise<'no run is open' | 'handed over' | 'taken over'> {
     const { db, boss, account, job } = this.#options;
     const waitMs = this.waitMs();
     const how = await db.transaction(async (tx) => {
-      // A submit locks the account as well. Either this query finds its run, or the submit finds the job completed.
+      // A submit locks the account, too: either this query finds the new run, or the submit finds the job completed.
       const lock = 'SELECT FROM mediabatch.account WHERE id = $1 AND epoch = $2 FOR UPDATE';
       if ((await tx.query(lock, [account, this.epoch])).length === 0) return 'taken over';
       await tx.query(
@@ -161,10 +161,10 @@ export class Seat {
   }
 }
 
-/** In ms, by the database's clock. A leader without a heartbeat for this long is replaced. Minimum of pg-boss. */
+/** In ms, by the database's clock. A leader without a heartbeat for this long is replaced. Shortest time of pg-boss. */
 export const leaseMs = 10_000;
 const beatEveryMs = 2000;
-/** Maximum difference in ms of the two clocks during half a lease. A larger difference means that a clock jumped. */
+/** Maximum difference in ms of the two clocks during half a lease. If the difference is larger, a clock jumped. */
 const toleranceMs = 1000;
 
 /** Two clocks in ms with arbitrary origins. Linux stops the monotonic clock while the machine sleeps. */
@@ -181,7 +181,7 @@ interface Moment {
 }
 
 /**
- * Permission to send create requests for half a lease after each confirmed heartbeat. During the other half, requests
+ * Permission to send create requests for half a lease after each confirmed heartbeat. During the second half, requests
  * in flight reach the service before another worker can lead.
  */
 export class Lease {
@@ -200,7 +200,7 @@ export class Lease {
     return this.#lost.signal;
   }
 
-  /** Returns false from the jump of a clock until the next heartbeat. */
+  /** After a clock jumped, returns false until the next heartbeat. */
   isFresh(): boolean {
     if (this.#confirmed === undefined || this.#lost.signal.aborted) return false;
     const { monotonic, wall } = this.#now();
@@ -232,8 +232,8 @@ export class Lease {
   }
 
   /**
-   * Sends one heartbeat. If the database confirms it, the lease counts from the call, not from the reply. Otherwise the
-   * lease is lost.
+   * Sends one heartbeat. If the database confirms the heartbeat, the lease counts from the call, not from the reply. If
+   * not, the lease is lost.
    */
   async confirm(beat: () => Promise<boolean>): Promise<boolean> {
     const asked = this.#now();

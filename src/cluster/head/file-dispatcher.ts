@@ -49,7 +49,7 @@ export class FileDispatcher {
     this.#options = options;
   }
 
-  /** `own`: fetch worker of this process. If it has no free slot, another fetch worker gets the file. */
+  /** `own`: fetch worker of this process. If `own` has no free slot, another fetch worker gets the file. */
   outputsOf(run: Pick<RunRecord, 'id' | 'campaign' | 'store'>, own?: OwnFetchWorker): Outputs {
     const queue = filesQueue(this.#options.account, placeOf(run));
     const order = (id: string, task: FileTask, signal?: AbortSignal) =>
@@ -62,7 +62,7 @@ export class FileDispatcher {
         for (const text of report.notices) notice(text);
         return answerOf(report);
       },
-      // Only a process with the store can move a file. The caller fetches the file again.
+      // Only a process with access to the store can move a file. After `undefined`, the caller fetches the file again.
       relocate: async () => undefined,
       async measure(output, aspects) {
         const id = fileId(run.id, 'measure', output.path, output.sha256, ...aspects);
@@ -140,7 +140,7 @@ export class FileDispatcher {
     for (const queue of new Set(orders.map((order) => order.queue))) {
       const jobs = orders.flatMap(({ id, queue: its }) => {
         const tries = its === queue ? wanted.get(id) : undefined;
-        // A retried file does not go to the end of the queue.
+        // The priority keeps a retried file from the end of the queue.
         return tries === undefined ? [] : [{ id: jobIdOf(id, tries), data: { file: id }, priority: tries }];
       });
       if (jobs.length === 0) continue;
@@ -151,7 +151,7 @@ export class FileDispatcher {
   }
 
   #look(ids: Iterable<string>): void {
-    // The leader's other statements report a closed or refusing database.
+    // Errors are ignored, because other statements of the leader report a closed or refusing database.
     for (const id of ids) if (this.#waiting.has(id)) this.#reads.add(id).catch(() => {});
   }
 
@@ -179,7 +179,8 @@ const putFiles = `${held} INSERT INTO mediabatch.file AS file (id, run, state, t
 
 function answerOf({ result }: FileReport): FetchAnswer {
   if (result.is === 'error') throw new OutputError(result.why, result.message);
-  if (result.is === 'measured') throw new Error('internal error: a file that was to be fetched was measured');
+  if (result.is === 'measured')
+    throw new Error('internal error: a fetch worker measured a file instead of fetching it');
   return result;
 }
 

@@ -49,7 +49,7 @@ export interface HeadRunGround {
   accountOf(send: string): string | undefined;
   replays: 'yes' | 'no';
   clock: Clock;
-  /** When aborted, the leader sends no create requests. It records the answers to requests in flight. */
+  /** When aborted, the leader sends no create requests, and records the answers to requests in flight. */
   signal: AbortSignal;
   service: Service & Downloads;
   shared: SharedAccount;
@@ -115,12 +115,12 @@ export class HeadRun {
     return this.#isPaused;
   }
 
-  /** True if the leader is releasing the run, which may be the only reason why a step ends. */
+  /** True if the leader releases the run. A step may then end only because of this release. */
   get #isLeaving(): boolean {
     return this.#ground.signal.aborted || this.#failure !== undefined || this.#isPaused;
   }
 
-  /** Resolves when the run ends, is paused, or is released by the leader. Rejects if this leader cannot continue it. */
+  /** Resolves when the run ends, is paused or is released. Rejects if this leader cannot continue the run. */
   async drive(): Promise<void> {
     const { db, signal } = this.#ground;
     const found = await this.#find();
@@ -190,7 +190,7 @@ export class HeadRun {
   }
 
   #fold(lines: readonly string[]): Lock {
-    // The submitter's lock may have been empty, without a header.
+    // A header is added, because the lock of the client may have been empty, without a header.
     const texts = [writeHeader({ version: lockVersion }), ...lines];
     const name = `the lock of run ${this.#record.id}`;
     const { lock, diagnostics } = readLock(name, Buffer.from(texts.join('')), { isOnlyRead: true });
@@ -339,7 +339,7 @@ function withOrder(row: PlanRow, orders: ReadonlyMap<string, StepOrder>): PlanRo
   return order === undefined || !isWork(row) ? row : { ...row, order };
 }
 
-/** Stores bodies of create requests until the answer arrives. Encrypted, because they contain signed links. */
+/** Stores bodies of create requests until the answer arrives: encrypted, because they contain signed links. */
 export function openBodies(database: Database, term: RunTerm, seal: Seal): RequestBodies {
   const { run } = term;
   const drop = (key: string) => {

@@ -117,7 +117,7 @@ export class Head implements HeadOfRuns {
         }
         const isOver = leaving.aborted || open.length === 0;
         if (isOver && this.#runs.size === 0) break;
-        // A run that has begun needs a new leader, which reads all records again.
+        // A deferred run that has begun needs a new leader, which reads all records again.
         const due = [...this.#deferred.values()].find(({ run, againAt }) => run.hasBegun && clock.now() >= againAt);
         if (due !== undefined && this.#runs.size === 0) leaveFor(due.error);
         else await wakeUp.within(lookMs);
@@ -146,7 +146,7 @@ export class Head implements HeadOfRuns {
     return spending;
   }
 
-  /** A deferred run that may have sent requests needs a new leader. Other deferred runs can start again. */
+  /** A deferred run that may have sent requests needs a new leader. A run that has not begun can start again. */
   #mayBegin({ id, paused }: RunRecord): boolean {
     if (paused === null) this.#resting.delete(id);
     else if (this.#resting.has(id)) return false;
@@ -156,7 +156,7 @@ export class Head implements HeadOfRuns {
     return this.#deferred.delete(id);
   }
 
-  /** Rejects with errors that affect all runs. Defers the run after any other error. */
+  /** Executes a run. Rejects with errors that affect all runs, and defers the run after any other error. */
   async #drive(record: RunRecord, run: HeadRun, leaving: AbortSignal): Promise<void> {
     const { db, account, seat, clock, redact, tell } = this.#options;
     const term = { account, epoch: seat.epoch, run: record.id };

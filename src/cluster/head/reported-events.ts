@@ -6,9 +6,9 @@ import type { StepEnd } from '../../run/step-end.ts';
 
 type Stop = Extract<RunFact, { event: 'spending-stopped' }>;
 
-/** These reasons stop only some create requests. */
+/** Stop reasons that stop only some create requests. */
 const partial: readonly StopReason[] = ['budget', 'limit', 'price', 'alike'];
-/** These reasons concern single steps, so each new detail is reported. */
+/** Stop reasons of single steps, so each new detail is reported. */
 const ofSome: readonly StopReason[] = ['price', 'alike'];
 
 /** Events that leaders of a run have reported. Ensures that each start and end of a step is reported once. */
@@ -78,7 +78,7 @@ export function workerEventOf(fact: RunFact, of: { campaign: string; run: string
   }
 }
 
-/** Events that can also be caused by a leader that is leaving. */
+/** Events that a leader may also cause only because it is leaving. */
 export const eventsOfLeaving: readonly RunFact['event'][] = ['step-started', 'step-left', 'spending-stopped'];
 
 /** Yields steps whose recorded end was not reported, with the events that precede the end. */

@@ -7,7 +7,7 @@ import { requireOneLine } from '../../lock/split-lines.ts';
 import { runChannel } from '../database/boss.ts';
 import type { Database, Sql } from '../database/database.ts';
 
-/** Leadership period of a worker. The database rejects writes of a period once the account has a higher epoch. */
+/** Leadership of a worker. Once the account has a higher epoch, the database rejects writes of this leadership. */
 export interface Term {
   account: string;
   epoch: number;
@@ -17,7 +17,7 @@ export type RunTerm = Term & { run: string };
 
 /**
  * SQL prefix of a leader's write. `held` has a row only while $2 is the epoch of account $1, and locks it until the
- * transaction ends. The write selects from `held`: `INSERT … SELECT … FROM held`.
+ * transaction ends. The write selects its rows from `held`: `INSERT … SELECT … FROM held`.
  */
 export const held = 'WITH held AS (SELECT id, epoch FROM mediabatch.account WHERE id = $1 AND epoch = $2 FOR SHARE)';
 
@@ -35,7 +35,7 @@ export async function writeAsHead(
   if (Number(row?.held ?? 0) === 0) throw new HeadLostError();
 }
 
-/** SQL for the next epoch. It is at least the time in seconds, so that a restored database does not repeat epochs. */
+/** SQL for the next epoch. An epoch is at least the time in seconds, so a restored database does not repeat epochs. */
 export const raisedEpoch = 'greatest(epoch + 1, extract(epoch FROM clock_timestamp())::bigint)';
 
 const insertLine = `${held},
@@ -54,7 +54,7 @@ const mostCharacters = 1 << 20;
 
 /**
  * Appends texts to a table in order. Waiting texts share a row. Rows are numbered, so that a repeated statement writes
- * no duplicate. After a failure, all appends fail.
+ * no duplicate. After a failed append, all later appends fail.
  */
 export class RowWriter {
   readonly #batches: Batches<string>;
@@ -66,7 +66,7 @@ export class RowWriter {
     { run, ...term }: RunTerm,
     { statement, gather }: { statement: string; gather?(): Promise<void> },
   ) {
-    // Random, so that two writers with the same run and epoch do not use the same numbers.
+    // The first number is random, so that two writers with the same run and epoch do not use the same numbers.
     let no = Math.floor(Math.random() * 2 ** 32) * 2 ** 20;
     const write = async (texts: readonly string[]) => {
       if (this.#failure !== undefined) throw this.#failure.error;

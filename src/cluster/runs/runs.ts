@@ -25,7 +25,7 @@ export async function submitRun(
   const server = await whichServer(database);
   return database.transaction(async (sql) => {
     await sql.query('INSERT INTO mediabatch.account (id) VALUES ($1) ON CONFLICT DO NOTHING', [account]);
-    // A leader that is about to leave waits for this lock, and then finds the new run.
+    // A leader that is about to leave waits for this row lock, and then finds the new run.
     await sql.query('SELECT FROM mediabatch.account WHERE id = $1 FOR UPDATE', [account]);
     const open = await sql.query<Pick<RunRecord, 'id' | 'campaign' | 'protocol' | 'origin'>>(
       "SELECT id, campaign, protocol, origin FROM mediabatch.run WHERE account = $1 AND (state = 'open' OR id = $2)",
@@ -181,7 +181,7 @@ const acts = {
   resume: `paused = NULL, origin = origin - 'pausedBy' WHERE paused IS NOT NULL AND $2::text IS NOT NULL`,
 };
 
-/** Cancels, pauses or resumes a run. `by`: user name for display. Resolves with `false` if its state is unchanged. */
+/** Cancels, pauses or resumes a run. `by`: user name for display. Resolves with `false` if nothing changed. */
 export async function actOn(
   sql: Sql,
   id: string,

@@ -18,7 +18,7 @@ interface RunWatcher {
   onLines(lines: readonly string[], read?: { epoch: string; lines: number }): Promise<number>;
   /** Receives each event once, after the lock lines that the event refers to. */
   onEvents(events: readonly RunEvent[]): void;
-  /** Receives the user who paused the run. Receives undefined when the run is resumed. */
+  /** Called with the user who paused the run, and with `undefined` when the run is resumed. */
   onPaused?(by: string | undefined): void;
   signal: AbortSignal;
 }

@@ -8,7 +8,7 @@ import type { Sql } from '../database/database.ts';
 import { isNotOffered } from '../database/server-errors.ts';
 import type { Store } from './store-marker.ts';
 
-/** Stored next to the run's files, because a database restored from a backup cannot detect missing records. */
+/** Size of a run's record, stored next to its files, because a restored database cannot detect missing records. */
 interface RunMark {
   lines: number;
   jobs: number;
@@ -29,7 +29,7 @@ export function keepMark(
 ): LockFile & { idle(): Promise<void> } {
   let count = lines;
   let writing: Promise<void> | undefined;
-  // After an error, the next appended line causes a new attempt.
+  // After an error, the mark is written again when the next line is appended.
   const write = async () => {
     for (let marked = -1; marked < count; ) {
       await wait(gatherMs);
@@ -96,8 +96,8 @@ function readMark(text: string): RunMark {
 }
 
 /**
- * Returns the identity of a database. A restored dump, another server and a promoted replica have another identity. A
- * volume snapshot has the same identity.
+ * Returns the identity of a database. A restored dump, another server and a promoted replica have a new identity. A
+ * volume snapshot keeps the identity.
  */
 export async function whichServer(sql: Sql): Promise<string> {
   // The control file contains a new timeline only after the next checkpoint.

@@ -20,7 +20,7 @@ import { fetchByProxy } from '../../service/proxy.ts';
 import { loadPackage } from '../load-packages.ts';
 import { bodyOf, type StoreFiles, type StorePlace, unusable } from './store-marker.ts';
 
-/** The pauses between these attempts add up to one minute. */
+/** Number of attempts. The pauses between them add up to one minute. */
 const mostTries = 8;
 const longestPauseMs = 20_000;
 const digestHeader = 'x-amz-meta-sha256';
@@ -102,7 +102,7 @@ export class Bucket {
   async #done(method: string, key: string, request: Request): Promise<void> {
     const answer = await this.#ask(method, key, request);
     const text = await answer.text();
-    // The storage answers a long operation with 200 before its end, and writes a later error into the body.
+    // During a long operation, the storage answers with 200, and writes a later error into the body.
     if (answer.status === 404 || text.includes('<Error>')) throw asError(answer.status, text);
   }
 
@@ -166,7 +166,7 @@ function noCredentials(bucket: string): CampaignError {
   return new CampaignError({
     code: 'MB3705',
     message: `no credentials for the bucket ${bucket}: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set`,
-    hint: 'set both in the environment; for S3 storage outside AWS, also set AWS_ENDPOINT_URL_S3',
+    hint: 'set both variables; for S3 storage outside AWS, also set AWS_ENDPOINT_URL_S3',
   });
 }
 

@@ -7,7 +7,7 @@ import { mapOf } from '../../ground/values.ts';
 import type { Output } from '../../lock/record.ts';
 
 export interface Store {
-  /** Independent of the store's path, which can differ between machines. */
+  /** Does not depend on the path of the store, which can differ between machines. */
   id: string;
   name: string;
   filesOf(campaign: string): StoreFiles;
@@ -17,18 +17,18 @@ export interface Store {
 
 export interface StoreFiles extends OutputFiles {
   /**
-   * Resolves with the unverified bytes of a saved file, or with `undefined` if it does not exist. Callers must read to
-   * the end or close the iterator. Rejects if the store is unavailable.
+   * Resolves with the unverified bytes of a saved file, or with `undefined` if it does not exist. Callers must read the
+   * bytes to the end or close the iterator. Rejects if the store is unavailable.
    */
   read(output: Output): Promise<AsyncIterable<Uint8Array> | undefined>;
 }
 
-/** A folder or bucket prefix. Paths are relative to it. */
+/** A folder or bucket prefix. Paths are relative to this folder or prefix. */
 export interface StorePlace {
   name: string;
   read(path: string): Promise<Buffer | undefined>;
   write(path: string, content: Buffer): Promise<void>;
-  /** Does nothing if the file exists. */
+  /** Creates a file. Does nothing if the file exists. */
   create(path: string, content: Buffer): Promise<void>;
   requireThere(id: string): void;
   filesOf(campaign: string, requireThere: () => void): StoreFiles;

@@ -73,7 +73,7 @@ function guarded(files: StoreFiles, check: () => void): StoreFiles {
   };
 }
 
-/** Throws for a name that is a path out of the store. Names come from the database, which others can change. */
+/** Throws for a name that is a path out of the store. Names come from the database, which other users can change. */
 function refuseName(campaign: string): void {
   const isName = /^[a-z0-9][a-z0-9\-_.]{0,63}$/.test(campaign); // I48 (name)
   if (!isName)
@@ -90,7 +90,7 @@ function refuseLink(folder: string): void {
 }
 
 function filesBelow(root: string, { name, requireThere }: { name: string; requireThere(): void }): StoreFiles {
-  // An existing file may come from another worker.
+  // The file may exist, because another worker created it.
   const files = createOutputs(root, { kept: 'beside' });
   const placed = (target: OutputTarget) => ({
     ...target,
@@ -129,6 +129,6 @@ function noStore(name: string): CampaignError {
   return new CampaignError({
     code: 'MB3705',
     message: `the store ${name} is neither a folder nor s3://BUCKET/PREFIX`,
-    hint: 'use s3:// for every S3-compatible storage. If it is not on AWS, set AWS_ENDPOINT_URL_S3 to its address',
+    hint: 'use s3:// for every S3-compatible storage. For storage outside AWS, set AWS_ENDPOINT_URL_S3 to its address',
   });
 }

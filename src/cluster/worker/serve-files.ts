@@ -214,7 +214,7 @@ function isDone({ is }: FileResult): boolean {
   return is === 'saved' || is === 'measured';
 }
 
-/** Returns IDs of jobs that were still assigned to this attempt. The queue's declared type lacks the field. */
+/** Returns IDs of jobs that were still assigned to this attempt. The types of pg-boss lack the field `settled`. */
 function settledOf(answer: object): Set<string> {
   return new Set('settled' in answer ? (answer.settled as string[]) : []);
 }
@@ -223,7 +223,7 @@ export type FileTask =
   | { do: 'fetch'; target: Omit<OutputTarget, 'notice'>; url: string }
   | { do: 'measure'; output: Output; aspects: readonly Aspect[] };
 
-/** Stored unencrypted, so it must not contain links. */
+/** The result is stored unencrypted, so it must not contain links. */
 type FileResult =
   | FetchAnswer
   | { is: 'measured'; facts?: MediaFacts }
@@ -234,7 +234,7 @@ export interface FileReport {
   notices: string[];
 }
 
-/** Downloads files in this process. Adds the host name to disk errors, because users read them on other machines. */
+/** Downloads files in this process. Disk errors contain the host name, because users read them on other machines. */
 export function fetchNamed(downloads: Downloads, files: OutputFiles): Outputs {
   const outputs = fetchHere(downloads, files);
   return {

@@ -116,15 +116,15 @@ const requestTimeoutMs = 30_000;
 const storeLookMs = 3000;
 
 /**
- * Waits until a submission creates the store. Does not create it, because an unmounted volume looks like a missing
- * store.
+ * Waits until a submission creates the store. Does not create the store, because an unmounted volume looks like a
+ * missing store.
  */
 async function waitForStore(
   name: string,
   options: Pick<StartWorkerOptions, 'clock' | 'signal' | 'drain' | 'exitWhenIdle' | 'tell'>,
 ): Promise<Store | 'left'> {
   const { clock, exitWhenIdle, tell, drain } = options;
-  // The worker has no work yet, so draining ends it at once.
+  // A worker without a store has no work, so draining ends it at once.
   const signal = AbortSignal.any([options.signal, ...(drain === undefined ? [] : [drain])]);
   for (let isReported = false; !signal.aborted; isReported = true) {
     try {
@@ -140,7 +140,7 @@ async function waitForStore(
 }
 
 function ownFetchWorker(store: Store, { downloads, files }: { downloads: Downloads; files: number }) {
-  // Files of one campaign may swap names, so one object coordinates them.
+  // Files of one campaign may swap names, so one object saves all of them.
   const made = new Map<string, Outputs>();
   const outputsOf = (campaign: string): Outputs => {
     const outputs = made.get(campaign) ?? fetchNamed(downloads, store.filesOf(campaign));
@@ -152,7 +152,7 @@ function ownFetchWorker(store: Store, { downloads, files }: { downloads: Downloa
 
 /** In ms. Interval between checks for dead workers while runs are open. */
 const stepMs = 1500;
-/** Workers delete old data at every 80th interval. While no run is open, they look for dead workers only then. */
+/** Workers delete old data at every 80th interval. While no run is open, they check for dead workers only then. */
 const seldom = 80;
 
 interface HouseOptions {
@@ -176,13 +176,13 @@ export async function keepHouse(options: HouseOptions): Promise<void> {
       }
       if (db.awaySince === undefined && isDue) await tidy(options);
     } catch {
-      // Other calls report a server that does not answer or refuses.
+      // Errors are ignored, because other calls report a server that does not answer or refuses access.
     }
     await clock.sleep(spread(clock, stepMs), signal);
   }
 }
 
-/** After the server's clock was set back, dead workers would have heartbeats in the future. Resets them. */
+/** Resets heartbeats in the future, which dead workers have after the server's clock was set back. */
 const endFuture = `WITH beats AS (
     UPDATE mediabatch_queue.job SET heartbeat_on = now() WHERE state = 'active' AND heartbeat_on > now())
   UPDATE mediabatch_queue.queue SET monitor_claim_on = least(monitor_claim_on, now()), monitor_on = least(monitor_on, now()),

@@ -14,11 +14,11 @@ import { makeWakeUp, spread } from '../wake-up.ts';
 
 /** In ms. Interval between attempts to become leader while a run of the account is open. */
 const lookMs = 1000;
-/** In ms. Interval while no run is open. Notifications arrive earlier. */
+/** In ms. Interval between these attempts while no run is open. Notifications arrive earlier. */
 const idleLookMs = 20_000;
 /** In ms. Interval between checks whether a worker that is ending waits for an unreachable server. */
 const leaveMs = 250;
-/** After this many polls, queues the leader's job again, because it may be lost. */
+/** Number of polls after which the leader's job is queued again, because it may be lost. */
 const offerEvery = 30;
 const failurePauses = [2000, 5000, 15_000, 60_000];
 
@@ -214,7 +214,7 @@ interface Registered {
 }
 
 const beatMs = 5000;
-/** In ms. Heartbeat interval while no run of the account is open. There may be hundreds of such workers. */
+/** In ms. Heartbeat interval while no run of the account is open, because there may be hundreds of idle workers. */
 const quietBeatMs = 10_000;
 
 async function register(

@@ -69,7 +69,7 @@ describe('an engine that cannot be used is refused, without its password', () =>
     const options = { apart: true, cwd: root, env: { PGPASSWORD: '' } };
     const { code, err } = await command(['workers', '--engine', String(url)], options);
     expect(code).toBe(69);
-    expect(err).toMatch(/it requires a password, and none is set\n.*PGPASSWORD/);
+    expect(err).toMatch(/the server requires a password, and no password is set\n.*PGPASSWORD/);
   });
 
   test('a pooler that keeps no sessions', async () => {
@@ -91,7 +91,7 @@ describe('what a server refuses later is told with what mends it', () => {
       failure: {
         code: 'MB3707',
         message: expect.stringContaining(
-          `does not permit this operation to ${role}: permission denied for database ${name}`,
+          `does not permit user ${role} to do this: permission denied for database ${name}`,
         ),
         hint: [
           `in psql, as the owner of the database: GRANT CREATE ON DATABASE ${name} TO ${role};`,
