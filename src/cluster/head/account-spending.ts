@@ -139,8 +139,7 @@ export class AccountSpending implements SpendingHome {
   }
 
   /**
-   * Settles reservations of a crashed leader: charges them for jobs in the lock, keeps them for unresolved creates, and
-   * releases the rest.
+   * Settles reservations of a crashed leader: charges jobs in the lock, keeps unresolved creates, releases the rest.
    */
   takeUp({ campaign }: RunRecord, lock: Lock): void {
     const open = this.#monthNow().sums.openOf(campaign);

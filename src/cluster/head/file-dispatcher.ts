@@ -179,8 +179,7 @@ const putFiles = `${held} INSERT INTO mediabatch.file AS file (id, run, state, t
 
 function answerOf({ result }: FileReport): FetchAnswer {
   if (result.is === 'error') throw new OutputError(result.why, result.message);
-  if (result.is === 'measured')
-    throw new Error('internal error: a fetch worker measured a file instead of fetching it');
+  if (result.is === 'measured') throw new Error('internal error: a file was measured instead of fetched');
   return result;
 }
 
