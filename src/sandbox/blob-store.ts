@@ -11,7 +11,7 @@ export interface StoredBytes {
 }
 
 export interface BlobStore {
-  /** Stores all chunks or none. Rejects with `TooLargeError`, or with the error of the chunks. */
+  /** Stores all chunks or none. Rejects with `TooLargeError`, or with the error that `chunks` throws. */
   write(name: string, chunks: AsyncIterable<Uint8Array>, limitBytes: number): Promise<StoredBytes>;
   /** Returns `undefined` if the stored bytes were replaced or deleted. */
   content(bytes: StoredBytes): Content | undefined;
@@ -42,7 +42,7 @@ async function drain(
   return { size, etag: `"${hash.digest('hex').slice(0, 32)}"` };
 }
 
-/** `folder`: undefined for a store in memory. */
+/** `folder`: folder of the store, undefined for a store in memory. */
 export function createBlobStore(folder: string | undefined): BlobStore {
   return folder === undefined ? createMemoryStore() : createDiskStore(folder);
 }

@@ -24,7 +24,7 @@ interface Create {
   readonly body: JsonObject;
 }
 
-/** Returns the price of a create request at the simulated service. Undefined if the price is unknown. */
+/** Returns the price of a create request at the simulated service. Returns undefined if the price is unknown. */
 export type PriceOf = (kind: string, body: JsonObject) => number | undefined;
 
 export class Books {
@@ -51,7 +51,7 @@ export class Books {
     for (const line of journal?.ledger.lines ?? []) this.take(readEntry(line));
     for (const { user, credits, after } of journal?.balances.lines ?? []) {
       if (typeof user !== 'string' || typeof credits !== 'number') continue;
-      // A later ledger entry contains the balance after that entry.
+      // After a later ledger entry, the balance of that entry counts.
       if (after === this.countOf(user)) this.balances.set(user, credits);
     }
     for (const line of journal?.deleted.lines ?? []) this.deleted.add(String(line.id));
@@ -81,7 +81,7 @@ export class Books {
     return this.priceOf?.(kind.name, body) ?? kind.settle(fitBody(body, kind.create.body)).credits;
   }
 
-  /** Writes the entry to disk before it books the job. If the write fails, throws and books nothing. */
+  /** Writes the entry to disk before it books the job. If the write fails, throws an error and books nothing. */
   book(user: string, kind: SandboxKind, create: Create): Job {
     const credits = this.price(kind, create.body);
     return this.takeJob(this.write({ user, kind: kind.name, credits }, create));
@@ -131,7 +131,7 @@ export class Books {
     return this.deleted.has(job.entry.id);
   }
 
-  /** Also finds a deleted job, because its answer is replayed. */
+  /** Finds even a deleted job, because the answer to its create request is replayed. */
   findByKey(user: string, key: string): Job | undefined {
     return this.jobsByKey.get(JSON.stringify([user, key]));
   }
@@ -184,14 +184,14 @@ export class Books {
   private makeJob(entry: LedgerEntry): Job {
     const { id, user } = entry;
     const kind = findKind(entry.kind);
-    if (kind === undefined) throw new Error(`the ledger holds a job of the kind ${entry.kind}, which is not served`);
+    if (kind === undefined) throw new Error(`the ledger has a job of the unsupported kind ${entry.kind}`);
     const text = bodyText(entry.body);
     const body = fitBody(entry.body, kind.create.body);
     const sameBody = JSON.stringify([user, entry.kind, text]);
     const take = (this.takes.get(sameBody) ?? 0) + 1;
     this.takes.set(sameBody, take);
-    // The seed of the first take depends on the body alone; later takes differ, as a second attempt at a real service
-    // would.
+    // The seed of the first take depends on the body alone. Later takes differ, like repeated requests to a real
+    // service.
     const seed = take === 1 ? digest('seed', entry.kind, text) : digest('seed', entry.kind, text, String(take));
     const sourceUrl = kind.sourceField === undefined ? undefined : body[kind.sourceField];
     const source = typeof sourceUrl === 'string' ? readOwnUrl(sourceUrl) : undefined;
@@ -206,7 +206,7 @@ export class Books {
 
 const postKind = 'post';
 
-/** An accepted create request. It is written before its answer is sent, and never changes. */
+/** An accepted create request. The entry is written before the answer is sent, and never changes. */
 export interface LedgerEntry {
   /** ISO 8601. */
   readonly at: string;
@@ -214,7 +214,7 @@ export interface LedgerEntry {
   readonly user: string;
   /** Kind of the job, or `post`. */
   readonly kind: string;
-  /** Idempotency key. `null` if the request had none or the key does not count. */
+  /** Idempotency key. `null` if the request had no key, or if the service ignores the key. */
   readonly key: string | null;
   readonly credits: number;
   readonly balance: number;
@@ -235,5 +235,5 @@ function readEntry(line: JsonObject): LedgerEntry {
   ) {
     return { at, id, user, kind, key, credits, balance, body };
   }
-  throw new Error(`the ledger holds an entry that is not one: ${JSON.stringify(line).slice(0, 200)}`);
+  throw new Error(`the ledger contains an invalid entry: ${JSON.stringify(line).slice(0, 200)}`);
 }

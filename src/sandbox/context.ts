@@ -27,7 +27,7 @@ export function authenticate(context: Context, call: Call): Caller {
   const authorization = call.header('authorization');
   const caller = identifyCaller(authorization, { apiKey: context.apiKey, now: context.now() });
   if (caller?.user === unknownUser) {
-    const unknown = 'There is no user with the subject of this token.';
+    const unknown = 'No user has the subject of this token.';
     throw new Refusal({ status: 404, code: 'user_not_found', message: unknown });
   }
   if (caller !== undefined) return caller;
@@ -60,7 +60,7 @@ export class CreatesLimit {
     this.rule = rule;
   }
 
-  /** Returns 0 if the request is allowed. Otherwise, returns the number of seconds to wait. */
+  /** Returns the number of seconds to wait before the request is allowed, 0 if it is allowed now. */
   admit(user: string, now: number): number {
     if (this.rule === undefined) return 0;
     const { creates, perMs } = this.rule;
@@ -81,11 +81,11 @@ const unknownUser = 'unknown-user';
 
 export interface Caller {
   readonly user: string;
-  /** Type of credential. Idempotency keys count only with an API key. */
+  /** Type of credential. The sandbox ignores idempotency keys of requests with a JWT. */
   readonly credential: 'api key' | 'jwt';
 }
 
-/** Returns `undefined` if the credential is missing or not accepted. */
+/** Returns the caller, or `undefined` if the credential is missing or not accepted. */
 function identifyCaller(
   authorization: string | undefined,
   options: { apiKey: string; now: number },

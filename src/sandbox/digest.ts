@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Returns SHA-256 in hex. Different splits or orders of the parts give different digests. */
+/** Returns SHA-256 in hex. The digest depends on the boundaries and the order of the parts. */
 export function digest(...parts: string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }

@@ -5,7 +5,7 @@ import { type Answer, answerBytes, answerJson, isObject, type Json, type Reply }
 const places = ['create', 'status', 'list', 'delete', 'file', 'upload', 'put', 'post'] as const;
 
 /**
- * A scripted fault. It affects the `nth` matching request and the next `times - 1` ones.
+ * A scripted fault. The fault affects the `nth` matching request and the next `times - 1` matching requests.
  *
  * | on | requests | kind |
  * |---|---|---|
@@ -41,11 +41,11 @@ export type FaultAction =
   | { type: 'hang'; booked?: boolean }
   /** Answers with a login page and status 200. */
   | { type: 'html'; booked?: boolean }
-  /** Announces the correct length, sends this many bytes and closes the connection. */
+  /** Announces the correct length of the answer, sends this many bytes of it and closes the connection. */
   | { type: 'truncate'; bytes: number }
   /** Waits in real time before it handles the request. */
   | { type: 'delay'; ms: number }
-  /** Handles the request, then sends this JSON as the answer. Replaces `{id}` in its strings with the job's ID. */
+  /** Handles the request, then sends this JSON as the answer. Its strings may contain `{id}`, the job's ID. */
   | { type: 'answer'; body: Json }
   | { type: 'slow'; bytesPerSecond: number };
 
@@ -104,7 +104,7 @@ export function readFaults(path: string): Fault[] {
 function findFaultProblem(fault: unknown): string | undefined {
   if (!isObject(fault)) return 'expected an object';
   const unknown = Object.keys(fault).find((name) => !['on', 'kind', 'nth', 'times', 'match', 'do'].includes(name));
-  if (unknown !== undefined) return `${unknown} is not known; a fault has on, kind, nth, times, match and do`;
+  if (unknown !== undefined) return `${unknown} is not a field of a fault; valid: on, kind, nth, times, match, do`;
   if (!places.some((place) => place === fault.on)) return `on must be one of ${places.join(', ')}`;
   const action = fault.do;
   if (!isObject(action) || typeof action.type !== 'string' || !Object.hasOwn(fieldsOf, action.type)) {
@@ -112,7 +112,7 @@ function findFaultProblem(fault: unknown): string | undefined {
   }
   const fields = fieldsOf[action.type as FaultAction['type']];
   const odd = Object.keys(action).find((name) => name !== 'type' && !fields.includes(name));
-  if (odd !== undefined) return `do.${odd} is not known; do of the type ${action.type} has ${fields.join(', ')}`;
+  if (odd !== undefined) return `do.${odd} is not a field of the type ${action.type}, which has ${fields.join(', ')}`;
   const needed = { status: 'status', truncate: 'bytes', delay: 'ms', slow: 'bytesPerSecond' }[action.type];
   if (needed !== undefined && typeof action[needed] !== 'number') return `do.${needed} must be a number`;
   if (action.type === 'answer' && action.body === undefined) return 'do.body is missing';
@@ -131,7 +131,7 @@ export interface Handled {
   readonly jobId?: string;
 }
 
-/** Does not replace an answer that refuses the request. */
+/** Keeps an answer that refuses the request. */
 export async function applyFault(
   action: FaultAction | undefined,
   handle: () => Handled | Promise<Handled>,
@@ -184,7 +184,7 @@ function answerStatus(status: number, body: Json | undefined, headers: Readonly<
   if (typeof body === 'string') {
     return answerBytes(status, { 'content-type': 'text/plain; charset=utf-8', ...named }, Buffer.from(body));
   }
-  const message = `The sandbox was set to answer ${status}.`;
+  const message = `A fault of the sandbox set the answer ${status}.`;
   const problem = { success: false, error: 'Scripted fault', code: 'scripted_fault', message };
   return answerJson(status, body ?? problem, named);
 }

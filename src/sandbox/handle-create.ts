@@ -26,7 +26,7 @@ export async function handleCreate(context: Context, kind: SandboxKind, call: Ca
   }
   const keyInHand = JSON.stringify([caller.user, key]);
   if (key !== '' && context.keysInHand.has(keyInHand)) {
-    const message = 'A request with this Idempotency-Key is still being handled.';
+    const message = 'A request with this Idempotency-Key is still in progress.';
     throw new Refusal({ status: 409, code: 'idempotency_key_in_progress', message });
   }
   if (key !== '') context.keysInHand.add(keyInHand);
@@ -80,7 +80,7 @@ function accept(context: Context, create: Create): Handled {
   const credits = context.books.price(kind, checked);
   const balance = context.books.balance(caller.user);
   if (balance < credits) {
-    const message = `This costs ${credits} credits; the balance is ${balance}.`;
+    const message = `The request costs ${credits} credits; the balance is ${balance}.`;
     throw new Refusal({ status: 402, code: 'insufficient_credits', message });
   }
   return orUnwritten(() => describeCreated(context.books.book(caller.user, kind, { now, key, body: checked }), origin));
@@ -96,7 +96,7 @@ function orUnwritten<Booked>(book: () => Booked): Booked {
   }
 }
 
-/** Uses only the ledger entry, so that a replay after a restart gives the same answer. */
+/** Builds the answer from the ledger entry alone, so that a replay after a restart gives the same answer. */
 function describeCreated(job: Job, origin: string): Handled {
   const { id, credits, balance } = job.entry;
   const answer = answerJson(200, {
@@ -116,14 +116,14 @@ export const postBody: BodySchema = {
       type: 'array',
       items: { type: 'string' },
       minItems: 1,
-      description: 'Where it is published: ids of connected accounts.',
+      description: 'IDs of the connected accounts on which to publish the post.',
     },
     caption: { type: 'string', description: 'The text of the post.' },
     media: { type: 'array', items: { type: 'string' }, description: 'Public https URLs of pictures and videos.' },
     scheduledAt: {
       type: 'string',
       format: 'date-time',
-      description: 'ISO 8601 with a zone. Absent or past: published at once.',
+      description: 'ISO 8601 with a zone. If omitted or in the past, the post is published at once.',
     },
   },
   ...bodyNotShown,

@@ -23,11 +23,11 @@ const uploadBody: BodySchema = {
     url: {
       type: 'string',
       description:
-        'The file is fetched from there, if it is one of the sandbox itself or of this machine. Any other public https URL gets a stand-in, because the sandbox never leaves this machine.',
+        'URL of the file. The sandbox fetches files from itself and from this machine. For any other public https URL, it stores a placeholder file.',
     },
-    base64: { type: 'string', description: 'The file itself, raw or as a data: URL; about 7 MB. Needs fileName.' },
+    base64: { type: 'string', description: 'The file, raw or as a data: URL; at most about 7 MB. Requires fileName.' },
     fileName: fileNameRules,
-    contentType: { type: 'string', description: 'Media type of base64. Default: by the data: URL or the name.' },
+    contentType: { type: 'string', description: 'Media type. Defaults to that of the data: URL or file name.' },
   },
   oneOf: [
     { required: ['url'], not: { required: ['base64'] } },
@@ -45,8 +45,8 @@ const completeBody: BodySchema = {
   type: 'object',
   required: ['blobName'],
   properties: {
-    blobName: { type: 'string', description: 'As /uploads/signed-url gave it.' },
-    fileName: { ...fileNameRules, description: 'Its name in the library. Default: the one the URL was signed for.' },
+    blobName: { type: 'string', description: 'Name from the answer of /uploads/signed-url.' },
+    fileName: { ...fileNameRules, description: 'Name in the library. Defaults to the name in the signed URL.' },
   },
 };
 
@@ -101,12 +101,11 @@ async function importFile(context: Context, { user, body, origin }: Import): Pro
     const blob = await library.fill(promised, source.chunks, { mediaType, limitBytes, now: now() });
     const asset =
       blob === undefined ? undefined : library.register(blob, source.isStandIn ? `${name} (stand-in)` : name, now());
-    if (asset === undefined) throw new Error('internal error: a file was stored and is not there');
+    if (asset === undefined) throw new Error('internal error: a stored file is missing');
     return describeRegistered(asset, origin);
   } catch (error) {
     if (!(error instanceof TooLargeError)) throw error;
-    const limit =
-      typeof url === 'string' ? '200 MB' : 'about 7 MB of data; larger files go through /uploads/signed-url';
+    const limit = typeof url === 'string' ? '200 MB' : 'about 7 MB of data; for larger files, use /uploads/signed-url';
     throw tooLarge(`The file is too large; the limit is ${limit}.`);
   }
 }
@@ -150,27 +149,27 @@ export function describeUpload({ id, name, createdAt, blob }: Asset, origin: str
 interface UploadSource {
   readonly chunks: AsyncIterable<Uint8Array>;
   readonly mediaType: string | undefined;
-  /** Set if the sandbox made a replacement instead of fetching the file. */
+  /** Set if the sandbox made a placeholder instead of fetching the file. */
   readonly isStandIn?: true;
 }
 
 const patienceMs = 60_000;
 
 /**
- * Opens a file of this sandbox or of this machine. For any other URL, makes a replacement file, so that users can test
+ * Opens a file of this sandbox or of this machine. For any other URL, makes a placeholder file, so that users can test
  * imports.
  */
 async function openUrl(context: Context, url: string, name: string): Promise<UploadSource> {
   const own = findOwnFile(context, url);
   if (own !== undefined) {
     const file = await own.open();
-    if (file === undefined) throw notFetched('There is no file under this url yet.');
+    if (file === undefined) throw notFetched('The file at this url does not exist yet.');
     return { chunks: readPieces(file.content), mediaType: file.mediaType };
   }
   if (isLoopbackUrl(url)) return fetchLocal(url);
   if (findUrlProblem('url', url, { isOwnFile: () => false }) !== undefined) {
     const message =
-      'The sandbox never leaves this machine: url must be one of its own files, a loopback address as in http://127.0.0.1:8080/logo.png, or a public https URL, which gets a stand-in.';
+      'The sandbox never leaves this machine: url must be a file of the sandbox, a loopback address such as http://127.0.0.1:8080/logo.png, or a public https URL, for which the sandbox stores a placeholder file.';
     throw new Refusal({ status: 400, code: 'url_not_local', message });
   }
   const { bytes, mediaType } = await makeStandIn(url, name);
@@ -214,11 +213,11 @@ function decodeBase64(text: string): UploadSource {
   const comma = /^data:/i.test(text) ? text.indexOf(',') : -1;
   const header = comma < 0 ? undefined : text.slice('data:'.length, comma);
   if (header !== undefined && !/;base64$/i.test(header)) {
-    throw invalid('base64 holds a data: URL that is not in base64.');
+    throw invalid('base64 contains a data: URL without base64 data.');
   }
   const digits = text.slice(comma + 1).replace(/\s+/g, '');
   const unpadded = digits.replace(/={1,2}$/, '');
-  // A pattern of all valid characters would need too much memory for megabytes of text.
+  // The pattern searches for an invalid character, because a match of all characters needs too much memory.
   if (unpadded === '' || /[^A-Za-z0-9+/_-]/.test(unpadded)) {
     throw invalid('The base64 value is empty, or contains characters that are not base64.');
   }
@@ -242,11 +241,11 @@ const formats = { 'image/jpeg': 'jpeg', 'image/webp': 'webp' } as const;
 async function makeStandIn(url: string, name: string): Promise<StandIn> {
   const guessed = guessMediaType(name);
   if (assetType(guessed) !== 'IMAGE') {
-    return { bytes: Buffer.from(`A stand-in for ${url}, which the sandbox did not fetch.\n`), mediaType: guessed };
+    return { bytes: Buffer.from(`A placeholder for ${url}, which the sandbox did not fetch.\n`), mediaType: guessed };
   }
   const format = formats[guessed as keyof typeof formats] ?? 'png';
   const { drawPicture } = await import('./render/picture.ts');
-  const prompt = `Stand-in for ${name}`;
+  const prompt = `Placeholder for ${name}`;
   const bytes = await drawPicture({
     seed: url,
     prompt,
@@ -319,13 +318,13 @@ export function handleSignedUrl(context: Context, call: Call): Promise<Reply> {
   });
 }
 
-/** Second step: stores the bytes. The URL is the only credential. */
+/** Second of three steps: stores the bytes. The URL is the only credential. */
 export async function handlePut(context: Context, call: Call, blobName: string): Promise<Reply> {
   const action = context.faults.next('put', { kind: 'upload', text: blobName });
   return applyFault(action, async () => ({ answer: await takeBytes(context, call, blobName) }));
 }
 
-/** Third step: registers the bytes in the library. A repeated request returns the same record. */
+/** Last of three steps: registers the bytes in the library. A repeated request returns the same record. */
 export function handleComplete(context: Context, call: Call): Promise<Reply> {
   return handleUploadCall(context, call, ({ user, body }): Handled => {
     const { blobName, fileName } = checkBody(body, completeBody);
@@ -343,10 +342,10 @@ async function takeBytes(context: Context, call: Call, blobName: string): Promis
   const blob = context.library.findBlob(blobName);
   if (blob === undefined) throw noBlob('There is no upload of this name.');
   if (blob.assetId !== undefined) throw taken();
-  if (call.body.type !== 'stream') throw new Error('internal error: the body of a PUT was read before its time');
+  if (call.body.type !== 'stream') throw new Error('internal error: the body of a PUT was already read');
   const given = call.header('content-type') ?? '';
   if (given === '') {
-    const message = 'The request needs the Content-Type of the file, which the URL is signed for.';
+    const message = 'The header Content-Type with the media type of the file is required.';
     throw new Refusal({ status: 400, code: 'content_type_required', message });
   }
   const mediaType = isMediaType(given) ? given : guessMediaType(blob.fileName);
@@ -365,7 +364,7 @@ function checkSignature(context: Context, call: Call, blobName: string): void {
     throw new Refusal({ status: 403, code: 'invalid_signature', message });
   }
   if (context.now() < expiresAtMs) return;
-  const message = 'The signed URL has expired; ask for another one.';
+  const message = 'The signed URL has expired; request a new URL.';
   throw new Refusal({ status: 403, code: 'upload_url_expired', message });
 }
 
@@ -379,6 +378,6 @@ function noBlob(message: string): Refusal {
 }
 
 function taken(): Refusal {
-  const message = 'This upload is in the library already; sign another URL for another file.';
+  const message = 'This upload is already in the library; request another signed URL for another file.';
   return new Refusal({ status: 409, code: 'upload_completed', message });
 }

@@ -9,7 +9,7 @@ import { shownLife, syncLife, viewJob } from './life.ts';
 import { answerWith, describeOperation, type Endpoint, listOf } from './openapi.ts';
 import { type Answer, answerJson, answerProblem, type Call, type JsonObject, type Reply } from './wire.ts';
 
-/** Returns fixed paths before paths with an ID. */
+/** Returns the endpoints, those with fixed paths before those with an ID in the path. */
 export function jobEndpoints(context: Context): Endpoint[] {
   return [
     ...kinds.map((kind) => createEndpoint(context, kind)),
@@ -26,7 +26,7 @@ function createEndpoint(context: Context, kind: SandboxKind): Endpoint {
     in: 'header',
     required: false,
     schema: { type: 'string', maxLength: 128 },
-    description: 'API keys only. Within 24 hours the same key gives the same answer and no second job.',
+    description: 'With an API key: for 24 hours, the same key returns the first answer and no second job.',
   };
   return {
     method: 'POST',
@@ -40,7 +40,9 @@ function createEndpoint(context: Context, kind: SandboxKind): Endpoint {
       body: create.schemaName,
       answer: refer(`${create.schemaName}d`),
       errors: [400, 401, 402, ...(create.replays ? [409] : []), 413, 429, 500],
-      ...(!create.replays && { notShown: 'Body and answer are not documented. No Idempotency-Key counts here.' }),
+      ...(!create.replays && {
+        notShown: 'Body and answer are not documented. Idempotency-Key is ignored.',
+      }),
     }),
     run: (call) => handleCreate(context, kind, call),
   };
@@ -62,7 +64,7 @@ function statusEndpoints(context: Context): Endpoint[] {
       operation: describeOperation({
         id: `${isAlias ? 'refresh' : 'status'}_${names[0]}`,
         tag: names[0] ?? '',
-        summary: `Where a job of the kind ${names.join(', ')} stands${asks ? ', brought up to date' : ''}`,
+        summary: `${asks ? 'Update and return' : 'Return'} the status of a job of the kind ${names.join(', ')}`,
         path: parametersOf(path),
         answer: answerWith({ data: schemas.length === 1 ? data : { anyOf: schemas.map(refer) } }),
         errors: [401, 404, 500],
@@ -85,7 +87,7 @@ function listEndpoints(context: Context, kind: SandboxKind): Endpoint[] {
       operation: describeOperation({
         id: `list_${name}`,
         tag: name,
-        summary: `The jobs of the kind ${name}, newest first`,
+        summary: `List the jobs of the kind ${name}, newest first`,
         parameters: [...(isPaged ? pageParameters : []), ...(list.byModel ? [modelParameter] : [])],
         answer: answerWith({ [list.items]: items, ...(isPaged && { pagination: refer('Pagination') }) }),
         errors: [401, 500],
@@ -106,7 +108,7 @@ function recordEndpoints(context: Context, kind: SandboxKind): Endpoint[] {
       operation: describeOperation({
         id: `get_${name}`,
         tag: name,
-        summary: 'The record as it was last brought up to date',
+        summary: 'Return the record as of the last status update',
         path: parametersOf(record.path),
         answer: answerWith({ data: refer(status.schemaName) }),
         errors: [401, 404, 500],
@@ -122,7 +124,7 @@ function recordEndpoints(context: Context, kind: SandboxKind): Endpoint[] {
       operation: describeOperation({
         id: `delete_${name}`,
         tag: name,
-        summary: `Delete it for good, by the id of its ${remove.by}; credits are not returned`,
+        summary: `Delete a job permanently, by the ID of its ${remove.by}; credits are not returned`,
         path: parametersOf(remove.path),
         answer: answerWith({ message: { type: 'string' } }),
         errors: [401, 404, 500],
@@ -139,7 +141,7 @@ const pageParameters: readonly JsonObject[] = [
     in: 'query',
     ...notShown(
       { schema: { type: 'integer', minimum: 1, default: 1 } },
-      'Counted from 1. What a value out of bounds does is not documented: here the nearest bound counts.',
+      'Number of the page, from 1. Values out of bounds are not documented; the sandbox uses the nearest bound.',
     ),
   },
   {
@@ -147,7 +149,7 @@ const pageParameters: readonly JsonObject[] = [
     in: 'query',
     ...notShown(
       { schema: { type: 'integer', minimum: pageLimit.least, maximum: pageLimit.most, default: pageLimit.default } },
-      'Items on a page. Documented for videos; here the same for voiceovers. Out of bounds, the nearest bound counts.',
+      'Items on a page. Documented for videos only; the sandbox uses the same values for voiceovers, and the nearest bound for values out of bounds.',
     ),
   },
 ];
@@ -178,7 +180,7 @@ function showJob(context: Context, { call, id, kinds }: JobRequest, lifeOf: type
   const refusesBlank = kinds.some((kind) => kind.status.blankId === 'refused');
   if (refusesBlank && id.trim() === '')
     return answerProblem({ status: 400, code: 'missing_id', message: 'The id is missing.' });
-  // Accepts each id from an answer to a create request; for thumbnails, that includes the record's id.
+  // Accepts every ID in an answer to a create request, which for thumbnails includes the ID of the record.
   const job =
     context.books.find(user, kinds, { id, by: 'job' }) ?? context.books.find(user, kinds, { id, by: 'record' });
   const about = { kind: (job?.kind ?? kinds[0])?.name ?? '', text: job === undefined ? '' : JSON.stringify(job.body) };

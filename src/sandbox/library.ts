@@ -7,7 +7,7 @@ interface Blob {
   readonly token: string;
   readonly user: string;
   readonly fileName: string;
-  /** Passed to `complete`: the token and a file name that needs no URL escaping. */
+  /** Name that clients pass to `complete`: the token and a file name that needs no URL escaping. */
   readonly blobName: string;
   readonly stored: (StoredBytes & { readonly mediaType: string }) | undefined;
   readonly assetId: string | undefined;
@@ -86,7 +86,7 @@ export class Library {
 
   private get(token: string): Blob {
     const blob = this.blobs.get(token);
-    if (blob === undefined) throw new Error(`internal error: there is no blob ${token}`);
+    if (blob === undefined) throw new Error(`internal error: the blob ${token} is missing`);
     return blob;
   }
 
@@ -154,5 +154,5 @@ function readName(line: JsonObject, name: string): string {
 }
 
 function unreadable(line: JsonObject): Error {
-  return new Error(`the uploads hold an entry that is not one: ${JSON.stringify(line).slice(0, 200)}`);
+  return new Error(`uploads.jsonl contains an invalid entry: ${JSON.stringify(line).slice(0, 200)}`);
 }

@@ -24,7 +24,7 @@ interface Clockwork {
   readonly now: () => number;
 }
 
-/** Returns the current state. For progress `when asked`, returns the state at the last status request. */
+/** Returns the current state of a job or, for progress `when asked`, its state at the last status request. */
 export function shownLife(job: Job, clockwork: Clockwork): Life {
   if (job.kind.status.progress === 'by the clock') return lifeOf(job, clockwork.now(), clockwork);
   const syncedAtMs = clockwork.books.syncedAt(job);

@@ -8,7 +8,7 @@ export interface Endpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** `api`: the path is below `/api/v1`. `root`: the path is absolute. */
   readonly base: 'api' | 'root';
-  /** Path with `{name}` segments. A segment matches any text; only the last segment matches an empty text. */
+  /** Path with `{name}` segments. A `{name}` segment matches any text; only the last segment matches an empty text. */
   readonly path: string;
   readonly operation: JsonObject;
   readonly run: (call: Call, parameters: Readonly<Record<string, string>>) => Reply | Promise<Reply>;
@@ -28,7 +28,7 @@ export function describeService(endpoints: readonly Endpoint[]): JsonObject {
       title: 'Media Generation API (sandbox)',
       version: '1.2.0',
       description:
-        'A local stand-in for the media generation service: the same calls and answers, play credits, placeholder media. What the service does not document and the sandbox had to choose is marked x-not-shown.',
+        'A local simulation of the media generation service: the same requests and answers, sandbox credits, placeholder media. Behaviour that the service does not document, so that the sandbox had to choose it, is marked x-not-shown.',
     },
     servers: [{ url: '/api/v1' }],
     security: [{ bearerAuth: [] }],
@@ -39,7 +39,7 @@ export function describeService(endpoints: readonly Endpoint[]): JsonObject {
           type: 'http',
           scheme: 'bearer',
           description:
-            'An API key of the form `<prefix>_live_<random>`, or a JWT. One with the subject `unknown-user` belongs to nobody: every operation answers 404.',
+            'An API key of the form `<prefix>_live_<random>`, or a JWT. For a JWT with the subject `unknown-user`, every operation answers 404.',
         },
       },
       schemas: describeSchemas(),
@@ -97,7 +97,7 @@ export function describeFile(facts: { id: string; summary: string; path: readonl
     parameters: facts.path.map(pathParameter),
     responses: {
       200: { description: 'The file.', content: binary },
-      206: { description: 'The part of it that Range asks for.', content: binary },
+      206: { description: 'The part of the file that Range requests.', content: binary },
       304: { description: 'Unchanged.' },
       ...describeErrors([400, 404, 416, 500]),
     },
@@ -108,12 +108,12 @@ const errorMeanings: Readonly<Record<number, string>> = {
   400: 'A field, a header or the body is missing or invalid.',
   401: 'The credential is missing or invalid.',
   402: 'The balance is too small.',
-  403: 'The URL does not allow it, has expired, or is not valid for this caller.',
-  404: 'There is nothing under this id, or no user of this token.',
-  409: 'The request is at odds with an earlier one.',
+  403: 'The URL does not allow the request, has expired, or is not valid for this caller.',
+  404: 'Nothing has this id, or the token has no user.',
+  409: 'The request conflicts with an earlier request.',
   413: 'The body or the file is too large.',
   416: 'The range lies outside of the file.',
-  429: 'The rate limit is exceeded; Retry-After says for how long.',
+  429: 'The rate limit is exceeded; Retry-After contains the time to wait.',
   500: 'Server error.',
 };
 
@@ -175,7 +175,7 @@ function record(properties: JsonObject): JsonObject {
 const librarySchemas: JsonObject = {
   Error: notShown(
     record({ success: { const: false }, error: text, code: text, message: text }),
-    'The values of code are not documented; those here are the choice of the sandbox.',
+    'The values of code are not documented; the sandbox chose them.',
   ),
   Pagination: record({
     currentPage: { type: 'integer', minimum: 1 },
@@ -220,21 +220,21 @@ const librarySchemas: JsonObject = {
     record({
       key: text,
       kind: text,
-      aliasOf: { ...textOrNull, description: 'The model that does the work when this key is another name for it.' },
+      aliasOf: { ...textOrNull, description: 'The model for which this key is another name.' },
       credits: {
         type: 'integer',
         minimum: 0,
-        description: 'For each started unit of per, in a request with nothing but defaults.',
+        description: 'Credits for each started unit of `per`, for a request with default values.',
       },
       per: { type: 'string', enum: ['job', 'second', '250 characters', '500 characters'] },
       creditsBy: {
         type: 'object',
-        description: 'Where the credits depend on a field: by its name and value.',
+        description: 'Credits by name and value of a field, if the credits depend on the field.',
         additionalProperties: { type: 'object', additionalProperties: { type: 'integer' } },
       },
       allowed: {
         type: 'object',
-        description: 'Values of fields that are not free.',
+        description: 'Allowed values of fields with a fixed set of values.',
         additionalProperties: { type: 'array', items: { type: ['string', 'number'] } },
       },
     }),

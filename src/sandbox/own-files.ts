@@ -17,7 +17,7 @@ export function handleOutput(context: Context, call: Call, path: OwnPath): Promi
   });
 }
 
-/** Prevents browsers from rendering the bytes as a page, because any user may have uploaded them. */
+/** Serves an uploaded file. Browsers must not render it as a page, because any user may have uploaded it. */
 export function handleUploaded(context: Context, call: Call, path: OwnPath): Promise<Reply> | Reply {
   return serve(context, call, {
     file: findUpload(context, path),
@@ -50,7 +50,7 @@ function answerFile(call: Call, file: OwnFile, more: Headers): Answer {
   const range = call.method === 'GET' ? readRange(call, file.etag, file.size) : 'whole';
   if (range === 'whole') return answerContent(200, headers, file.content);
   if (range === 'outside') {
-    const message = `The file has ${file.size} bytes; the range lies outside.`;
+    const message = `The range is outside of the file, which has ${file.size} bytes.`;
     const problemHeaders = { 'content-range': `bytes */${file.size}` };
     return answerProblem({ status: 416, code: 'range_not_satisfiable', message, headers: problemHeaders });
   }
@@ -63,7 +63,7 @@ function takePart(content: Content, { first, last }: { first: number; last: numb
   return { ...content, first: content.first + first, size: last + 1 - first };
 }
 
-/** Returns the whole file for several ranges, another unit or an outdated If-Range, as HTTP allows. */
+/** Returns the requested range, or the whole file for several ranges, another unit or an outdated If-Range. */
 function readRange(call: Call, etag: string, size: number) {
   const ifRange = call.header('if-range');
   if (ifRange !== undefined && ifRange !== etag) return 'whole';

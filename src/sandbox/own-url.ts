@@ -13,7 +13,7 @@ export const uploadArea = '/storage/public';
 const ownPath = /^\/(?:files|storage\/public)\/([0-9a-f]{40})\/([^/]+)$/;
 const ownOrigin = /https?:\/\/[^/"\s]+(?=\/(?:files|storage\/public)\/[0-9a-f]{40}\/)/g;
 
-/** Ignores the host, because a sandbox may have several host names. */
+/** Returns the path of a sandbox URL, whatever its host is, because a sandbox may have several host names. */
 export function readOwnUrl(url: string): OwnPath | undefined {
   if (!URL.canParse(url)) return undefined;
   const [, token, name] = ownPath.exec(new URL(url).pathname) ?? [];

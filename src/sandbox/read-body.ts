@@ -52,8 +52,8 @@ function findSchemaProblem(body: Json, schema: BodySchema): string | undefined {
 }
 
 /**
- * Adapts a rehearsal's body, which is for another service, to the schema of this sandbox. Removes values that violate
- * the schema, and adds required values. Returns a valid body unchanged.
+ * Adapts the body of a request to another service, which is rehearsed, to the schema of this sandbox. Removes values
+ * that violate the schema, and adds required values. Returns a valid body unchanged.
  */
 export function fitBody(body: JsonObject, { required, properties }: BodySchema): JsonObject {
   const texts = Object.values(body).filter((value) => typeof value === 'string' && value.trim() !== '');

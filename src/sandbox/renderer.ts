@@ -34,7 +34,7 @@ interface Waiting {
 }
 
 /**
- * Renders in a worker thread. The thread starts with the first order and restarts after a crash. While idle, it does
+ * Renders in a worker thread. The thread starts with the first order and restarts after a crash. An idle thread does
  * not keep the process alive.
  */
 class ThreadRenderer implements Renderer {
@@ -62,7 +62,7 @@ class ThreadRenderer implements Renderer {
     const worker = new Worker(new URL('./render-worker.js', import.meta.url), { name: 'sandbox-render' });
     worker.on('message', (answer: WorkerAnswer) => this.settle(worker, answer));
     const stop = (error: Error) => {
-      // An exit event follows an error event. Meanwhile, a new thread may be running with other orders.
+      // When the exit event follows an error event, a new thread may already be running with other orders.
       if (this.worker !== worker) return;
       this.worker = undefined;
       for (const waiting of this.waiting.values()) waiting.reject(error);

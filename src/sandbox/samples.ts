@@ -36,7 +36,7 @@ export function listAccounts(now: number, origin: string): JsonObject[] {
     accountName: account.name,
     accountUsername: account.username,
     profilePicture: linkTo(profilePicture(account), origin),
-    // Rounded to a whole day, so that the date is constant all day. Later than any date that a rehearsal can schedule.
+    // The date is rounded to a whole day, so that it is constant all day, and is later than any date of a post.
     expiresAt: describeTime(Math.floor(now / dayMs) * dayMs + 3650 * dayMs),
   }));
 }

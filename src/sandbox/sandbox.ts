@@ -23,7 +23,7 @@ export interface SandboxOptions {
   /** Returns the current time in ms. Defaults to `Date.now`. */
   now?: () => number;
   faults?: Fault[];
-  /** Share of jobs, 0 to 1, that end FAILED. The body of a job determines whether it fails. Defaults to 0. */
+  /** Share of jobs, 0 to 1, with the status FAILED. The body of a job determines whether it fails. Defaults to 0. */
   failRate?: number;
   /**
    * Simulates another service for a caller that has already checked its requests. The sandbox then accepts every body.
@@ -44,14 +44,14 @@ interface SandboxFiles {
 export interface SandboxRequest {
   readonly method: string;
   readonly path: string;
-  /** HTTP status. 0 while there is no answer, and permanently if the connection was reset or hangs. */
+  /** HTTP status. 0 until the request is answered, and permanently after a reset or a hang. */
   readonly status: number;
 }
 
 interface Server {
   /** Handles a request without a socket. */
   fetch(request: Request): Promise<Response>;
-  /** Listens on loopback and a free port by default. Closing the last listener closes the sandbox. */
+  /** Listens on loopback and a free port by default. When the last listener is closed, the sandbox is closed. */
   listen(options?: { port?: number; host?: string }): Promise<Listener>;
   /** All received requests, in order of arrival. */
   requests(): SandboxRequest[];
@@ -164,7 +164,7 @@ function createServer(service: Service, onClose: () => Promise<void>): Server {
   };
 }
 
-/** Rejects on a reset. During a hang, stays pending until the request is aborted. */
+/** Handles a `fetch`. Rejects after a reset. During a hang, stays pending until the request is aborted. */
 async function serveFetch(request: Request, serve: (call: Call) => Promise<Reply>): Promise<Response> {
   const url = new URL(request.url);
   const reply = await serve({

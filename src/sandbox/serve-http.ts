@@ -20,7 +20,7 @@ export async function listenHttp(
     response.on('error', () => undefined);
     handle(serve, request, response).catch(() => request.socket.destroy());
   });
-  // No timeout, because a large upload may take long.
+  // Requests have no timeout, because a large upload may take long.
   server.requestTimeout = 0;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -80,9 +80,9 @@ async function handle(
   }
 }
 
-/** Reads even a too large body to its end, because clients read the answer only after they have sent the body. */
+/** Reads a body to its end, even if it is too large, because clients read the answer after they have sent the body. */
 async function readBody(request: IncomingMessage): Promise<Body | 'gone'> {
-  // The connection stays open if the handler stops reading early, because the answer uses it.
+  // If the handler stops reading early, the connection stays open for the answer.
   if (request.method === 'PUT') return { type: 'stream', chunks: request.iterator({ destroyOnReturn: false }) };
   const chunks: Buffer[] = [];
   let size = 0;

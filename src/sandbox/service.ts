@@ -23,7 +23,7 @@ import {
 export type Service = (call: Call) => Promise<Reply>;
 
 export function createService(context: Context): Service {
-  // Fixed paths come before paths with an ID at the same position.
+  // The first matching endpoint is used, so fixed paths precede paths with an ID at the same position.
   const endpoints = [...libraryEndpoints(context), ...jobEndpoints(context), ...fileEndpoints(context)];
   endpoints.push(...pageEndpoints(context), ...documentEndpoints(endpoints));
   return (call) => answer(endpoints, call);
@@ -38,7 +38,7 @@ function pageEndpoints(context: Context): Endpoint[] {
       operation: {
         operationId: 'sandbox_page',
         tags: ['sandbox'],
-        summary: 'What is going on in the sandbox, for a browser on this machine',
+        summary: 'Show the state of the sandbox in a browser on this machine',
         'x-not-shown': true,
         security: [],
         responses: { 200: { description: 'A page.', content: { 'text/html': {} } }, ...describeErrors([403]) },
@@ -88,7 +88,7 @@ async function answer(endpoints: readonly Endpoint[], call: Call): Promise<Reply
   const match = matchEndpoint(endpoints, call.method, call.path);
   switch (match.type) {
     case 'nothing':
-      return answerProblem({ status: 404, code: 'not_found', message: 'The sandbox serves nothing at this path.' });
+      return answerProblem({ status: 404, code: 'not_found', message: 'The sandbox has no endpoint at this path.' });
     case 'bad encoding':
       return answerProblem({
         status: 400,
@@ -97,7 +97,7 @@ async function answer(endpoints: readonly Endpoint[], call: Call): Promise<Reply
       });
     case 'wrong method': {
       const headers = { allow: match.allowed.join(', ') };
-      const message = `${call.method} is not allowed here.`;
+      const message = `The method ${call.method} is not allowed at this path.`;
       return answerProblem({ status: 405, code: 'method_not_allowed', message, headers });
     }
     case 'endpoint':
@@ -236,7 +236,7 @@ function describeJob(context: Context, job: Job, origin: string): JsonObject {
  */
 function requireLocal(call: Call): void {
   if (call.isLocal && isLoopbackUrl(call.origin)) return;
-  const message = 'This is served to this machine only, as in http://127.0.0.1:4010/.';
+  const message = 'Only clients on this machine may open this page, with an address such as http://127.0.0.1:4010/.';
   throw new Refusal({ status: 403, code: 'not_local', message });
 }
 

@@ -16,7 +16,7 @@ export interface Call {
 }
 
 /**
- * `too large`: more than 10 MB. `stream`: body of a PUT. It can be read only once, and throws when the connection
+ * `too large`: more than 10 MB. `stream`: body of a PUT. This body can be read only once, and throws if the connection
  * breaks.
  */
 export type Body =
@@ -39,7 +39,7 @@ export type Content =
   | { readonly type: 'bytes'; readonly bytes: Buffer }
   | { readonly type: 'file'; readonly path: string; readonly first: number; readonly size: number };
 
-/** How the body is sent. `cut`: announces the whole length, sends this many bytes and closes the connection. */
+/** How the body is sent. `cut`: announces the whole length, sends `bytes` bytes and closes the connection. */
 type Delivery =
   | { readonly type: 'whole' }
   | { readonly type: 'cut'; readonly bytes: number }

@@ -82,7 +82,7 @@ describe('errors for users', () => {
     const trial = await makeTrial(two);
     trial.write('faults.json', '[{ "x": 1 }]');
     const { err } = await trial.run(['sandbox', '--port', '0', '--faults', 'faults.json'], { ends: 65 });
-    expect(err).toContain('faults.json: fault 1: x is not known; a fault has on, kind, nth, times, match and do');
+    expect(err).toContain('faults.json: fault 1: x is not a field of a fault; valid: on, kind, nth, times, match, do');
   });
 
   test('a symbolic link in the way, as folder or as file: refused before anything is paid, the target untouched', async () => {

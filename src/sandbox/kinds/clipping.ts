@@ -25,13 +25,13 @@ export const clipping: SandboxKind = {
       type: 'object',
       required: ['videoUrl'],
       properties: {
-        videoUrl: { type: 'string', description: 'A public https URL: the long video.' },
+        videoUrl: { type: 'string', description: 'Public https URL of the long video.' },
         maxClips: {
           type: 'integer',
           minimum: 1,
           maximum: clips.most,
           default: clips.default,
-          description: 'There may be fewer, but at least one.',
+          description: 'Maximum number of clips. At least one clip is made.',
         },
         ratio: { type: 'string', enum: Object.keys(sizes), default: '9:16', description: 'Width to height.' },
       },
@@ -98,10 +98,7 @@ function describeClip(job: JobView, order: number): JsonObject {
   return { id: `${job.id}-${order + 1}`, order, ...describeAsset('outputAsset', job, order) };
 }
 
-/**
- * Returns a number of clips. Maximum: the requested number, and one per second of the video. Minimum: half of the
- * maximum.
- */
+/** Returns a number of clips: at most the requested number and one per second of the video, at least half of that. */
 function countClips({ body, seed, sourceMs }: FileFacts): number {
   const asked = readNumber(body, 'maxClips', clips.default);
   const most = Math.max(1, sourceMs === null ? asked : Math.min(asked, Math.floor(sourceMs / shortestClipMs)));

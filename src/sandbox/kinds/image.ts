@@ -95,7 +95,7 @@ const imageModels: Readonly<Record<string, ImageModel>> = {
   },
 };
 
-/** Returns sides that are multiples of 16. `auto` and a missing ratio give a square. */
+/** Returns sides that are multiples of 16. With the ratio `auto` or no ratio, the sides are equal. */
 export function pixelSize(size: ImageSize, ratio: string): { readonly width: number; readonly height: number } {
   if (size.type === 'exact') return { width: size.widthPixels, height: size.heightPixels };
   const [across = 1, down = 1] = /^\d+:\d+$/.test(ratio) ? ratio.split(':').map(Number) : [1, 1];
@@ -124,12 +124,12 @@ export const image: SandboxKind = {
         },
         resolution: {
           type: 'string',
-          description: 'Values that the model does not offer fall back to the model default without an error.',
+          description: 'For a value that the model does not support, the model default is used, without an error.',
         },
         quality: {
           type: 'string',
           description:
-            'Quality tier (`basic`, `high`) of the models that have tiers; they also take it in `resolution`. The name of this field is not documented.',
+            'Quality tier (`basic`, `high`) of models with tiers, which also accept the tier in `resolution`. The name of this field is not documented.',
           'x-not-shown': true,
         },
         referenceImages: {
@@ -139,8 +139,8 @@ export const image: SandboxKind = {
         },
       },
       allOf: Object.entries(imageModels).map(([key, model]) => ({
-        // "Not this model, or else these rules" is equivalent to if/then; an object with a `then` property would look
-        // like a promise.
+        // `if: { not }` with `else` is equivalent to if/then, because an object with a `then` property would look like
+        // a promise.
         if: {
           not: { properties: { model: { const: key } }, ...(key === defaultModel ? {} : { required: ['model'] }) },
         },
@@ -161,11 +161,11 @@ export const image: SandboxKind = {
       ),
       'x-not-shown': true,
       description:
-        'Credits per image, the maximum number of reference images and the sizes of quality tiers are not documented; those in x-models are the choice of the sandbox.',
+        'Credits per image, the maximum number of reference images and the sizes of quality tiers are not documented; the sandbox chose the values in x-models.',
     },
     answer: {
       generation: generation({ model: { type: 'string' }, mode: { type: 'string' }, modelId: { type: 'string' } }),
-      model: { type: 'string', description: 'The model that does the work; aliases are resolved.' },
+      model: { type: 'string', description: 'The model that is used, after aliases are resolved.' },
     },
     describe({ id, body, model }) {
       const mode = readTexts(body, 'referenceImages').length > 0 ? 'image-to-image' : 'text-to-image';
@@ -187,12 +187,12 @@ export const image: SandboxKind = {
     const { key, model } = chooseModel(body);
     const ratio = readText(body, 'aspectRatio', '');
     if (Object.hasOwn(body, 'aspectRatio') && !model.ratios.includes(ratio)) {
-      if (model.ratios.length === 0) return `aspectRatio is not taken by ${key}; its shape is set by resolution.`;
+      if (model.ratios.length === 0) return `aspectRatio is not supported by ${key}; resolution sets the shape.`;
       return `aspectRatio of ${key} must be one of ${model.ratios.join(', ')}; got ${JSON.stringify(ratio.slice(0, 80))}.`;
     }
     const references = readTexts(body, 'referenceImages');
     if (references.length > model.references) {
-      return `referenceImages has ${references.length} entries; ${key} takes at most ${model.references}.`;
+      return `referenceImages has ${references.length} entries; ${key} allows at most ${model.references}.`;
     }
     return findUrlsProblem('referenceImages', references, world);
   },

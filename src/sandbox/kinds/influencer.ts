@@ -25,7 +25,7 @@ export const influencer: SandboxKind = {
           type: 'array',
           items: { type: 'string' },
           maxItems: mostReferences,
-          description: 'Public https URLs of images to go by.',
+          description: 'Public https URLs of reference images.',
         },
       },
       'x-models': { [model]: { credits, per: 'job' } },

@@ -38,7 +38,7 @@ export function describeProgress(job: JobView): JsonObject {
 }
 
 export function describeFailure({ status }: Life): string | null {
-  return status === 'FAILED' ? 'The sandbox let this job fail, as its fail rate asks.' : null;
+  return status === 'FAILED' ? 'The sandbox failed this job because of its fail rate.' : null;
 }
 
 export function describeEnd(job: JobView): JsonObject {

@@ -6,9 +6,9 @@ import { describeEnd, describeLink, describeProgress, type JobView } from './job
 export interface SandboxKind {
   readonly name: string;
   readonly create: {
-    /** Path below `/api/v1`, as are all paths of a kind. */
+    /** Path below `/api/v1`, like all paths of a kind. */
     readonly path: string;
-    /** Whether a repeated Idempotency-Key gets the same answer. Other kinds ignore the header. */
+    /** Whether a repeated Idempotency-Key gets the first answer. If false, the header is ignored. */
     readonly replays: boolean;
     readonly schemaName: string;
     readonly body: BodySchema;
@@ -44,7 +44,7 @@ export interface SandboxKind {
   readonly durationMs: { readonly least: number; readonly most: number };
   readonly models: readonly CatalogModel[];
   findProblem(body: JsonObject, world: World): string | undefined;
-  /** Pure, as are all functions below. Requires a valid body. */
+  /** Pure function, like all functions below. Requires a valid body. */
   settle(body: JsonObject): Settled;
   listFiles(job: FileFacts): readonly FilePlan[];
   /** Name of the body field with the URL of the source file. */

@@ -15,7 +15,7 @@ export function notShown(schema: JsonObject, description: string): JsonObject {
 
 export const bodyNotShown = {
   'x-not-shown': true,
-  description: 'The request body is not documented; its fields, models and prices are the choice of the sandbox.',
+  description: 'The request body is not documented; the sandbox chose its fields, models and prices.',
 };
 
 const progress = {
@@ -48,13 +48,13 @@ export const jobSchemas: { readonly [name: string]: JsonObject } = {
     properties: {
       id: { type: 'string' },
       url: link,
-      mimeType: notShown({ type: 'string' }, 'Fields beyond id and url are not documented.'),
+      mimeType: notShown({ type: 'string' }, 'Only the fields id and url are documented.'),
     },
   },
   ImageJob: job({
     kind: notShown(
       { type: 'string', enum: ['BASIC', 'INFLUENCER', 'THUMBNAIL'] },
-      'The name of the field that carries the kind is not documented.',
+      'The name of the field with the kind is not documented.',
     ),
     outputUrl,
     completedAt,
@@ -86,13 +86,13 @@ export const jobSchemas: { readonly [name: string]: JsonObject } = {
   ),
   ThumbnailRecord: job(
     {
-      id: { type: 'string', description: 'Of the record; the job’s is jobId.' },
+      id: { type: 'string', description: 'ID of the record. The ID of the job is in jobId.' },
       userId: { type: 'string' },
       title: { type: 'string' },
       description: textOrNull,
       image: notShown(
         link,
-        'The image of the request; where it has none, the thumbnail itself once it is COMPLETED. Absent until then.',
+        'The image of the request or, if the request has none, the thumbnail. In that case omitted until the job is COMPLETED.',
       ),
       link: textOrNull,
       jobId: { type: 'string' },

@@ -51,7 +51,7 @@ export const video: SandboxKind = {
           default: seconds.default,
           description: 'Seconds.',
         },
-        image: { type: 'string', description: 'A public https URL: the first frame.' },
+        image: { type: 'string', description: 'Public https URL of the first frame.' },
       },
       'x-models': describeModels(models),
       ...bodyNotShown,

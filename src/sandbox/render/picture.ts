@@ -89,7 +89,7 @@ function wrapText(text: string, limits: { readonly columns: number; readonly row
   const columns = Math.max(2, Math.floor(limits.columns));
   const lines: string[] = [];
   let line = '';
-  // XML does not allow control characters and lone surrogates. Longer texts are never shown in full.
+  // XML allows no control characters and lone surrogates. The text is cut, because a picture has no room for more.
   const visible = text.slice(0, 2000).normalize('NFC').replaceAll(/\s+/g, ' ').replaceAll(/\p{C}/gu, '').trim();
   for (const word of visible.split(' ')) {
     const joined = line === '' ? word : `${line} ${word}`;

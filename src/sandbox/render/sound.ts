@@ -84,7 +84,7 @@ function encodeWav(samples: Int16Array): Buffer {
 }
 
 const mp3FrameMs = 24;
-/** Frame size in bytes: an integer at 48 kHz and 32 kbit/s. */
+/** Frame size in bytes. At 48 kHz and 32 kbit/s, it is an integer. */
 const frameBytes = 96;
 const globalGain = 195;
 
@@ -108,7 +108,7 @@ function encodeMp3(lines: readonly number[]): Buffer {
 
 function encodeFrame(line: number): Buffer {
   const zeros = '1111'.repeat(Math.floor(line / 4));
-  // The table stores the complement of the four values; the sign follows.
+  // The Huffman table stores the complement of the four values; the sign follows.
   const last = (0b1111 ^ (0b1000 >> (line % 4))).toString(2).padStart(4, '0');
   const data = `${zeros}${last}0`;
   const granule = [
@@ -118,8 +118,8 @@ function encodeFrame(line: number): Buffer {
     bits(0, 4 + 1 + 15 + 4 + 3 + 1 + 1), // no scale factors, long blocks, no regions
     bits(1, 1), // the Huffman table of four-bit codes
   ].join('');
-  // Sync word, MPEG-1 Layer III without checksum; 32 kbit/s at 48 kHz; mono. Then no bit reservoir, no shared scale
-  // factors.
+  // Sync word, MPEG-1 Layer III without checksum; 32 kbit/s at 48 kHz; mono. Zeros follow: no bit reservoir, no shared
+  // scale factors.
   const frame = `${bits(0xfffb14c0, 32)}${bits(0, 18)}${granule}${granule}${data}${data}`.padEnd(frameBytes * 8, '0');
   return Buffer.from(frame.match(/.{8}/g)?.map((byte) => Number.parseInt(byte, 2)) ?? []);
 }
@@ -147,8 +147,8 @@ function encodeFlac(samples: Int16Array, sampleRate: 24_000): Buffer {
   info[7] = 34;
   info.writeUInt16BE(blockSamples, 8);
   info.writeUInt16BE(blockSamples, 10);
-  // Minimum and maximum frame size are 0, which means unknown. Then sample rate, one channel, 16 bits, number of
-  // samples.
+  // Minimum and maximum frame size are 0, which means unknown. Sample rate, one channel, 16 bits and number of samples
+  // follow.
   info.writeBigUInt64BE((BigInt(sampleRate) << 44n) | (15n << 36n) | BigInt(samples.length), 18);
   digest.copy(info, 26);
   return Buffer.concat([info, ...frames]);

@@ -12,7 +12,7 @@ export interface Block {
   readonly data: Uint8Array;
 }
 
-/** Name of the writing application in every film. Only films with this name can be cut. */
+/** Name of the writing application in every film. Only files with this name can be cut. */
 const writer = 'mediabatch sandbox';
 const videoTrack = 1;
 const clusterMs = 1000;
@@ -114,7 +114,7 @@ export function extractVp8(webp: Buffer): Buffer {
     if (webp.toString('latin1', at, at + 4) === 'VP8 ') return webp.subarray(at + 8, at + 8 + size);
     at += 8 + size + (size % 2);
   }
-  throw new Error('internal error: the WebP file holds no lossy picture');
+  throw new Error('internal error: the WebP file contains no lossy picture');
 }
 
 /** Returns whether the bytes start like a VP8 key frame (RFC 6386, 9.1). */
@@ -257,7 +257,7 @@ function codeSize(value: number): Buffer {
   return buffer;
 }
 
-/** Parses a sequence of elements. Undefined if the elements do not fill the bytes exactly. */
+/** Parses a sequence of elements. Returns undefined if the elements do not fill the bytes exactly. */
 function readElements(bytes: Uint8Array): Element[] | undefined {
   const elements: Element[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -275,7 +275,7 @@ function readElements(bytes: Uint8Array): Element[] | undefined {
 
 function readMarked(bytes: Uint8Array, at: number, mark: 'with its mark' | 'without its mark') {
   const first = bytes[at] ?? 0;
-  // The number of leading zeros is the number of following bytes. This file needs at most six.
+  // The number of leading zero bits is the number of following bytes, at most five in these files.
   const length = Math.clz32(first) - 23;
   if (length > 6 || at + length > bytes.length) return undefined;
   let value = mark === 'with its mark' ? first : first & (0xff >> length);

@@ -117,7 +117,7 @@ describe('after a restart', () => {
       [promised, { ...stored, size: -1 }],
     ]) {
       write(...lines);
-      expect(() => createSandbox({ files: { dataDir } })).toThrow('the uploads hold an entry that is not one');
+      expect(() => createSandbox({ files: { dataDir } })).toThrow('uploads.jsonl contains an invalid entry');
     }
     write(promised, stored);
     start();
@@ -145,7 +145,7 @@ describe('after a restart', () => {
     writeFileSync(path, `${good}{"half\n${good}`);
     expect(() => createSandbox({ files: { dataDir } })).toThrow('ledger.jsonl:2: this line');
     writeFileSync(path, `${good}{}\n`);
-    expect(() => createSandbox({ files: { dataDir } })).toThrow('an entry that is not one');
+    expect(() => createSandbox({ files: { dataDir } })).toThrow('contains an invalid entry');
     writeFileSync(path, good);
     expect(start().sandbox.ledger()).toHaveLength(1);
   });
