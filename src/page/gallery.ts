@@ -32,7 +32,7 @@ const galleryFacets: Facet[] = [
   { name: 'tag', valuesOf: ({ tags }) => (tags.length === 0 ? ['no tag'] : tags) },
   { name: 'kind', valuesOf: ({ kind }) => [kind] },
   { name: 'state', valuesOf: ({ state }) => [state] },
-  { name: 'verdict', valuesOf: ({ verdict, isJudged }) => [verdict?.is ?? (isJudged ? 'undecided' : 'not asked for')] },
+  { name: 'verdict', valuesOf: ({ verdict, isJudged }) => [verdict?.is ?? (isJudged ? 'undecided' : 'none needed')] },
 ];
 
 function openGallery(page: Page): void {
@@ -40,7 +40,7 @@ function openGallery(page: Page): void {
   const { views } = page.offer;
   listenForPrint(page);
   if (page.isForClient) {
-    // A client does not know tasks and keys.
+    // The gallery for a client does not show tasks, tags and states.
     const facets = galleryFacets.filter(({ name }) => name === 'kind' || name === 'verdict');
     page.offer = { ...page.offer, views: views.filter(({ name }) => /groups|loupe|compare/.test(name)), facets, keys };
     return;

@@ -63,7 +63,7 @@ function handleKey(page: Page, pressed: Pressed, event: KeyboardEvent): void {
   }
   if (event.defaultPrevented) return;
   const press = pressOf(event);
-  // A held key repeats movements. It gives only one verdict, even if it presses a button.
+  // A key that is held down repeats movements, but gives only one verdict, even if it presses a button.
   if (event.repeat && !moving.has(press.key) && (event.code === pressed.code || isPressing(event))) {
     event.preventDefault();
     return;

@@ -2,7 +2,7 @@
  * The review page and the gallery, for browsers.
  * Takes: the data of `contract/review.ts` and `contract/report.ts`, as JSON.
  * Returns: a view, and verdicts that it sends to `review/`.
- * Independent of: files, the service, the lock. What it shows may come from others, so text is never markup.
+ * Independent of: files, the service, the lock. Texts may come from others, so the page never reads them as markup.
  */
 
 import { render } from 'preact';

@@ -2,7 +2,7 @@
  * Server of the review page, and writer of the gallery.
  * Takes: one loaded campaign, and requests of one browser on a loopback address.
  * Returns: data for `page/`, and decisions that `campaign/decisions` records.
- * Independent of: other hosts, other users, the terminal. It answers only itself and the user who opened it (I29).
+ * Independent of: other hosts, other users, the terminal. It answers only its page and the user who opened it (I29).
  */
 
 import { lstat } from 'node:fs/promises';
@@ -60,8 +60,8 @@ export class CampaignHost implements ReviewHost {
   readonly #desk: Desk;
   readonly #listeners = new Set<() => void>();
   /**
-   * Last batch of verdicts. Polls wait for it. Otherwise a poll would report the host's own verdicts as changes by
-   * other users.
+   * Last batch of verdicts. Polls wait for this batch. Otherwise a poll would report the host's own verdicts as changes
+   * by other users.
    */
   #lastBatch: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
@@ -73,7 +73,7 @@ export class CampaignHost implements ReviewHost {
   #hints: { graph: Graph; hints: PriceHints } | undefined;
   #shown: readonly ReviewFile[] = [];
 
-  /** Open `campaign` without a receiver of notices, because each read would emit the same notices again. */
+  /** `campaign` must not print notices, because each read would print the same notices again. */
   constructor(campaign: OpenCampaign, options: CampaignHostOptions) {
     this.#campaign = campaign;
     this.#options = options;
@@ -87,7 +87,7 @@ export class CampaignHost implements ReviewHost {
     const revision = this.#revision;
     const data = this.#read(revision);
     this.#known = { revision, data };
-    // A failure is forgotten, because the next attempt may succeed.
+    // A failed read is not cached, because the next read may succeed.
     data.catch(() => {
       if (this.#known?.data === data) this.#known = undefined;
     });
@@ -137,9 +137,7 @@ export class CampaignHost implements ReviewHost {
     }
   }
 
-  /**
-   * Publishes recorded verdicts at once. In a large campaign, their effect on dependent steps follows after a pause.
-   */
+  /** Publishes recorded verdicts at once. In a large campaign, changes of dependent steps follow after a pause. */
   async #take(judged: Judged): Promise<void> {
     const { revision, data } = this.#known ?? {};
     const known = revision === this.#revision ? await data?.catch(() => undefined) : undefined;
@@ -213,7 +211,7 @@ export class CampaignHost implements ReviewHost {
       const tookMs = performance.now() - began;
       const pauseMs = Math.max(lookEveryMs, tookMs * pauses.looking, this.#readMs * pauses.reading);
       this.#timer = this.#startLooking(pauseMs);
-      // The host has read the campaign meanwhile, so the result is outdated.
+      // The host has read the campaign meanwhile, so the result of this poll is outdated.
       if (this.#stamps !== before) return;
       this.#stamps ??= stamps;
       if (stamps === undefined || before === undefined) return;

@@ -69,7 +69,7 @@ function openGates({ groups, assets }: Pick<ReviewData, 'groups' | 'assets'>): R
 }
 
 function isUndecided({ gate }: ReviewGroup): boolean {
-  // Rejecting the outputs of an `approve` gate decides it.
+  // A rejection of the outputs of an `approve` gate decides the gate.
   const isRefused = gate?.is === 'approve' && gate.state === 'rejected';
   return gate !== undefined && gate.state !== 'decided' && !isRefused;
 }

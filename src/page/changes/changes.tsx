@@ -37,7 +37,7 @@ function Changes({ page }: { page: Page }) {
     compare.version.value = 0;
     if (here < 0) page.activate(all[0]?.address);
   }, [page.active.value]);
-  if (all.length === 0) return <p class="empty">No shown output has an earlier version.</p>;
+  if (all.length === 0) return <p class="empty">No output that the filters show has an earlier version.</p>;
   if (asset === undefined || here < 0) return null;
   const versions = versionsOf(asset);
   const version = versions[compare.version.value] ?? versions[0];
@@ -65,7 +65,7 @@ function Changes({ page }: { page: Page }) {
           <h2>
             <Address text={nameOf(page.shown.value, asset.address)} />
           </h2>
-          <span class="quiet">{`${here + 1} of ${all.length} that changed`}</span>
+          <span class="quiet">{`${here + 1} of ${all.length} changed outputs`}</span>
         </header>
       }
       tools={choice}
@@ -93,7 +93,7 @@ function Before({ page, version }: { page: Page; version: Version }) {
       label={name}
       name={name}
       file={file}
-      why={file === undefined ? 'its output is no longer on this disk' : problemOf(file)}
+      why={file === undefined ? 'the output is no longer on this disk' : problemOf(file)}
       onVideo={(video) => filmsOf(page).set('left', video)}
     >
       <p class="facts">{`${name} · ${credits(earlier.credits ?? null)}`}</p>
@@ -119,7 +119,7 @@ function Words({ page, asset, version: { earlier } }: { page: Page; asset: Revie
 }
 
 function nameOfVersion(page: Page, { is, earlier }: Version): string {
-  return is === 'reference' ? `Before${referenceOf(page)}` : `Before, job ${earlier.job ?? 'not known'}`;
+  return is === 'reference' ? `Before${referenceOf(page)}` : `Before, job ${earlier.job ?? 'unknown'}`;
 }
 
 function referenceOf(page: Page): string {

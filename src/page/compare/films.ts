@@ -14,7 +14,7 @@ export function filmsOf(page: Page): FilmPair {
   return pair;
 }
 
-/** Differences in seconds. Above `apart`, the follower changes its speed. Above `farApart`, it seeks. */
+/** Delay of the follower, in seconds. Above `apart`, the follower changes its speed; above `farApart`, it seeks. */
 const apart = 0.015;
 const farApart = 0.12;
 const nudge = 0.06;

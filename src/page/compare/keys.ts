@@ -6,13 +6,13 @@ import { type Compare, compareOf, type Mode } from './state.ts';
 
 export const compareKeyHelp: readonly KeyHelp[] = [
   ['← → O', 'the other side'],
-  ['↑ ↓', 'another take on this side'],
-  ['P', 'pick, and show the next one against it'],
-  ['B', 'blink: show the other side here'],
-  ['W', 'wipe; ← → or a click move the line'],
+  ['↑ ↓', 'another take on the active side'],
+  ['P', 'pick, and compare the pick with the next take'],
+  ['B', 'blink: show the two sides in turn'],
+  ['W', 'wipe: ← → or a click moves the dividing line'],
   ['E', 'difference: equal parts are black'],
   ['C', 'side by side'],
-  [', .', 'videos: a frame back, a frame forward'],
+  [', .', 'videos: one frame back, one frame forward'],
 ];
 
 const wipeStride = 0.05;

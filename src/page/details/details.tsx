@@ -108,9 +108,7 @@ interface RequestListProps {
   isBrief?: boolean;
 }
 
-/**
- * Lists the values of a request. Marks values that differ in the other requests. `isBrief`: lists only these values.
- */
+/** Lists the values of a request, and marks those that the other requests lack. `isBrief`: lists only marked values. */
 export function RequestList({ page, request, others, isBrief = false }: RequestListProps) {
   const rows = listRequest(request, others).filter(({ differs }) => differs || !isBrief);
   return (

@@ -12,7 +12,7 @@ interface Wish {
   reason?: string | undefined;
 }
 
-/** Data for an undo: the address of the verdict to undo, and the earlier verdicts. */
+/** Undo step: the address of the verdict to undo, and the earlier verdicts. */
 export interface Step {
   address: string;
   verdicts: WantedVerdict[];
@@ -49,14 +49,14 @@ export function decide(shown: Shown, own: Own, { address, is, note, reason }: Wi
   if (gate === undefined) return { is: 'refused', text: `${name} is for viewing only: it cannot be picked.` };
   const { job } = asset;
   if (!asset.isJudged || job === undefined) {
-    return { is: 'refused', text: `Nothing to judge at ${name}: ${stateWords(asset) || 'it has no output'}.` };
+    return { is: 'refused', text: `${name} cannot be picked or rejected: ${stateWords(asset) || 'it has no output'}.` };
   }
   const file = mainFile(asset);
   const problem = file?.problem && problemOf(file);
   if (is === 'picked' && problem !== undefined && markOf(asset) !== 'picked') {
     return {
       is: 'refused',
-      text: `Not picked, unseen: ${problem}; the next apply downloads the file, for 0 credits.`,
+      text: `Not picked: ${problem}, so it cannot be reviewed. The next apply downloads the file, for 0 credits.`,
     };
   }
   const plain = note === undefined ? undefined : plainNote(note);
@@ -73,7 +73,7 @@ export function decide(shown: Shown, own: Own, { address, is, note, reason }: Wi
     const names = others.map((other) => nameOf(shown, other.address)).join(', ');
     return {
       is: 'refused',
-      text: `Not picked: only ${gate.choose} of ${group.group.title ?? group.group.name} can be picked, and ${names} are already. Undo one first (U).`,
+      text: `Not picked: only ${gate.choose} of ${group.group.title ?? group.group.name} can be picked, and ${names} are picked already. First remove one pick (U).`,
     };
   }
   const verdict: WantedVerdict = { ...{ address, is, job }, ...defined({ note: kept, reason: keptReason }) };
@@ -103,7 +103,7 @@ export function givenUp(before: Shown, after: Shown, address: string): ReviewAss
   return [...used].flatMap((name) => after.assets.get(name) ?? []).filter(({ state, job }) => state === 'done' && job);
 }
 
-/** Returns the verdicts that restore earlier decisions. They first remove picks that the host has not recorded. */
+/** Returns the verdicts that restore earlier decisions, after verdicts that remove picks not yet recorded. */
 export function puttingBack(shown: Shown, own: Own, verdicts: readonly WantedVerdict[]): WantedVerdict[] {
   const meant = new Set(verdicts.map(({ address }) => address));
   const replaced = verdicts.flatMap(({ address, is }) => {
@@ -117,8 +117,8 @@ export function puttingBack(shown: Shown, own: Own, verdicts: readonly WantedVer
 }
 
 /**
- * Returns the step that restores the group of `address`. The picks of the step come last, because a pick may remove
- * another pick.
+ * Returns the undo step that restores the group of `address`. Its picks come last, because a pick may remove another
+ * pick.
  */
 export function undoOf(before: Shown, after: Shown, address: string): Step {
   const changed = (before.groupOf.get(address)?.assets ?? []).filter(

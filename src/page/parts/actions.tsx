@@ -272,7 +272,7 @@ function Unsent({ page }: { page: Page }) {
     text = `${counted(count, 'verdict')} ${count === 1 ? 'waits' : 'wait'} in this page: ${waits}.`;
   else if (page.isLost.value) {
     const why = run?.is === 'ended' ? `The run has ended: ${run.text}` : 'mediabatch has ended, or does not answer';
-    text = `${why}. New verdicts wait in this page.`;
+    text = `${why}. This page stores new verdicts until they can be recorded.`;
   }
   return (
     <p class="unsent" role="status">

@@ -129,7 +129,7 @@ function Filters({ page }: { page: Page }) {
       )}
       {offered.map(
         ({ name, values }) =>
-          // Without a second value, the filter is not shown.
+          // A filter with fewer than two values is not shown.
           values.length > 1 && (
             <select
               key={name}

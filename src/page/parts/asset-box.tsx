@@ -7,7 +7,7 @@ interface AssetBoxProps {
   page: Page;
   asset: ReviewAsset;
   place: string;
-  /** Width in CSS pixels. Defaults to the style sheet. */
+  /** Width in CSS pixels. Defaults to the width in the style sheet. */
   width?: number;
   children: ComponentChildren;
 }

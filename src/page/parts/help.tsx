@@ -8,7 +8,7 @@ export function Help({ page }: { page: Page }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
     dialog.current?.showModal();
-    // The dialog focuses its last button, so in a low window it would scroll to its end.
+    // The browser focuses the last button of the dialog and, in a low window, scrolls the dialog to its end.
     dialog.current?.scrollTo(0, 0);
   }, []);
   const close = () => {
@@ -43,9 +43,9 @@ interface HelpSection {
 }
 
 const soundKeyHelp: readonly KeyHelp[] = [
-  ['1 – 9', 'listen at the same position'],
+  ['1 – 9', 'switch to the take with this number'],
   ['Space', 'play, pause'],
-  [', .', 'back 5 seconds, on 5 seconds'],
+  [', .', '5 seconds back, 5 seconds forward'],
 ];
 
 function helpOf({ offer, data, isForClient }: Page): HelpSection[] {
@@ -53,19 +53,19 @@ function helpOf({ offer, data, isForClient }: Page): HelpSection[] {
   const views = offer.views.filter(({ isOffered }) => isOffered?.(data.value) ?? true);
   const hasReasons = groups.some(({ gate }) => gate?.reasons?.length);
   const keys: (KeyHelp | false)[] = [
-    ['← → ↑ ↓', 'the next asset'],
+    ['← → ↑ ↓', 'the next output'],
     ['Space', 'play or pause the film'],
-    ['[ ]', 'group before, next group'],
+    ['[ ]', 'previous group, next group'],
     ['J K', 'next, previous undecided group'],
-    ['1 – 9', 'pick the take of this number'],
+    ['1 – 9', 'pick the take with this number'],
     ['P X U', 'pick, reject, undecided again'],
-    hasReasons && ['Shift 1 – 9', 'reject for a reason that the gate names'],
+    hasReasons && ['Shift 1 – 9', 'reject for the reason with this number'],
     ['N', 'note on a verdict'],
     ['Ctrl Z', 'undo; ⇧ redo'],
     ...views.flatMap(({ key, label }): KeyHelp[] =>
       key === undefined ? [] : [[key.replace(/^./, (one) => one.toUpperCase()), label]],
     ),
-    ['+ − Z 0', 'larger, smaller, 1:1, whole'],
+    ['+ − Z 0', 'zoom in, zoom out, 1:1, fit'],
     ['Shift arrows', 'move the picture'],
     !isForClient && ['I', 'details'],
     ['/', 'search'],

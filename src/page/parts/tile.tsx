@@ -89,7 +89,7 @@ export function Address({ text }: { text: string }) {
 interface PictureProps {
   asset: ReviewAsset;
   digit?: number | undefined;
-  /** Size in CSS pixels. Defaults to the style sheet. */
+  /** Size in CSS pixels. Defaults to the size in the style sheet. */
   size?: { width: number; height: number };
   isFirst?: boolean | undefined;
 }

@@ -35,11 +35,11 @@ export function stateWords({ state, error }: ReviewAsset): string {
     case 'changed':
       return 'bought before its input changed';
     case 'running':
-      return 'is being made';
+      return 'still running';
     case 'failed':
       return error === undefined ? 'failed' : `failed: ${error}`;
     case 'unresolved':
-      return 'was sent, with an unknown outcome';
+      return 'create request sent, outcome unknown';
     case 'planned':
       return 'not bought yet';
     default:
@@ -77,7 +77,7 @@ export function gateWords({ group: { gate }, state, picked, assets }: ShownGroup
     case 'rejected':
       return assets.length === 1 ? 'rejected' : 'all rejected';
     default:
-      if (gate.is !== 'choose') return 'look and approve';
+      if (gate.is !== 'choose') return 'review and approve';
       return choose === 1 ? 'pick one' : `pick ${choose}, ${picked} so far`;
   }
 }
@@ -115,12 +115,12 @@ export function nameOf({ assets, groupOf }: Pick<Shown, 'assets' | 'groupOf'>, a
 
 /** Number of characters at the end of an address that are always visible. */
 const shortEnd = 10;
-/** Maximum length of a last part of an address that is never cut. */
+/** The last part of an address is never cut if it has at most this many characters. */
 const longEnd = 24;
 
 export function endOf(address: string): [start: string, end: string] {
   const last = address.split(/(?<=[@,/])/).at(-1) ?? '';
-  // Parts of a right-to-left text would appear in the wrong order, so it is not split.
+  // A right-to-left text is not split, because its parts would appear in the wrong order.
   const length = last.length <= longEnd || !/^[ -~]+$/.test(last) ? last.length : shortEnd;
   return [address.slice(0, address.length - length), address.slice(address.length - length)];
 }

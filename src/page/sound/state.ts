@@ -51,9 +51,7 @@ class Sounds {
     const track = deck?.tracks.value.find((one) => one.number === number);
     if (deck === undefined || track === undefined) {
       const numbers = deck?.tracks.value.map((one) => one.number) ?? [];
-      this.#page.say(
-        `There is no ${number} here: there ${numbers.length === 1 ? 'is' : 'are'} ${listed(numbers) || 'none'} to listen to.`,
-      );
+      this.#page.say(`There is no sound ${number} in this group. Sounds of the group: ${listed(numbers) || 'none'}.`);
     } else this.#playTrack(deck, track);
   }
 

@@ -43,7 +43,7 @@ export class History {
     this.#keep(this.#done.value.filter(isOther));
   }
 
-  /** Replaces the first step on one of these assets, so that its undo restores another user's decision. */
+  /** Replaces the first undo step on one of these assets, so that its undo restores another user's decision. */
   rebase(addresses: ReadonlySet<string>, step: Step): void {
     const at = this.#done.value.findIndex(({ address }) => addresses.has(address));
     if (at >= 0) this.#keep(this.#done.value.with(at, step));

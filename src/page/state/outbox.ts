@@ -30,7 +30,7 @@ export interface Refusal {
 }
 
 interface OutboxOptions {
-  /** Omitted for a static page. Users save its verdicts as a file. */
+  /** Omitted for a static page, whose verdicts users save as a file. */
   host: Host | undefined;
   kept: Kept;
   onRefused(refused: readonly Refusal[]): void;

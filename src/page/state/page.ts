@@ -76,8 +76,7 @@ export class Page {
   });
   readonly counts = computed(() => count(this.shown.value));
   /**
-   * Filtered groups. In the comparison view they include decided groups, because a pick would otherwise hide unseen
-   * takes.
+   * Filtered groups. The comparison view includes decided groups, because a pick would otherwise hide unseen takes.
    */
   readonly strips = computed(() => {
     const filter = this.view.value === 'compare' ? { ...this.filter.value, undecided: false } : this.filter.value;
@@ -171,10 +170,10 @@ export class Page {
   activate(address: string | undefined, takesFocus = true): void {
     if (address === undefined) return;
     batch(() => {
-      // The message was about the previous active asset.
+      // The message on the page was about the asset that was active before.
       if (takesFocus && address !== this.active.value) this.say('');
       this.active.value = address;
-      // With an asset, the user sees its whole group.
+      // The user sees the whole group of an active asset.
       const seen = this.shown.value.groupOf.get(address);
       this.fresh.value = this.fresh.value.filter((one) => this.shown.value.groupOf.get(one) !== seen);
       if (takesFocus) this.focusWish.value += 1;
@@ -214,7 +213,7 @@ export class Page {
     const { value: before } = this.active;
     this.say('');
     this.filter.value = { ...this.filter.value, ...change };
-    // A search is for outputs that need a verdict.
+    // A search activates the first output that can have a verdict.
     const found = this.strips.value.flatMap(({ assets }) => assets).find(({ isJudged }) => isJudged);
     if (change.text && this.active.value !== before) this.activate(found?.address, false);
   }
@@ -259,7 +258,7 @@ export class Page {
     const numbers = numbersOf(group?.assets ?? []);
     const asset = group?.assets[numbers.indexOf(number)];
     if (group !== undefined && asset === undefined)
-      this.say(`There is no ${number} here: ${group.group.title ?? group.group.name} has ${listed(numbers)}.`);
+      this.say(`There is no take ${number} here: ${group.group.title ?? group.group.name} has ${listed(numbers)}.`);
     else this.judge(asset?.address ?? '', 'picked');
   }
 
@@ -268,7 +267,7 @@ export class Page {
     const { reasons = [] } = group?.gate ?? {};
     const reason = reasons[number - 1];
     if (group !== undefined && reason === undefined)
-      this.say(`There is no reason ${number} here: the gate has ${reasons.length || 'none'}.`);
+      this.say(`There is no reason ${number} here: the gate has ${counted(reasons.length, 'reason')}.`);
     else this.judge(this.active.value, 'rejected', defined({ reason }));
   }
 
@@ -346,7 +345,7 @@ export class Page {
 
   copy(command: string): void {
     navigator.clipboard.writeText(command).then(
-      () => this.say('Copied. Paste it in a terminal: it asks before it spends credits.'),
+      () => this.say('Copied. Paste the command in a terminal: it asks before it spends credits.'),
       () => this.say(`Copy this command: ${command}`),
     );
   }
@@ -367,5 +366,5 @@ function lossText(before: Shown, after: Shown, address: string): string {
   if (lost.length === 0) return '';
   const worth = sumOf(lost.map(({ credits = null }) => credits));
   const [it, names] = [lost.length === 1 ? 'it' : 'them', listed(lost.map((one) => nameOf(after, one.address)))];
-  return `Gives up ${names}, bought for ${creditWords(worth)}; to make ${it} again costs ≈ ${creditWords(worth)}. `;
+  return `Gives up ${names}, bought for ${creditWords(worth)}; buying ${it} again costs ≈ ${creditWords(worth)}. `;
 }

@@ -34,7 +34,7 @@ const narrowest = 104;
 /** Maximum aspect ratio of a picture. Wider pictures are letterboxed. */
 const widestShape = 3;
 const leastBeside = 0.75;
-/** A further line of pictures must enlarge the pictures at least by this factor. */
+/** Minimum factor by which one more line must enlarge the pictures of a group. */
 const worthALine = 1.2;
 /** Pictures may have this share of the minimum height if that saves a line. */
 const nearlyLeast = 0.9;

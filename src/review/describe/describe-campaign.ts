@@ -277,7 +277,7 @@ function stateOf(match: Match, context: Pick<AssetContext, 'byAddress' | 'unneed
   switch (state) {
     case 'lost':
       return 'failed';
-    // The page shows these steps as planned, because they may still be bought.
+    // A step that is not needed now is shown as planned, because it may still be bought.
     case 'unneeded':
     case 'not-bought':
       // The next run repeats a refused request. The page shows the step as failed with the reason.
@@ -304,8 +304,8 @@ function canBeJudged(match: Match): boolean {
 }
 
 /**
- * Returns the request with references by address. For a changed, pinned or accepted step, the request comes from the
- * lock.
+ * Returns a request whose references contain addresses. For a changed, pinned or accepted step, the request comes from
+ * the lock.
  */
 function requestOf(step: DecidedStep, shown: Purchase | undefined, boughtAt: BoughtAt): OpenRequest {
   if (step.decided?.wanted !== undefined) return readableRequest(step.paidRequest, boughtAt);

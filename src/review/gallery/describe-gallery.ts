@@ -191,7 +191,7 @@ export function forClient(
   };
 }
 
-const gaps = 'takes whose numbers are missing are not part of this gallery';
+const gaps = 'if a take number is missing, the take is not part of this gallery';
 
 function nameAmong(asset: ReviewAsset, { differBy }: ReviewGroup, title: string): string {
   const parts = differBy.flatMap((by) => (by === 'take' ? `take ${asset.take ?? ''}` : (asset.matrix[by] ?? [])));

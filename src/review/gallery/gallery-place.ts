@@ -264,7 +264,7 @@ export class GalleryFolder {
     await this.#replace(path, (unnamed) => writeFile(unnamed, bytes, { flag: 'wx' }));
   }
 
-  /** Copies a file. A link would let an edit of the copy change the original. `sha256`: in hex. */
+  /** Copies a file. With a link, an edit of the copy would change the original. `sha256`: in hex. */
   async copy(name: string, source: string, sha256: string): Promise<void> {
     this.#used.add(name);
     const path = join(this.path, name);

@@ -245,7 +245,7 @@ export class WholeFiles {
     if (known?.stamp === stamp) return known.isWhole;
     const isWhole = hashHandle(handle).then((digest) => digest.sha256 === sha256); // I29 (bytes)
     this.#read.set(name, { stamp, isWhole });
-    // A failure is forgotten, because the next attempt may succeed.
+    // A failed check is not cached, because the next check may succeed.
     isWhole.catch(() => this.#read.delete(name));
     return isWhole;
   }

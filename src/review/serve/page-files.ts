@@ -37,7 +37,7 @@ export function indexHtml(campaign: string): string {
 </head>
 <body>
 <div id="app"><h1>${name}</h1></div>
-<noscript><p>This page needs JavaScript. Without it, decide in the terminal: mediabatch pick, reject and unpick.</p></noscript>
+<noscript><p>This page needs JavaScript. Without JavaScript, decide in the terminal: mediabatch pick, reject and unpick.</p></noscript>
 </body>
 </html>
 `;

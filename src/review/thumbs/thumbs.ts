@@ -50,7 +50,7 @@ export class Thumbs {
       if (this.#held.size <= mostHeld) break;
       this.#held.delete(oldest);
     }
-    // A failure is forgotten, because the next attempt may succeed.
+    // A failed thumbnail is not cached, because the next attempt may succeed.
     const forget = () => this.#held.delete(name);
     thumb.then((made) => 'problem' in made && forget(), forget);
     return thumb;
@@ -72,10 +72,10 @@ export class Thumbs {
     if (kept !== undefined) return { jpeg: kept };
     const priority = this.#wishes++;
     const path = await find();
-    if (path === undefined) return { problem: 'is not here' };
+    if (path === undefined) return { problem: 'is not on this disk' };
     const make = async (): Promise<Thumb> => (this.#isClosed ? notNeeded : this.#maker({ path, bytes, sha256 }, side));
     const made = await this.#queue.add(make, { priority });
-    // The caller does not wait for the write, which only saves time later.
+    // The caller does not wait for the write: a stored thumbnail only saves time later.
     if ('jpeg' in made) this.#keep(orNothing(writeSealedFile(this.#state, name, made.jpeg)));
     return made;
   }

@@ -98,11 +98,11 @@ test('details: where values come from, and pictures that lead on', async () => {
 
 test('before and after: what changed, and what was not there before', async () => {
   const { page, press } = await openGallery(browser, galleryData(90), '#view=changes&active=hero%40p0002%2Ccold');
-  await page.getByText('2 of 21 that changed').waitFor();
+  await page.getByText('2 of 21 changed outputs').waitFor();
   const words = page.getByRole('region', { name: 'What changed' });
   expect(await words.locator('dt').allTextContents()).toContain('prompt');
   await press('ArrowDown');
-  await page.getByText('3 of 21 that changed').waitFor();
+  await page.getByText('3 of 21 changed outputs').waitFor();
   // What was not there at the reference has nothing beside it.
   await press(...Array.from({ length: 4 }, () => 'ArrowDown'));
   await page.getByText('The step did not exist at main.').waitFor();

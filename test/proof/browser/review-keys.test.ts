@@ -203,7 +203,7 @@ test('views open above each other, Esc leads back, the active one stays', async 
   await page.locator('.groups').waitFor();
   await isActive(at(3, 1));
   await press('?');
-  await page.getByRole('dialog').getByText('the next asset').waitFor();
+  await page.getByRole('dialog').getByText('the next output').waitFor();
   await press('p', 'Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.getByText('0 of 3 groups decided').waitFor();

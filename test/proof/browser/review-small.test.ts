@@ -155,7 +155,7 @@ test('digits are the numbers of takes, for pictures and sounds alike', async () 
   await isActive('voice@b,take:3');
   await press('3');
   await press('1');
-  await page.locator('.said').getByText('There is no 1 here: there is 3 to listen to.').waitFor();
+  await page.locator('.said').getByText('There is no sound 1 in this group. Sounds of the group: 3.').waitFor();
 });
 
 test('a picture that did not come while the connection was gone is asked for again', async () => {

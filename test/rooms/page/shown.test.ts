@@ -76,7 +76,7 @@ test('where several are to be picked one too many is refused, with what to do', 
   const decision = decide(show(data, picked), picked, { address: 'hero@a,take:2', is: 'picked' });
   expect(decision).toEqual({
     is: 'refused',
-    text: 'Not picked: only 2 of hero@a can be picked, and hero@a,take:1, hero@a,take:3 are already. Undo one first (U).',
+    text: 'Not picked: only 2 of hero@a can be picked, and hero@a,take:1, hero@a,take:3 are picked already. First remove one pick (U).',
   });
 });
 
@@ -86,7 +86,7 @@ test('what cannot be judged says why', () => {
     { name: 'b', assets: [asset('b', { isJudged: false })], options: { isFree: true } },
   ]);
   const text = (address: string) => decide(show(data, new Map()), new Map(), { address, is: 'picked' });
-  expect(text('a')).toEqual({ is: 'refused', text: 'Nothing to judge at a: not bought yet.' });
+  expect(text('a')).toEqual({ is: 'refused', text: 'a cannot be picked or rejected: not bought yet.' });
   expect(text('b')).toEqual({ is: 'refused', text: 'b is for viewing only: it cannot be picked.' });
   expect(text('gone')).toEqual({ is: 'refused', text: 'gone no longer exists here.' });
 });

@@ -156,7 +156,7 @@ describe('what is kept', () => {
     // One that was made here, under the name of another picture.
     const other = { ...file, sha256: 'f'.repeat(64) };
     writeFileSync(nameIn(state, other), readFileSync(nameIn(state, file)));
-    expect(await make().get(other, async () => undefined)).toEqual({ problem: 'is not here' });
+    expect(await make().get(other, async () => undefined)).toEqual({ problem: 'is not on this disk' });
   });
 
   test('through a link is neither read nor written', async () => {

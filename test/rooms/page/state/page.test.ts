@@ -93,7 +93,7 @@ describe('page', () => {
     page.judge('draft@a,take:1', 'picked');
     page.goBack('undo');
     expect(page.said.value).toBe(
-      'Gives up final@a, bought for 2 credits; to make it again costs ≈ 2 credits. Undone: draft@a,take:1 is undecided.',
+      'Gives up final@a, bought for 2 credits; buying it again costs ≈ 2 credits. Undone: draft@a,take:1 is undecided.',
     );
   });
 
@@ -166,7 +166,7 @@ describe('page', () => {
     const outdated = asset(take(1), { isJudged: false, state: 'changed', verdict: { is: 'picked' } });
     const { page } = open(campaign([{ name: 'hero@p001', assets: [outdated] }]));
     page.editNote();
-    expect(page.said.value).toBe(`Nothing to judge at ${take(1)}: bought before its input changed.`);
+    expect(page.said.value).toBe(`${take(1)} cannot be picked or rejected: bought before its input changed.`);
     expect(page.hasNote.value).toBe(false);
   });
 
