@@ -49,7 +49,7 @@ function isOfStep({ action, send }: PlanRow): boolean {
   return action !== 'orphan' && send === undefined;
 }
 
-/** Returns whether a step keeps its output although its input changed: it is pinned, or it is a published post. */
+/** Returns whether a step keeps its output although its input changed, because it is pinned or a published post. */
 export function isHeldBack({ pinned, wouldCost, changedSince }: PlanRow): boolean {
   return (pinned === true && wouldCost !== undefined) || changedSince === true;
 }

@@ -7,7 +7,7 @@ import { ceilingOf, isWithin, shareOf } from './prices/prices.ts';
 import { repeatOf } from './purchases/key.ts';
 import { sumAgain } from './sum-up.ts';
 
-/** A user's approval: the purchases that may be made, the price of each, and the limit of their total charges. */
+/** A user's approval: the approved purchases, their prices, and the limit of their total charges. */
 export interface Agreement {
   /** Approved purchases by address. */
   purchases: ReadonlyMap<string, Purchases>;
@@ -15,9 +15,7 @@ export interface Agreement {
   shown: ReadonlyMap<string, Row>;
   sends: ReadonlySet<string>;
   publishes: ReadonlySet<string>;
-  /**
-   * Limit in credits for the purchases of the plan's rows. Retries and purchases without an estimate are not included.
-   */
+  /** Limit in credits for the purchases of the plan's rows, without retries and purchases without an estimate. */
   ceiling: number;
 }
 
@@ -96,7 +94,7 @@ export function covers(agreement: Agreement, row: PlanRow): boolean {
   const isLater = afterPicks.has(address);
   if ((isLater || purchases.has(address)) && shown.get(address)?.kind !== kind) return false;
   const { first, following, price, retryPrice } = saidOf(agreement, address, order);
-  // Purchases are counted by request. Purchases after a pick are counted by step, because no request was known.
+  // Purchases are numbered by request. Purchases after a pick are numbered by step, because their request was unknown.
   const numberOf = (one: { generation: number; repeat: number }) => (isLater ? one.generation : one.repeat);
   if (order.retries !== undefined) {
     if (!countFrom(numberOf(order.retries), order.retries.left).every((one) => following.includes(one))) return false;
@@ -152,8 +150,8 @@ function ceilingIn(shown: Row | undefined): number | undefined {
 }
 
 /**
- * Removes each estimate that did not exist at approval. The run then buys one step of the price class first, and that
- * charge becomes the price of the class. With the new estimate, the approved limit would allow no purchase.
+ * Removes each estimate that did not exist at approval, because the approved limit does not include it and would allow
+ * no purchase. Without an estimate, the run buys one step of the price class first, as price probe.
  */
 function holdToUnknown({ shown }: Agreement, plan: Plan): Plan {
   let isChanged = false;
@@ -169,7 +167,7 @@ function holdToUnknown({ shown }: Agreement, plan: Plan): Plan {
   return isChanged ? { ...plan, rows, totals: sumAgain(plan.totals, rows) } : plan;
 }
 
-/** Lowers each price to its approved maximum, because the price lists of this process may differ. */
+/** Lowers each price to its approved maximum, because this process may read other price lists than the approval. */
 export function holdToCeilings(agreement: Agreement, given: Plan): Plan {
   const plan = holdToUnknown(agreement, given);
   const held = new Map<string, Readonly<Price>>();
@@ -189,7 +187,7 @@ export function holdToCeilings(agreement: Agreement, given: Plan): Plan {
 
 /**
  * Returns how many credits of the approved limit are left. Retries and purchases after picks were approved in addition
- * to the limit: their charges count only above the shown price.
+ * to the limit: only the part of a charge above the shown price counts.
  */
 export function leftUnder(agreement: Agreement, { rows }: Pick<Plan, 'rows'>, lock: Lock): number {
   const { purchases, afterPicks, shown, ceiling } = agreement;

@@ -1,4 +1,23 @@
+/*
+ * (Graph, lock, facts) → plan: an action, a reason and a price for every step.
+ * Takes: a `SeenSituation` and facts as values. The same facts give the same plan.
+ * Returns: rows with orders. A run executes exactly these orders (I18). Decisions and approvals are pure functions of
+ * rows.
+ * Independent of: disk, network, clock, randomness. What may happen next with a purchase is decided in
+ * `purchases/next.ts`.
+ */
+
+import { defined } from '../ground/values.ts';
+import { countedPurchases } from '../lock/decisions.ts';
+import type { Output, StepRecord } from '../lock/record.ts';
+import { isCarriedOut, isSpending, publishes } from './actions.ts';
 import { type ChangeFacts, tellChanges } from './compare/changes.ts';
+import { type Decision, type DecisionFacts, decide } from './decide.ts';
+import { isAcceptedAsIs } from './decisions/pin.ts';
+import { blockAtGates, openGates } from './gates/block-at-gates.ts';
+import { holdForCanaries } from './gates/canaries.ts';
+import { describeWait } from './gates/gates.ts';
+import { type Aspect, aspectsOf } from './outputs/expectation.ts';
 import type { Reason } from './plan.generated.ts';
 import {
   type OrderedJob,
@@ -9,24 +28,6 @@ import {
   type StepOrder,
   type WorkRow,
 } from './plan.ts';
-/*
- * (Graph, lock, facts) → plan: an action, a reason and a price for every step.
- * Takes: a `SeenSituation` and facts as values. The same facts give the same plan.
- * Returns: rows with orders. A run carries out exactly these (I18). Decisions and approvals are pure functions over
- * them.
- * Independent of: disk, network, clock, randomness. What may happen next with a purchase is decided in `purchases/next.ts`.
- */
-
-import { defined } from '../ground/values.ts';
-import { countedPurchases } from '../lock/decisions.ts';
-import type { Output, StepRecord } from '../lock/record.ts';
-import { isCarriedOut, isSpending, publishes } from './actions.ts';
-import { type Decision, type DecisionFacts, decide } from './decide.ts';
-import { isAcceptedAsIs } from './decisions/pin.ts';
-import { blockAtGates, openGates } from './gates/block-at-gates.ts';
-import { holdForCanaries } from './gates/canaries.ts';
-import { describeWait } from './gates/gates.ts';
-import { type Aspect, aspectsOf } from './outputs/expectation.ts';
 import { holdPosts } from './posts/hold-posts.ts';
 import { findPosted, isPost, sendsOf, targetOf } from './posts/post-record.ts';
 import { blockUnfunded, leaveOut } from './prices/fund.ts';
@@ -56,16 +57,16 @@ interface PlanFacts extends SendFacts {
   situation: SeenSituation;
   concurrency: number;
   maxCredits?: number;
-  /** Paying account: the lowest limit for this account across campaigns, and the balance after the last run. */
+  /** The account that pays: its lowest limit across campaigns, and its balance after the last run. */
   account?: { limit?: NonNullable<PlanTotals['limit']>; lastBalance?: NonNullable<PlanTotals['lastBalance']> };
-  /** Steps that exceeded the limit at approval. The run does not buy them, even if they fit the limit now. */
+  /** Steps that exceeded the limit at approval. The run does not buy these steps, even if the limit covers them now. */
   leftOut?: ReadonlySet<string>;
   causeOf?: ChangeFacts['causeOf'] | undefined;
   hints?: PriceHints;
   /**
    * Facts from the purchase journal of this machine. `restored`: IDs of jobs and create requests that were missing from
    * the lock. `sentHere`: send times in ms since 1970, by ID, of unresolved create requests. `sentHere` is omitted if
-   * requests of other machines need no approval.
+   * no approval is needed to repeat requests of other machines.
    */
   journal?: { restored?: ReadonlySet<string>; sentHere?: ReadonlyMap<string, number> };
   lists?: readonly RefreshedList[];
@@ -75,7 +76,7 @@ interface PlanFacts extends SendFacts {
 export interface OutputToCheck {
   output: Output;
   aspects: readonly Aspect[];
-  /** Outputs of the step's other purchases that were saved at the same path. */
+  /** Outputs of the step's other purchases that were saved at the path of `output`. */
   replaced?: readonly Output[];
 }
 
@@ -98,19 +99,19 @@ export const restoredText = "restored from this machine's purchase journal";
 type About = PlanFacts & SeenSituation & { priceOf: PriceOf };
 type Pass = (draft: Draft, about: About) => void;
 
-/** Passes over the rows before the budget is allocated. The comments give the reason for each position. */
+/** Passes over the rows before the budget is allocated. A comment gives the reason for the position of a pass. */
 const beforeMoney: readonly Pass[] = [
-  // This pass is first, because later passes block rows and keep the texts of blocked rows.
+  // `tellFollowing` is first, because later passes block rows, and a blocked row keeps its text.
   tellFollowing,
-  // Before gates, which would give another reason for rows that only a newer version can decide.
+  // Before `blockAtGates`, which would give rows that only a newer version can decide another reason.
   blockUndecidable,
-  // Before canaries, because a canary that waits at a gate must not delay other steps.
+  // Before `holdForCanaries`, because a canary that waits at a gate must not delay other steps.
   blockAtGates,
-  // Before the budget is allocated, so that no credits are reserved for steps whose canary will not be done.
+  // Before the budget, so that no credits are reserved for steps whose canary will not be done.
   holdForCanaries,
-  // After all passes that add orders.
+  // `spareMovedFiles` is after all passes that add orders.
   spareMovedFiles,
-  // After it is decided which steps settle their own create requests.
+  // `askAboutSends` is after the passes that decide which steps settle their own create requests.
   askAboutSends,
 ];
 
@@ -119,9 +120,9 @@ const beforeMoney: readonly Pass[] = [
  * once.
  */
 const afterMoney: readonly Pass[] = [
-  // Before dependent steps are blocked, so that steps that need a post wait with the post.
+  // Before `blockDependents`, so that steps that need a post wait with the post.
   holdPosts,
-  // After it is decided for each row whether it will be done.
+  // After the passes that decide which rows will be done.
   blockDependents,
   tellReplaced,
 ];
@@ -183,7 +184,7 @@ function giveOutMoney(draft: Draft, about: About): { doubts: Doubts; fit: PlanTo
     { budget: budgetCap(about, findDoubts()), maxCredits, limit: account?.limit },
     about,
   );
-  // A lost create request that the plan cannot afford to retry stays a possible charge.
+  // If the budget does not cover an unresolved create request, the request stays a possible charge.
   return { doubts: findDoubts(), fit };
 }
 
@@ -204,7 +205,7 @@ function makeRow(match: Match, about: About & DecisionFacts, { conditions, count
   const { address, task, kind, key, matrix, take, tags, decided } = step;
   const isUnneeded = about.unneeded.has(address);
   const parts = conditions.get(address);
-  // Computed only when needed, because most steps of a finished campaign are kept at any price.
+  // The price is computed only when needed, because most steps of a finished campaign are kept at any price.
   const priceOf = () => about.priceOf(kind, step.request);
   const decision = isUnneeded
     ? { action: 'keep' as const, reason: whyUnneeded(match, about, findMissingPart(parts, count)) }
@@ -357,7 +358,7 @@ function jobOf({ purchase, record }: Match, action: StepOrder['action']): Ordere
 
 const noDigests = Object.freeze([]) as unknown as string[];
 
-/** Returns the digests of all files that this step ever saved. A run may replace only these files. */
+/** Returns the digests of all files that a step ever saved. A run may replace only files with these digests. */
 export function replacedDigests(record: StepRecord | undefined): string[] {
   if (record === undefined) return noDigests;
   const digests = record.purchases.flatMap(({ outputs }) =>

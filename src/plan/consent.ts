@@ -10,7 +10,7 @@ import { sumAgain } from './sum-up.ts';
 function withhold(plan: Plan, waits: (row: PlanRow) => boolean, words: { why: Reason; until: string }): Plan {
   const waiting = plan.rows.filter(waits);
   if (waiting.length === 0) return plan;
-  // An unresolved create request with a row of its own blocks no other row.
+  // An unresolved create request with a separate row blocks no other row.
   const ofSteps = waiting.filter(({ order }) => order?.send?.isStrange !== true || order.asksOnly !== true);
   const reasons = new Map(ofSteps.map(({ address }) => [address, words.why]));
   untilStable(reasons, () => {
@@ -25,7 +25,7 @@ function withhold(plan: Plan, waits: (row: PlanRow) => boolean, words: { why: Re
     return reason === undefined ? row : withheld(row, reason);
   });
   const totals = sumAgain(plan.totals, rows);
-  // The remaining limit of an earlier approval may be lower.
+  // The remaining limit of an earlier approval may be lower than the new total.
   return { ...plan, rows, totals: { ...totals, ceiling: Math.min(totals.ceiling, plan.totals.ceiling) } };
 }
 
@@ -59,7 +59,7 @@ export function withholdPurchases(plan: Plan): Plan {
   });
 }
 
-/** Returns the row that only recovers a lost answer. Empty for a post, because the recovery might publish it. */
+/** Returns the row that only recovers a lost answer, or no row for a post, which the recovery might publish. */
 function questionOf({ kind, reason, order }: PlanRow): PlanRow[] {
   if (order?.send === undefined || order.asksOnly || isPost(kind)) return [];
   const { campaign, address, task, fingerprint, generation, attempt, repeat, refused, key, take } = order;
@@ -106,7 +106,7 @@ export function allowPosts(plan: Plan): Plan {
   return { ...plan, rows };
 }
 
-/** Adds the posts at these addresses to the plan, after a user confirmed that none of them is published. */
+/** Adds the posts at `addresses` to the plan, after a user confirmed that none of these posts is published. */
 export function admitPosts(plan: Plan, addresses: ReadonlySet<string>): Plan {
   if (addresses.size === 0) return plan;
   const rows = plan.rows.map((row) => (addresses.has(row.address) ? (row.asked ?? row) : row));

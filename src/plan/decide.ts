@@ -31,7 +31,7 @@ export interface Decision {
   action: Exclude<Action, 'blocked' | 'orphan'>;
   reason: Reason;
   purchase?: { generation: number; repeat: number };
-  /** Unresolved create request to settle first. `purchase` is then omitted. */
+  /** Unresolved create request to settle before any purchase. If set, `purchase` is omitted. */
   asks?: OpenSend;
   changedSince?: true;
 }
@@ -219,8 +219,8 @@ function movedFrom(match: Match): string {
 }
 
 /**
- * Decides about a post that was already sent. A changed input, name or record never sends it again. Returns `undefined`
- * if nothing was sent for this step.
+ * Decides about a post that was already sent. The post is never repeated because its input, name or record changed.
+ * Returns `undefined` if nothing was sent for this step.
  */
 function decidePost(match: Match, facts: DecisionFacts): Decision | undefined {
   const { step, purchase, record, sharesJobOf } = match;

@@ -14,7 +14,7 @@ export type SpendingAction = 'create' | 'redo' | 'retry';
  */
 export type Price = RowPrice;
 
-/** Work that a run does for a step. It is plain JSON, because it may be sent to another machine. */
+/** Work that a run does for a step, as plain JSON, because a client may send the order to an engine. */
 export type StepOrder = Carry | Ask;
 
 interface Order {
@@ -27,11 +27,10 @@ interface Order {
   /** Position of `key` among the idempotency keys of the purchase, from 1. */
   attempt: number;
   /**
-   * Position of this purchase among the purchases of its fingerprint, from 1. The idempotency keys depend on this
-   * number.
+   * Position of this purchase among the purchases of its fingerprint, from 1. The idempotency keys depend on `repeat`.
    */
   repeat: number;
-  /** Number of refused idempotency keys. A run tries these keys again, in order. */
+  /** Number of refused idempotency keys. A run tries the refused keys again, in order. */
   refused: number;
   key: string;
   take?: number;
@@ -42,7 +41,7 @@ interface Order {
   needs: string[];
   price: Readonly<Price>;
   movedFrom?: string;
-  /** SHA-256 digests of earlier outputs of the step. The step may replace these files. */
+  /** SHA-256 digests of earlier outputs of the step. A run may replace files with these digests. */
   replaces: string[];
 }
 
@@ -54,8 +53,8 @@ export interface AskedSend {
   resent?: true;
   digest?: string;
   /**
-   * Set if the purchase journal of this machine lacks the request. Sending its key again could then buy something that
-   * nobody approved.
+   * Set if the purchase journal of this machine lacks the request. A repeated key could then buy something that nobody
+   * approved.
    */
   isStrange?: true;
 }
@@ -64,9 +63,9 @@ export interface OrderedJob {
   jobId?: string;
   credits?: number;
   sharesJobOf?: string;
-  /** Files that `download` restores or `move` renames. Usually one file. Uploads and posts have none. */
+  /** Files that the action `download` restores or `move` renames. Usually one file. Empty for uploads and posts. */
   outputs?: Output[];
-  /** Set if a user accepted the file of this job although it may fail the checks. */
+  /** Set if a user accepted the file of this job even if the file fails the checks. */
   asIs?: true;
 }
 
@@ -74,7 +73,7 @@ interface Conditions {
   /** Addresses of steps that must be done and meet `expect` before this step is bought. */
   canaries?: readonly string[];
   parts?: PartCondition[];
-  /** List members of the request that may turn out not to exist. The list is then shorter. */
+  /** Conditions of optional list items in the request, by address. A run drops an item whose part does not exist. */
   optional?: { [address: string]: PartCondition[] };
 }
 
@@ -82,25 +81,25 @@ export interface Carry extends Order, OrderedJob, Conditions {
   asksOnly?: never;
   action: SpendingAction | 'attach' | 'download' | 'move';
   send?: AskedSend;
-  /** `kind: upload`: the file to upload, relative to the manifest's folder. */
+  /** Only for uploads: the file to upload. The path is relative to the manifest's folder. */
   file?: { path: string; sha256: string; bytes: number };
   timeoutMs?: number;
   retries?: Retries;
   expect?: Expectation;
-  /** Set if a user consented to publish. A run does not send a post without this mark. */
+  /** Set if a user consented to publish the post. A run does not send a post without this consent. */
   publish?: true;
 }
 
-/** Order that only recovers the answer of a sent create request. It buys nothing. */
+/** Order that only recovers the lost answer to a sent create request, and buys nothing. */
 type Ask = Order & { asksOnly: true; action: 'create'; send: AskedSend } & {
   [field in Exclude<keyof Carry, keyof Order | 'asksOnly' | 'action' | 'send'>]?: never;
 };
 
-/** Limits from `retry:`: number of further purchases, and their total credits (`null`: no limit). */
+/** Limits from `retry:`: the number of retries, and their total credits (`null`: no limit). */
 export interface Retries {
   left: number;
   credits: number | null;
-  /** Generation of the first further purchase. The idempotency keys of that purchase depend on it. */
+  /** Generation of the first retry in the step's record. */
   generation: number;
   repeat: number;
 }
@@ -108,12 +107,12 @@ export interface Retries {
 export type PlanRow = WorkRow | BlockedRow | RestingRow;
 
 type Work = Pick<Row, 'mayRetry' | 'unchecked' | 'canary' | 'canaries'> & {
-  /** Omitted where orders are stored separately, as on an engine. */
+  /** Omitted if orders are stored separately, as on an engine. */
   order?: StepOrder;
 };
 
 type Waiting = Pick<Row, 'wouldRetry' | 'beside' | 'would'> & {
-  /** For a step behind a gate: the purchase that an approval can allow before the pick. */
+  /** Only for a step behind a gate: the purchase after a pick that an approval includes in advance. */
   later?: LaterPurchase;
   parts?: PartCondition[];
   /**
@@ -153,7 +152,7 @@ export function withoutSend(order: Carry): Carry {
   return order.send === undefined ? order : rest;
 }
 
-/** Returns the ID of an order within a run. The order of a step has the step's address as ID. */
+/** Returns the ID of an order within a run: its address, or address and create request for a separate row. */
 export function orderId(order: StepOrder): string {
   return rowId(order.asksOnly ? { address: order.address, send: order.send.id } : { address: order.address });
 }

@@ -58,8 +58,8 @@ export function sumDoubts(doubts: Doubts, budget: number | undefined): number {
 }
 
 /**
- * Describes the possible charges of unknown price, for which the budget uses an assumed price. `undefined` if there are
- * none.
+ * Describes the possible charges of unknown price, for which the budget uses an assumed price. Returns `undefined` if
+ * every price is known.
  */
 export function describeGuesses({ held }: Pick<Doubts, 'held'>, budget: number | undefined): PlanTotals['guessed'] {
   const guessed = budget === undefined ? [] : held.filter(({ credits }) => credits === null);
@@ -134,7 +134,7 @@ export function sumAfterPicks(
 /**
  * Sums the possible charges: unresolved create requests, and jobs whose charge the service did not report. If the price
  * is unknown, the highest known price of the kind counts. `asked`: unresolved create requests to exclude, because the
- * plan reserves their prices again.
+ * plan already reserves their prices.
  */
 export function heldCredits(lock: Lock, priceOf: PriceOf, asked: ReadonlySet<string> = new Set()) {
   return sumHeld([...heldPurchases(lock, priceOf, asked)]);

@@ -14,15 +14,15 @@ export interface OpenStep {
 const daily = 0.05;
 /** Half the width of the range, in standard deviations of the total work. */
 const width = 0.4;
-/** Share of the longest chain during which slots are assumed idle. The proven maximum is 1 (Graham 1969). */
+/** Assumed idle time of slots, as a share of the longest chain of steps. The proven maximum is 1 (Graham 1969). */
 const idle = 0.4;
 /** Expected remaining time of a job that is older than every sample, as a share of its age. */
 const overtime = 0.3;
 
 /**
- * Returns a range for the remaining time. In measurements, two of three runs ended within the range. Low end: the total
- * work divided by all slots, or the longest chain if that is longer. High end: adds idle slots during the chain, and a
- * late end of the most uncertain step.
+ * Returns a range for the remaining time. In measurements, two of three runs ended within the range. The low end is the
+ * total work divided by all slots, or the longest chain of steps if that is longer. The high end adds idle slots during
+ * the chain, and a late end of the most uncertain step.
  */
 export function expectEnd(steps: readonly OpenStep[], slots: number): { lowMs: number; highMs: number } {
   const ends = new Map<OpenStep, number>();
@@ -87,7 +87,7 @@ export function timedAs({ kind, paidRequest: { model } }: Pick<StepOrder, 'kind'
   return typeof model === 'string' ? `${kind} ${model}` : kind;
 }
 
-/** Returns the durations of similar jobs. An upload or post without samples gets a typical duration. */
+/** Returns the durations of similar jobs, or a typical duration for an upload or post without samples. */
 export function samplesOf(order: Pick<StepOrder, 'kind' | 'paidRequest'>, durations: Durations): readonly number[] {
   const seen = durations[timedAs(order)] ?? [];
   const kind = kinds[order.kind];

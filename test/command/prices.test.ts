@@ -153,7 +153,7 @@ test('--refresh names the models that are gone, deprecated or dearer than they w
   expect(await models()).toBeUndefined();
   const addresses = ['hero@a', 'hero@b'];
   const deprecated = 'image/alpha-2 is marked as deprecated by the service';
-  const dearer = 'image/alpha-2 is listed for 4 credits, 3 charged before';
+  const dearer = 'image/alpha-2 is listed for 4 credits, but cost 3 before';
   listed({ key: 'alpha-2', kind: 'image', credits: 4, deprecated: true });
   expect(await models()).toEqual([
     { text: deprecated, addresses },

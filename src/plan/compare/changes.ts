@@ -18,8 +18,8 @@ interface Changes {
 }
 
 /**
- * Compares the paid request with the wanted request, field by field. Both requests refer to steps by fingerprint. An
- * omitted field equals its documented default. `wanted.request`: the wanted request with references by address.
+ * Compares the paid request with the wanted request, field by field. Both requests contain fingerprints as references.
+ * An omitted field equals its documented default. `wanted.request`: the wanted request with addresses as references.
  */
 export function findChanges(
   bought: OpenRequest,
@@ -135,9 +135,7 @@ function digestIn(value: Json | undefined): string | undefined {
   return isMap(value) && typeof value.$sha256 === 'string' ? value.$sha256 : undefined;
 }
 
-/**
- * Describes on one line how a request changed. `whose`: returns a suffix for a step, such as `, whose prompt changed`.
- */
+/** Describes how a request changed, on one line. `whose`: returns a suffix for a step: `, whose prompt changed`. */
 export function describeChanges(changes: readonly Change[], whose: (address: string) => string = () => ''): string {
   if (changes.length === 0) return 'an input changed';
   const others = changes.filter(({ cause }) => cause?.is !== 'step');
@@ -148,7 +146,7 @@ export function describeChanges(changes: readonly Change[], whose: (address: str
   return [...own, `follows ${followed}${rest}${whose(followed)}`].join('; ');
 }
 
-/** Describes the change of one field. `several`: the text is for several rows of a data file, so it names no row. */
+/** Describes the change of one field. `several`: the text is for several rows of a data file, and names no row. */
 export function describeChange({ field, before, after, cause }: Change, several = false): string {
   if (cause?.is === 'file') return `${cause.name} changed`;
   const name = nameOf(field, cause, several);

@@ -25,7 +25,7 @@ export interface ComparedStep {
   text: string;
   changes?: Change[];
   follows?: string[];
-  /** Price in each version that has the step: 0 if the step shares a job, `null` if the price is unknown. */
+  /** Price of the step in each version: 0 if the step shares a job, `null` if the price is unknown. */
   credits: { there?: number | null; here?: number | null };
   discards?: number;
 }
@@ -138,7 +138,7 @@ function compareStep(
 }
 
 /**
- * Returns prices by address. Steps with equal requests are one purchase: the first step has the price, the others 0.
+ * Returns prices by address. Steps with equal requests are one purchase: the price of each step except the first is 0.
  */
 function priceSteps(steps: readonly Step[], priceOf: PriceOf): ReadonlyMap<string, number | null> {
   const seen = new Set<string>();

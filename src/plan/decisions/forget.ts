@@ -10,8 +10,8 @@ import { creditsOf, nameOfJob, type Ruling, refuse, refuseOpenSend } from './rul
 
 /**
  * Marks the purchases of an address as forgotten. Their IDs and charges stay in the lock and count toward the budget.
- * Refuses an unresolved create request, because it may have been charged. A running job is forgotten only with `force`,
- * because it is paid and its output would be lost.
+ * Refuses an unresolved create request, because the request may have been charged. A running job is forgotten only with
+ * `force`, because the job is paid and its output would be lost.
  */
 export function forgetRecord(
   record: StepRecord,
@@ -70,8 +70,8 @@ export function moveRecord(
   const counted = countedPurchases(old);
   const why = whyNot(old, to);
   if (why !== undefined) return why;
-  // A purchase that returns to an address gets a new generation, because its old generation is forgotten at that
-  // address.
+  // Each purchase gets a new generation, because a purchase that returns to an address is forgotten there under its old
+  // generation.
   const shift = (record?.purchases ?? []).reduce((most, one) => Math.max(most, one.generation), 0);
   const purchases = old.purchases.map((one) => ({ ...one, generation: one.generation + shift }));
   const decided = old.decisions === undefined ? {} : { decisions: old.decisions };
@@ -107,7 +107,7 @@ function whyNot(
     return refuse(
       address,
       `has ${what}`,
-      way('decide which job counts; to free this step (its job id stays on record)', call('forget', address)),
+      way('decide which job counts; to forget the job of this step (its id stays on record)', call('forget', address)),
     );
   }
   if (oldStep !== undefined && findKept(counted, oldStep.fingerprint) !== undefined) {

@@ -15,13 +15,13 @@ type Bought = Match & { purchase: Job };
 /** Review decision about outputs. `undecided` removes an earlier decision. */
 export interface Judgement {
   as: 'picked' | 'rejected' | 'undecided';
-  /** Set if a pattern chose the steps. A step without an output is then skipped instead of refused. */
+  /** Set if a pattern chose the steps, so that steps without an output are skipped instead of refused. */
   isPattern?: boolean;
   replaces?: boolean | undefined;
   wordsOf(address: string): VerdictWords;
 }
 
-/** Texts of a verdict. If a text is omitted, the earlier text stays. An empty text removes the earlier text. */
+/** Texts of a review decision. An omitted text keeps the earlier text. An empty text removes the earlier text. */
 interface VerdictWords {
   note?: string | undefined;
   reason?: string | undefined;
@@ -32,7 +32,7 @@ type JudgeFacts = Pick<Situation, 'graph' | 'byAddress' | 'verdicts'> & { gateOf
 
 type GateOf = Pick<Situation['gateOf'], 'get'>;
 
-/** Records verdicts about outputs at gates. If one verdict is refused, none is recorded. */
+/** Records review decisions about outputs at gates. If one decision is refused, no decision is recorded. */
 export function judgeSteps(
   chosen: readonly Match[],
   judgement: Judgement,
@@ -59,7 +59,7 @@ export function judgeSteps(
       : judged;
   const leavesOut = judgement.isPattern === true && isAny;
   const rulings = limited.map((one, index) => (leavesOut && judged[index]?.is === 'refused' ? leaveOut(one) : one));
-  // Each gate with too many picks gets one refusal.
+  // Only one refusal is returned for a gate with too many picks.
   const refused = new Map(rulings.flatMap((one) => (one.is === 'refused' ? [[one.address, one]] : [])));
   return refused.size > 0 ? [...refused.values()] : rulings;
 }
@@ -139,7 +139,7 @@ function withVerdict(
   const { purchase, movedFrom: address = record.address } = match;
   if (purchase?.jobId === undefined) return [];
   const { fingerprint, jobId: job } = purchase;
-  // At the highest revision, the pick of another output cannot replace this verdict, and the gate stays open.
+  // If this decision has the highest revision, the pick of another output cannot replace it, and the gate stays open.
   const revision = Math.min((verdicts.newest(match)?.revision ?? 0) + 1, mostRevision);
   const decisions = { verdicts: [{ fingerprint, job, ...verdict, revision }] };
   return [{ address, kind: record.kind, purchases: [purchase], decisions }];

@@ -7,13 +7,13 @@ import type { Match } from '../situation/find-purchases.ts';
 import { creditsOf, nameOfJob, type Ruling, refuse, refuseAtLast, refuseOpenSend } from './ruling.ts';
 
 /**
- * Pins a step to its purchase. A changed input then does not redo the step, and dependent steps keep using its output.
+ * Pins a step to its purchase. A pinned step is not redone if its input changes, and dependent steps use its output.
  */
 export function pinStep(match: Match, price: number | null): Ruling {
   const { step, record } = match;
   const { address, decided } = step;
   if (decided?.pinned === 'manifest') {
-    return { is: 'unchanged', address, text: `\`pin: true\` of task \`${step.task}\` pins it already` };
+    return { is: 'unchanged', address, text: `is pinned already by \`pin: true\` of task \`${step.task}\`` };
   }
   if (record?.decisions?.pin?.fingerprint !== undefined && decided?.pinned === 'lock') {
     return { is: 'unchanged', address, text: 'is pinned already' };
@@ -48,7 +48,7 @@ export function unpinStep({ step, record, purchase }: Match, price: number | nul
   const unpinned = { ...record, decisions: { pin: { revision: pin.revision + 1 } } };
   const still =
     step.rules?.pin === true
-      ? `; \`pin: true\` of task \`${task}\` still pins it`
+      ? `; \`pin: true\` of task \`${task}\` still pins the step`
       : isHeldBack
         ? `; its input changed, and the next apply redoes it for ${creditsOf(price)}`
         : '';
@@ -77,12 +77,12 @@ export type SeenOutput =
   | { is: 'intact' }
   | { is: 'missing' }
   | { is: 'unusable'; why: string }
-  /** The file differs from its record. `output` has the digest, size and media type of the file on disk. */
+  /** The file differs from its record in the lock. `output` has the digest, size and media type of the file. */
   | { is: 'edited'; output: Output };
 
 /**
- * Returns the purchase whose output can be accepted. With `isAlone`, the user named only this step, and a running job
- * is also accepted.
+ * Returns the purchase whose output can be accepted. With `isAlone` (the user named only this step), the output of a
+ * running job can be accepted in advance.
  */
 export function findAcceptable(
   match: Match,
@@ -110,8 +110,8 @@ export function isAcceptedAsIs({ decisions }: StepRecord, { fingerprint, jobId }
 }
 
 /**
- * Accepts the output of a step. Files that a user edited are recorded in their current state. A changed input no longer
- * redoes the step. `seen`: files of the purchase, in order. `isUnfit`: the files do not meet `expect`.
+ * Accepts the output of a step. Records edited files in their current state. The step's current input no longer redoes
+ * the step. `seen`: files of the purchase, in order. `isUnfit`: the files do not meet `expect`.
  */
 export function acceptOutput(
   match: Match,

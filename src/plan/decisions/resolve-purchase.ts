@@ -18,12 +18,12 @@ export function decidedText(kind: string): string {
 export type Finding =
   | { is: 'job'; jobId: string; credits?: number; recordId?: string }
   | { is: 'not-spent' }
-  /** The outcome stays unknown. The step is bought again, even if that pays twice. */
+  /** The outcome stays unknown, and the step is bought again, even if the user pays twice. */
   | { is: 'spend-again' };
 
 /**
- * Returns the lock line that records a finding about an unresolved create request. The request stays resolved after a
- * merge, even if it is unresolved on the other branch. A purchase that may be paid is never removed from the lock.
+ * Returns the lock line that records a user's finding about an unresolved create request. The request stays resolved
+ * after a merge with a branch on which it is unresolved. A purchase that may be paid is never removed from the lock.
  */
 export function resolvePurchase(record: StepRecord, open: OpenSend, finding: Finding): LockLine {
   const { address } = record;
@@ -56,7 +56,7 @@ export function resolvePurchase(record: StepRecord, open: OpenSend, finding: Fin
         decisions,
       };
     case 'spend-again':
-      // The request may have been charged, so its price stays reserved. The next request has another key.
+      // The create request may have been charged, so its price stays reserved. The next create request has another key.
       return { ...open, ...line, writtenOff: true };
     default:
       return finding satisfies never;
@@ -78,21 +78,21 @@ export function ruleOnSend(
   const all = openSendsOf(record).filter((one) => !closed.has(one.send));
   const charge = settleCharge(record, { lock, finding });
   if (record === undefined || all.length === 0) return charge ?? nothingOpen(address, [...lock.steps.values()]);
-  // An earlier purchase's job cannot be the answer to this create request.
+  // The job of an earlier purchase cannot be the answer to this create request.
   if (charge?.is === 'recorded') return charge;
   const [open, another] = send === undefined ? all : all.filter((one) => one.send === send);
   if (open === undefined || another !== undefined) {
     const list = all.map((one) => `--send ${one.send} (${describeSend(one)})`).join(', ');
     const text =
       open === undefined
-        ? `has no open create request with the id ${JSON.stringify(send)}`
+        ? `has no unresolved create request with the id ${JSON.stringify(send)}`
         : `has ${all.length} create requests whose outcome is unknown`;
     return refuse(address, text, `name one: ${list}`);
   }
   if (finding === undefined) return undefined;
   const kind = open.kind ?? record.kind;
   if (isPost(kind) && finding.is === 'spend-again') {
-    // No post is repeated while it may be published.
+    // A post that may be published is never repeated.
     return refuse(
       address,
       'is a post that may be published already, so it is not sent a second time',
@@ -183,7 +183,7 @@ function describe(finding: Finding, isOfPost: boolean): string {
 
 const unknownCharge = 'charge unknown: record it with `resolve` and --credits N';
 
-/** Records a paid job as the purchase of a step without a purchase. The next run downloads it. */
+/** Records a paid job as the purchase of a step without a purchase. The next run downloads the job's files. */
 export function importJob(
   match: Match,
   job: { jobId: string; credits?: number; recordId?: string },
@@ -247,7 +247,7 @@ function whyNotAdopt({ step, purchase, movedFrom, sharesJobOf }: Match, jobId: s
   }
   if (purchase !== undefined && (purchase.state === 'done' || purchase.state === 'running')) {
     const where = movedFrom === undefined ? '' : ` (bought as ${movedFrom})`;
-    const hint = way('to free this step (its job id stays on record)', call('forget', address));
+    const hint = way('to forget the job of this step (its id stays on record)', call('forget', address));
     return refuse(address, `has job ${purchase.jobId} already${where}`, hint);
   }
   if (sharesJobOf !== undefined) {

@@ -11,7 +11,7 @@ export type Ruling =
       address: string;
       text: string;
       records: StepRecord[];
-      /** Set if the verdict differs from the command: a file for `pick --from` can contain rejections. */
+      /** Set if the command was `pick --from` and the decision in the file is a rejection. */
       as?: 'reject';
     }
   | { is: 'unchanged'; address: string; text: string }
@@ -54,7 +54,7 @@ export function withGivenUp(
     const gate = situation.gateOf.get(address);
     if (ruling.is !== 'recorded' || gate === undefined) return ruling;
     const isPick = as === 'picked' && ruling.as === undefined;
-    // A gate with several picks keeps its picks, because a surplus pick is refused.
+    // A gate with several picks keeps its earlier picks, because a surplus pick is refused.
     const lost = isPick && gate.choose > 1 ? [] : gate.state.picked.filter((one) => (one === address) !== isPick);
     const given = lost.length === 0 ? '' : givenUpFor(lost, situation);
     return given === '' ? ruling : { ...ruling, text: `${ruling.text}; gives up ${given}` };
@@ -63,7 +63,7 @@ export function withGivenUp(
 
 function givenUpFor(lost: readonly string[], { matches }: Pick<Situation, 'matches'>): string {
   const made = new Set(lost);
-  // Steps are in order of dependency. A step that is fixed to its purchase keeps that purchase.
+  // Steps are in order of dependency. A pinned or accepted step keeps its purchase.
   const given = matches.flatMap(({ step, purchase }) => {
     const { address, needs, kind, decided } = step;
     if (decided !== undefined || kinds[kind]?.act !== 'job' || !needs.some((need) => made.has(need))) return [];

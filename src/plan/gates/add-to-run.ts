@@ -18,9 +18,9 @@ export interface Added {
 }
 
 /**
- * Finds rows that a run may add. `now`: a plan made during the run. At approval, these rows waited at gates. The
- * approval must cover each purchase, at no higher price. A post needs a consent of its own, because its content was
- * unknown at approval.
+ * Finds rows that a run may add: rows that waited at gates when the plan was approved. `now`: a plan made during the
+ * run. The approval must cover each purchase, and the price must not be higher. A post needs a separate consent,
+ * because its content was unknown at approval.
  */
 export function findAdded(agreed: Plan, now: Plan, own: OwnSteps): Added {
   const before = waitingRows(agreed);
@@ -31,7 +31,7 @@ export function findAdded(agreed: Plan, now: Plan, own: OwnSteps): Added {
   for (const row of rows) {
     const { address, order, blockedBy } = row;
     const waited = before.get(address);
-    // An order that only queries a sent request was in the plan from the beginning.
+    // An order that only settles a sent request was in the plan from the beginning.
     if (waited === undefined || order?.asksOnly === true) continue;
     const begun = own.begun(address);
     if (begun !== undefined) {
@@ -52,8 +52,8 @@ export function findAdded(agreed: Plan, now: Plan, own: OwnSteps): Added {
 }
 
 /**
- * Finds the approved purchases that use an output unpicked during the run, and the dependents of these purchases. The
- * run still settles create requests from before the run. `isOver`: returns whether an order has started or ended.
+ * Finds the approved purchases that use an output whose pick was removed during the run, and their dependents. The run
+ * still settles create requests of earlier runs. `isOver`: returns whether an order has started or ended.
  */
 export function findUnwanted(agreed: Plan, now: Plan, isOver: (address: string) => boolean): Set<string> {
   const latest = new Map(now.rows.map((row) => [rowId(row), row]));
@@ -107,10 +107,10 @@ function describeUnnamed({ credits, order }: PlanRow, { wouldCost }: PlanRow): W
   const most = wouldCost ?? null;
   const price = credits ?? order?.price.high ?? null;
   if (most !== null && (price === null || price > most)) {
-    const costs = price === null ? 'its current price is unknown' : `it now costs ${price}`;
+    const costs = price === null ? 'its current price is unknown' : `this step now costs ${price}`;
     return { by: 'budget', text: `${costs}, and the plan allows ${most} at most` };
   }
-  return { by: 'gate', text: 'the approved plan does not cover its current request; the next plan shows it' };
+  return { by: 'gate', text: 'the approved plan does not cover its current request, which the next plan shows' };
 }
 
 function leftFor(row: PlanRow, { by, text }: Why): PlanRow {
@@ -137,7 +137,7 @@ export function withAdded(
       return later === undefined || later.order !== undefined ? leftFor(row, lost) : later;
     }
     if (row.blockedBy !== 'gate') return row;
-    // The run did not execute a row whose order is left for the next run.
+    // The run did not execute a row that has an order in the last plan: the order is left for the next run.
     return took.get(row.address) ?? (later?.order === undefined ? later : row) ?? row;
   });
   const { afterPicks: _afterPicks, fit: _fit, ...totals } = agreed.totals;

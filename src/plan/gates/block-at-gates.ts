@@ -53,7 +53,7 @@ function isOutOfSight({ members }: Gate, draft: Draft, unselected: ReadonlySet<s
 function heldBack(row: PlanRow, text: string): BlockedRow {
   const { order, action, mayRetry, price: shown, post } = row;
   const held = blocked(row, 'gate', reasonOf('gate', text));
-  // Shows a reviewer which post a pick will be used for.
+  // The row keeps `post`, so that reviewers see which post will use the picked output.
   if (post !== undefined) held.post = post;
   if (order === undefined || !isSpending(action)) return held;
   const { generation, retries, price } = order;
@@ -80,7 +80,7 @@ export function openGates(
   const inPlan = new Set(rows.map(({ address }) => address));
   const found = gates.flatMap(({ state, note, ...gate }) => {
     const { name, task, is, choose, members } = gate;
-    // If everything is bought, no row waits behind a canary gate.
+    // A canary gate is listed only while rows wait for it.
     const isAbout = is !== 'canary' && members.some((address) => inPlan.has(address));
     const isBefore = members.every((address) => steps.get(address)?.step.rejected !== undefined);
     if (state.is === 'decided' || !(counts.has(name) || isAbout) || isBefore) return [];

@@ -19,7 +19,7 @@ export interface Limits {
   /** Addresses to buy again. Earlier decisions about these steps do not count. */
   redo: ReadonlySet<string>;
   selected?: ReadonlySet<string> | undefined;
-  /** Addresses of orders in progress in a run. A canary among them stays a canary. */
+  /** Addresses of orders in progress in a run. A canary in progress stays a canary. */
   underWay?: ReadonlySet<string> | undefined;
 }
 
@@ -28,8 +28,8 @@ type CanaryFacts = Limits & Pick<DecidedCampaign, 'graph' | 'matches'>;
 /**
  * Chooses the canaries of `then: check`, in this order: steps whose output exists and meets `expect`; steps with a
  * purchase of this request; steps without a purchase, selected steps first; steps that wait for a decision. A failed
- * canary therefore stays the canary until its request changes or it is redone. Never chosen: steps that are fixed to
- * another request, share a job, or are unneeded.
+ * canary therefore stays the canary until its request changes or it is redone. Skips pinned and accepted steps with
+ * another request, steps that share a job, and unneeded steps.
  */
 function seatCanaries(facts: CanaryFacts & { isFit(match: Match): boolean }): SeatedCanary[] {
   const canaries = (facts.graph.canaries ?? []).filter(({ asks }) => !asks);
@@ -163,8 +163,8 @@ class Seating {
 
 /**
  * Blocks or delays each step whose canary is not proven. A canary is proven once its current output is on this disk. If
- * the run will not finish the canary, the step is blocked, so that no credits are reserved for it. The run still
- * collects the jobs and create requests of blocked steps.
+ * the run will not finish the canary, blocks the step, so that no credits are reserved for the step. The run still
+ * collects jobs and settles create requests of blocked steps.
  */
 export function holdForCanaries(draft: Draft, situation: CanaryFacts & { graph: DecidedGraph }): void {
   const isFit = ({ step: { address }, purchase }: Match) =>

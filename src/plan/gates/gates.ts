@@ -38,9 +38,9 @@ export function describeWait(gate: DecidedGate): string {
 function describeCanary({ members, state }: DecidedGate): string {
   const [first = '', ...others] = members;
   if (state.is === 'rejected') {
-    const what = others.length === 0 ? first : `one of ${members.length} canaries from ${first} on`;
+    const what = others.length === 0 ? first : `one of ${members.length} canaries (the first is ${first})`;
     return `waits for its canary: ${what} is rejected; change the request, or buy a new canary with --redo`;
   }
   const more = others.length === 0 ? '' : ` and ${others.length} more`;
-  return `waits for its canary: ${first}${more} to be picked`;
+  return `waits for its canary: ${first}${more} must be picked`;
 }

@@ -23,7 +23,7 @@ export interface MediaFacts extends SoundFacts {
   hasCredentials?: boolean;
 }
 
-/** Half a percent, because encoders round to whole blocks. */
+/** Tolerance of a ratio: half a percent, because encoders round to whole blocks. */
 const ratioTolerance = 0.005;
 
 /** Lists the unmet expectations of a file. Each text completes the sentence "it does not fit `expect`: …". */

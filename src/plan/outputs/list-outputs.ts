@@ -39,12 +39,12 @@ interface OutputEntry extends StepEntry {
   state: StepState;
   verdict?: Said;
   job?: string;
-  /** Charge of the job, or `null` if unknown. 0 if an earlier file in the list comes from the same job. */
+  /** Charge of the job, or `null` if unknown. 0 if an earlier file in the list has the same job. */
   credits: number | null;
   madeFrom: readonly string[];
   model?: string;
   prompt?: string;
-  /** Paid request, with references by address. Omitted if the lock does not store it. */
+  /** Paid request, with addresses as references. Omitted if the lock does not store the request. */
   request?: OpenRequest;
 }
 
@@ -62,7 +62,7 @@ interface ListedOutputs {
   entries: OutputEntry[];
   posts: PostEntry[];
   without: number;
-  /** With `which: 'picked'`: the open gates whose files are omitted. */
+  /** Names of the open gates whose files are omitted (only with `which: 'picked'`). */
   undecided: string[];
 }
 
@@ -74,8 +74,8 @@ interface ListFacts {
 }
 
 /**
- * Lists the files and posts of a campaign in the order of the graph. For a step with a changed input, lists the last
- * files.
+ * Lists the files and posts of a campaign in the order of the graph. For a step with a changed input, lists the newest
+ * saved files.
  */
 export function listOutputs({ situation, selected, which, rows }: ListFacts): ListedOutputs {
   const { graph, lock, matches, gateOf, verdicts } = situation;
@@ -228,7 +228,7 @@ function render(template: Template, file: OutputEntry): string | Problem {
   if (fault !== undefined) {
     return {
       problem: `for ${file.address}: ${fault.message}`,
-      hint: fault.hint ?? 'leave such steps out with --select',
+      hint: fault.hint ?? 'select other steps with --select',
     };
   }
   if (value === undefined || !isScalar(value)) {

@@ -16,7 +16,7 @@ export function isAskedAbout({ reason, beside }: Pick<Row, 'reason' | 'beside'>)
 }
 
 export function sendsOf({ kind, purchases }: StepRecord): Purchase[] {
-  // An earlier purchase may have another kind, which old locks do not state.
+  // An earlier purchase may have another kind than the record, but old locks do not store its kind.
   // I24
   return purchases.filter((one, index) => {
     const hasLeft = one.jobId !== undefined || mayBeCharged(one);
@@ -33,10 +33,10 @@ export function findPosted({ steps }: Lock): (fingerprint: string) => string | u
   return lookUpIn(() => new Map([...steps.values()].flatMap(postsOf)));
 }
 
-/** Accounts of a post, in normalized spelling. `undefined`: unknown, so any account is possible. */
+/** Account IDs of a post in lower case. `undefined`: the accounts are unknown, so any account is possible. */
 export type PostAccounts = ReadonlySet<string> | undefined;
 
-// The account fields of a post are undocumented, so every field with such a name counts.
+// The account fields of a post are undocumented, so every field whose name matches counts.
 const ofAccount = /account|channel|profile|platform/i;
 const ofTime = /^(schedul|publish)/i;
 
@@ -50,7 +50,7 @@ export function accountsOf(request: OpenRequest | undefined): PostAccounts {
         named.add(String(value).trim().toLowerCase());
       return;
     }
-    // An account ID that another step provides is not known yet.
+    // An account ID from the output of another step is not known yet.
     if (isNamed && findReferences(value).length > 0) isOpen = true;
     else if (Array.isArray(value)) for (const item of value) visit(item, isNamed);
     else for (const [name, item] of Object.entries(value)) visit(item, isNamed || ofAccount.test(name));
@@ -75,7 +75,7 @@ export function targetOf(request: OpenRequest): PostTarget {
   };
 }
 
-/** Returns the publication time of a scheduled post. Empty if that time is before `now` (in ms since 1970). */
+/** Returns the publication time of a scheduled post, if it is after `now` (in ms since 1970). */
 export function laterPost(kind: string, request: OpenRequest, now: number): { scheduledFor?: string } {
   const { at } = isPost(kind) ? targetOf(request) : {};
   return at !== undefined && Date.parse(at) > now ? { scheduledFor: at } : {};

@@ -19,7 +19,7 @@ import { pricesFrom } from './prices.ts';
 export type Whereabouts = 'delivered' | 'running' | 'failed' | 'superseded' | 'held';
 
 export interface Charge {
-  /** Name of the charge, the same in every version of the lock. */
+  /** Name of the charge, which is the same in every version of the lock. */
   name: string;
   id: string;
   address: string;
@@ -42,7 +42,7 @@ export function listCharges({ graph, lock, matches, unfit }: Situation): Charge[
   for (const address of [...lock.steps.keys()].sort()) {
     const record = lock.steps.get(address);
     const purchases = record?.purchases ?? [];
-    // After a reverted change the step uses an earlier purchase, and the later purchase is superseded.
+    // After the user reverted a change, the step uses an earlier purchase, and the later purchase is superseded.
     const used = purchases.find((one) => one.state === 'done' && users.has(chargeName(one)));
     const kept = used ?? currentPurchase(purchases);
     for (const purchase of purchases) {
@@ -113,7 +113,7 @@ function describer(graph: Graph): (address: string, record: StepRecord, purchase
 export const costDimensions = ['task', 'kind', 'model', 'tag'] as const;
 export type CostDimension = (typeof costDimensions)[number];
 
-/** Sums of credits, one for each use. `heldUnknown`: number (not credits) of possible charges of unknown price. */
+/** Credits by use, as in `Whereabouts`. `heldUnknown`: number of possible charges whose price is unknown. */
 export type CostSums = { [went in Whereabouts]: number } & { spent: number; heldUnknown: number };
 
 export interface CostRow {

@@ -5,13 +5,13 @@ import { blocked, type Draft } from '../rows/draft.ts';
 import type { Situation } from '../situation/situation.ts';
 
 interface Hangs {
-  /** Addresses for which a row waits, and names of groups whose members it needs. */
+  /** Addresses of the steps that a row needs, and names of the groups whose rows it needs. */
   needsOf(row: PlanRow): readonly string[];
   /** Name of the group whose rows are bought together. `undefined` for a single row. */
   groupOf(row: PlanRow): string | undefined;
 }
 
-/** A row, or all rows of a group: bought completely or not at all. */
+/** A single row, or all rows of a group, which are bought completely or not at all. */
 interface Unit {
   name: string;
   rows: readonly PlanRow[];
@@ -20,8 +20,8 @@ interface Unit {
 
 /**
  * Selects the rows that do not fit into `cap` credits, among purchases and rows behind gates. Unresolved create
- * requests are funded first, because they may be charged already. If not all rows fit, whole chains follow: a final
- * output with every step that it still needs. Single rows and groups come last, in the order of the plan.
+ * requests are funded first, because they may already be charged. If not all rows fit, whole chains are funded next: a
+ * final output with every step that it still needs. Single rows and groups are funded last, in the order of the plan.
  *
  * @returns addresses
  */
@@ -66,8 +66,8 @@ function unitsOf(rows: readonly PlanRow[], { needsOf, groupOf }: Hangs): Readonl
 }
 
 /**
- * Returns the credits to reserve for a unit. A single row of unknown price reserves nothing, because the run keeps the
- * row within the budget. A group reserves its expected cost, so that the group is never bought in part.
+ * Returns the credits to reserve for a unit. A single row of unknown price reserves nothing, because the run checks the
+ * budget before it buys the row. A group reserves its expected cost, so that the group is never bought in part.
  */
 function reservedFor({ rows }: Unit): number {
   const [row, ...others] = rows;
@@ -120,8 +120,8 @@ export function blockUnfunded(
   situation: Pick<Situation, 'byAddress' | 'gateOf'>,
 ): Fit | undefined {
   const sends = [...draft.asks, ...draft.inRun.filter(isSent)];
-  // A create request without an answer counts against the budget whether it is sent again or not, so all are sent again
-  // or none is.
+  // A create request without an answer counts against the budget even if it is not sent again. Either all of these
+  // requests are sent again, or none.
   const fitsNone = limits.budget !== undefined && sumExpected(sends) > Math.max(0, limits.budget);
   const tightest = fitsNone ? ({ name: 'budget', left: 0 } as const) : tightestCap(capsOf(limits));
   if (tightest === undefined) return undefined;
@@ -137,7 +137,7 @@ export function blockUnfunded(
   });
   const hangs = hangsOf(situation);
   const wanted = draft.inRun.filter((row) => isSpending(row.action) || isLater(row));
-  // Purchases after a pick are for another run, so the limits of this run do not apply to them.
+  // A later run makes the purchases after a pick, so the limits of this run do not apply to them.
   const inReach = isOfRun ? wanted.filter((row) => !isLater(row)) : wanted;
   const unfunded = findUnfunded(inReach, Math.max(0, cap - asked), hangs);
   for (const row of wanted) {

@@ -27,7 +27,7 @@ export function findModelChanges(
     const modelIn = (listing: Listing | undefined) => listing?.[name]?.models[model];
     const models = listings.flatMap((listing) => modelIn(listing) ?? []);
     const charged = price?.source === 'lock' || price?.source === 'other-lock' ? price.high : undefined;
-    // Texts of one price class differ in length, so a longer text does not mean a higher price.
+    // Texts of one price class differ in length, so a price per character cannot be compared with an earlier charge.
     const isByText = models.some(({ per }) => typeof per === 'object' && 'characters' in per);
     const listed = isByText ? undefined : listPrice(kind, request, listings)?.low;
     const isGone = lists.some(
@@ -37,7 +37,7 @@ export function findModelChanges(
       ...(isGone ? ['is no longer listed by the service'] : []),
       ...(models.some(({ isDeprecated }) => isDeprecated) ? ['is marked as deprecated by the service'] : []),
       ...(charged != null && listed !== undefined && listed > charged
-        ? [`is listed for ${listed} credits, ${charged} charged before`]
+        ? [`is listed for ${listed} credits, but cost ${charged} before`]
         : []),
     ];
     return states.map((state) => ({ text: `${name}/${model} ${state}`, address }));

@@ -11,11 +11,11 @@ export type PriceOf = (kind: string, request: OpenRequest) => Readonly<Price>;
 
 /**
  * Derives prices from earlier charges, the service's documentation and the manifest. The highest price counts, because
- * a reservation must be an upper bound. Hints are only estimates. If a class has only a hint, the run buys one step
- * first, and the charge becomes the price of the class.
+ * a reservation must be an upper bound. Hints are only estimates: if a price class has only a hint, the run buys one
+ * step first, and the charge becomes the price of the class.
  */
 export function pricesFrom(lock: Lock, written: WrittenPrices = {}, hints: PriceHints = {}): PriceOf {
-  // Computed on first use, because no price is needed when nothing is left to buy.
+  // Charged prices are computed on first use, because no price is needed if nothing is left to buy.
   let charged: ChargedPrices | undefined;
   const highest = new Map<string, number>();
   const said = readWritten(written);
@@ -43,8 +43,8 @@ export function pricesFrom(lock: Lock, written: WrittenPrices = {}, hints: Price
       const held = Math.max(ofKind, highestListed(kind, request, hints.listings ?? []) ?? 0);
       const price = { class: name, credits: null, ...(held > 0 && { held }) }; // I14 (hints)
       if (other !== undefined) return share(name, { ...price, source: 'other-lock', ...other });
-      // Requests of one class may have several list prices, because the class has only the magnitude of a text's
-      // length.
+      // Requests of one class may have several list prices, because the class contains a text's length only as a power
+      // of two.
       const list = hints.listings === undefined ? undefined : listPrice(kind, request, hints.listings);
       const key =
         hints.listings === undefined ? name : `${name}\u0000${list?.low} ${list?.likely} ${list?.high} ${held}`;
@@ -67,15 +67,15 @@ export function heldWhereUnpriced(lock: Lock, written: WrittenPrices = {}, hints
 }
 
 /**
- * Returns the job's charge from the service's list, or the price if that is higher. A listed 0 may mean that the charge
- * is not booked yet.
+ * Returns the job's charge from the service's list, or the price if that is higher. A listed charge of 0 may mean that
+ * the service has not booked the charge yet.
  */
 export function listedCharge(listed: number | undefined, { credits }: Price): number | undefined {
   if (listed === undefined || (listed === 0 && credits !== 0)) return undefined;
   return Math.max(listed, credits ?? 0); // I14 (adopt)
 }
 
-/** Returns the guaranteed maximum: the amount to reserve, or else the maximum in a price list. */
+/** Returns the guaranteed maximum of a price: the amount to reserve, or else the maximum in a price list. */
 export function ceilingOf({
   credits,
   source,
@@ -96,9 +96,7 @@ function partsOf(name: string): string[] {
   return [kindName, modelName(kind, { [kind.model.field]: model }) ?? model, ...fields];
 }
 
-/**
- * Returns a function that finds the most specific entry: `image/alpha-2/resolution=4k` takes precedence over `image`.
- */
+/** Returns a function that finds the most specific entry: `image/alpha-2` takes precedence over `image`. */
 function readWritten(written: WrittenPrices): (priceClass: string) => number | undefined {
   const entries = Object.entries(written)
     .map(([name, credits]) => ({ name, parts: partsOf(name), credits }))
@@ -140,7 +138,7 @@ export const worstFactor = 8;
 /** Credits by price class or by a prefix of a price class. */
 export type WrittenPrices = { readonly [priceClass: string]: number };
 
-/** Sources of estimates in addition to the manifest and the campaign's lock. A run reserves nothing for an estimate. */
+/** Sources of estimates: locks of other campaigns, and price lists. A run reserves nothing for an estimate. */
 export interface PriceHints {
   elsewhere?: ChargedPrices | undefined;
   listings?: readonly Listing[] | undefined;
@@ -169,7 +167,7 @@ function chargedPrices(locks: readonly Pick<Lock, 'steps'>[]): ChargedPrices {
   const charges = records.flatMap((record) =>
     record.purchases.flatMap(({ request, credits = 0, jobId, kind: name = record.kind }) => {
       const kind = kinds[name];
-      // A charge of 0 does not predict the next charge.
+      // An earlier charge of 0 does not predict the next charge.
       if (kind === undefined || request === undefined || jobId === undefined || credits < 1) return [];
       return [{ name: priceClass(kind, request), credits }];
     }),
@@ -199,7 +197,7 @@ export function withMargin(expected: number): number {
   return Math.ceil(expected * margin);
 }
 
-/** Returns the maximum cost that an approval allows for one purchase. `undefined` without an estimate. */
+/** Returns the maximum cost that an approval allows for one purchase, or `undefined` without an estimate. */
 export function shareOf(price: Priced): number | undefined {
   const { likely, high = 0 } = price;
   const ceiling = ceilingOf(price);
@@ -218,9 +216,9 @@ export function shareOnceCharged(
 }
 
 /**
- * Returns the maximum total that an approval allows for these prices. A price with a guaranteed maximum counts with
- * that maximum. The other prices count with their estimates plus a margin, or with the highest charges so far if these
- * are higher. Prices without an estimate are excluded.
+ * Returns the maximum total that an approval allows for these prices. A price with a guaranteed maximum counts with its
+ * maximum. Every other price counts with its estimate plus a margin, or with its highest charge so far if that is
+ * higher. Prices without an estimate are excluded.
  */
 function sumShares(prices: Iterable<Priced>): number {
   let vouched = 0;
@@ -243,7 +241,7 @@ export function ceilingOfRows(
   return sumShares(spending.map(({ credits, price }) => price ?? { credits }));
 }
 
-/** A price during a run. Nothing is reserved for an estimate, but an estimate can delay a purchase. */
+/** A price during a run. A run reserves nothing for an estimate, but may delay a purchase because of an estimate. */
 export type ClassPrice = Pick<Price, 'class' | 'credits'> & Partial<Price>;
 
 export class PriceBook {

@@ -10,10 +10,10 @@ import type { Match } from '../situation/find-purchases.ts';
  * Derives the idempotency key of a create request: 44 ASCII characters; the service allows 128. The key depends only on
  * the purchase, so a second clone, or a run without the lock, derives the same key.
  *
- * `repeat` numbers the purchases of this fingerprint from 1. It increases only when a user buys the same request again
- * on purpose. `attempt` increases after a refusal, because the service may answer a repeated key with the stored error.
- * The service may also accept the refused key, so a run tries all keys in order from the first. Two clones therefore
- * find the same key.
+ * `repeat` numbers the purchases of this fingerprint from 1. `repeat` increases only when a user buys the same request
+ * again on purpose. `attempt` increases after a refusal, because the service may answer a repeated key with the stored
+ * error. The service may later accept a refused key, so a run tries all keys in order from the first, and two clones
+ * use the same key.
  */
 export function idempotencyKey(purchase: {
   campaign: string;
@@ -48,7 +48,7 @@ export function repeatOf(purchases: Purchase[], purchase: Pick<Purchase, 'finger
   return new Set(generations).size + 1;
 }
 
-/** Returns the numbers for the next purchase of a step. Refusals do not count. */
+/** Returns generation and repeat number of the step's next purchase. Refusals do not count. */
 export function nextPurchase(purchases: Purchase[], fingerprint: string): { generation: number; repeat: number } {
   const made = purchases.filter(({ state }) => state !== 'refused');
   const generation = 1 + made.reduce((most, purchase) => Math.max(most, purchase.generation), 0);
@@ -59,7 +59,7 @@ export function retriesLeft({ step, record }: Match): Pick<Retries, 'left' | 'cr
   const { retry } = step.rules ?? {};
   if (retry === undefined) return undefined;
   const jobs = (record?.purchases ?? []).filter(isJob).filter(({ fingerprint }) => fingerprint === step.fingerprint);
-  // The first purchase is no retry.
+  // The first purchase is not a retry.
   const retried = jobs.toSorted((a, b) => a.generation - b.generation).slice(1);
   const spent = retried.reduce((sum, { credits }) => sum + (credits ?? 0), 0);
   return { left: retry.attempts - jobs.length, credits: retry.credits === undefined ? null : retry.credits - spent };

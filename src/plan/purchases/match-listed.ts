@@ -11,9 +11,9 @@ export interface ListedRecord {
 }
 
 /**
- * Result of comparing a request with a listed job. `exact`: all comparable fields are equal. `near`: another field
- * differs, or the main field differs only in case, white space, Unicode form, entities, a cut end or a link to a step's
- * output. Unknown links, and fields that the request or the list omits, are not compared.
+ * Result of comparing a request with a listed job. `exact`: all comparable fields are equal. `near`: a field other than
+ * the main field differs, or the main field differs only in case, white space, Unicode form, entities, a cut end or a
+ * link to a step's output. Unknown links, and fields that the request or the list omits, are not compared.
  */
 type Likeness = 'exact' | 'near' | 'other';
 
@@ -31,7 +31,7 @@ export function compareListed(
   const [telling, ...others] = fields;
   if (telling === undefined) return 'other';
   const [wanted, seen] = [request[telling], echoes[telling]];
-  // The link of another step's output is unknown at this point, so a user must decide.
+  // The link of another step's output is unknown during the comparison, so a user must decide.
   if (wanted !== undefined && isOpenField(wanted) && typeof seen === 'string' && /^https?:/.test(seen)) return 'near';
   if (typeof wanted !== 'string' || typeof seen !== 'string') return 'other';
   if (!isSameField(wanted, seen)) return isAlike(foldText(wanted), foldText(seen)) ? 'near' : 'other';
@@ -50,8 +50,8 @@ export interface Adoption<Job extends ListedRecord> {
 }
 
 /**
- * Assigns jobs that are missing from the lock to steps without a job. Steps with equal requests get equal jobs in order
- * of creation.
+ * Assigns jobs that are missing from the lock to steps without a job. Steps with equal requests get their jobs in the
+ * order in which the jobs were created.
  */
 export function matchListed<Job extends ListedRecord>(
   matches: readonly Match[],
@@ -72,7 +72,7 @@ export function matchListed<Job extends ListedRecord>(
     }
     const candidates = [
       ...exact.map((job) => ({ job, likeness: 'exact' as const })),
-      // A job that is exactly another step's request is not offered for this one.
+      // A job that matches another step exactly is not offered for this step.
       ...near.filter(({ jobId }) => !wantedBy.has(jobId)).map((job) => ({ job, likeness: 'near' as const })),
     ];
     if (candidates.length > 0) for (const match of group) result.open.push({ match, jobs: candidates });

@@ -3,13 +3,13 @@ import type { Job, OpenSend, Purchase, Refusal } from '../../lock/record.ts';
 import { isJob, isOpenSend } from '../../lock/sends.ts';
 
 export interface SendFacts {
-  /** Whether the service answers a repeated idempotency key with the stored answer. `unknown` without an API key. */
+  /** Whether the service answers a repeated idempotency key with the stored answer. `unknown` if no API key is set. */
   replays: 'yes' | 'no' | 'unknown';
-  /** `hold`: a user must resolve each request. `ask` (default): the run queries the service. */
+  /** If an answer was lost: `hold` leaves the request to a user, `ask` (default) queries the service. */
   onUnknown?: 'ask' | 'hold';
   /** Time in ms since 1970. */
   now: number;
-  /** Returns a digest of the request's ID and the current API key. `undefined` without an API key. */
+  /** Returns a digest of the request's ID and the current API key, or `undefined` without an API key. */
   accountOf?: (send: string) => string | undefined;
 }
 
@@ -21,11 +21,11 @@ interface RetryFacts {
 
 /** Next action for a purchase. Only `create` and `again` may cause a charge that is not in the lock. */
 export type Act =
-  /** Nothing was charged, so a create request may be sent. `refused`: the newest refusal, if any. */
+  /** Nothing was charged, so a create request may be sent. `refused`: the newest refusal by the service. */
   | { do: 'create'; refused?: Refusal }
-  /** A charge is possible. The run recovers the answer before any purchase. */
+  /** A charge is possible. The run recovers the answer before it buys anything for the step. */
   | { do: 'ask'; send: OpenSend; reason: string }
-  /** A charge is possible, and only a user can determine whether it occurred. */
+  /** A charge is possible, and only a user can determine whether the service charged the request. */
   | { do: 'hold'; send: OpenSend; reason: string; isKeyKnown?: true }
   | { do: 'collect'; job: Job }
   | { do: 'save'; job: Job }
@@ -33,8 +33,8 @@ export type Act =
   | { do: 'end'; job: Job; why: RetryRefusal };
 
 /**
- * Decides the next action for a recorded purchase, for a plan or when another process continues a run. While a request
- * is in flight, `run/outcome.ts` decides. `redo`: the user requested another purchase.
+ * Decides the next action for a recorded purchase, for a plan or for a process that continues another process's run.
+ * While a request is in flight, `run/outcome.ts` decides. `redo`: the user requested another purchase.
  */
 export function next(purchase: Purchase | undefined, facts: SendFacts & RetryFacts & { redo: boolean }): Act {
   switch (purchase?.state) {
@@ -50,7 +50,7 @@ export function next(purchase: Purchase | undefined, facts: SendFacts & RetryFac
       return { do: 'hold', send: purchase, reason, ...defined({ isKeyKnown: settling.isKeyKnown }) };
     }
     case 'running':
-      // A run collects a paid job before it buys another, because the user may have repeated an interrupted command.
+      // A run collects a paid job before it buys a new job, because the user may have repeated an interrupted command.
       return { do: 'collect', job: purchase }; // I1 (running)
     case 'lost':
       return { do: facts.redo && !facts.isOpen ? 'again' : 'collect', job: purchase };
@@ -70,8 +70,8 @@ export function next(purchase: Purchase | undefined, facts: SendFacts & RetryFac
 /**
  * Selects the purchase that determines the next action. Order: a finished or running job, an unresolved create request,
  * the newest failed job, the newest refusal. With `facts`, a request that a run can recover comes before a request that
- * needs a user. Skips a request whose generation already has a job: `openSendRows` handles it, because another create
- * would buy that generation twice.
+ * needs a user. Skips a request whose generation already has a job, because another create request would buy that
+ * generation twice. `openSendRows` handles the skipped request.
  */
 export function currentPurchase(purchases: readonly Purchase[], facts?: SendFacts): Purchase | undefined {
   const made = new Set(purchases.filter(isJob).map(({ generation }) => generation));
@@ -116,10 +116,10 @@ export function costOfAnother({
   return Math.max(1, price ?? 0, charged ?? 0);
 }
 
-/** The service replays a key for 24 hours. The margin of one hour covers clock differences. */
+/** The service replays a key for 24 hours. One hour less covers clock differences. */
 const replayWindowMs = 23 * 3_600_000;
 
-/** Tolerated clock difference for a request time in the future. */
+/** Tolerated clock difference, for a request that was sent at a time in the future. */
 const clockSlackMs = 5 * 60_000;
 
 export function isReplayed(ageMs: number): boolean {
@@ -148,7 +148,7 @@ export function knownKeyError(said?: string): string {
   return `the service reports a purchase with the same idempotency key, but no job id${words}`;
 }
 
-/** `replay`: the run sends the same key again, which is charged once. `search`: the run searches the service's list. */
+/** `replay`: the run sends the same key again, for one charge. `search`: the run searches the service's list. */
 type Settling = { by: 'replay' | 'search'; reason: string } | { by: 'person'; reason: string; isKeyKnown?: true };
 
 export function settlingOf(purchase: OpenSend, facts: SendFacts): Settling {
@@ -199,8 +199,8 @@ const ofInput = /\b(?:prompt|request|input)\b/i;
 const ofRequest = /invalid(?! response)|\btoo (?:long|large|small|short)\b|unsupported|content checker/i;
 
 /**
- * Returns whether a job failed because of its prompt or reference. Examines the message, because the service documents
- * no error codes. Returns true for an ambiguous message, because another refusal could be charged.
+ * Returns whether a job failed because of its prompt or reference. Examines the error message, because the service
+ * documents no error codes. True for an ambiguous message, because the next refusal could be charged.
  */
 export function isPromptRefused(error = ''): boolean {
   if (!refusal.test(error)) return ofRequest.test(error);

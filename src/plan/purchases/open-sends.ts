@@ -17,11 +17,11 @@ import { currentPurchase, isReplayed, type SendFacts, settlingOf } from './next.
 
 const unknownRequest = {
   by: 'person' as const,
-  reason: 'the answer to the create request was lost, and the request is not on record',
+  reason: 'the answer to the create request was lost, and the lock does not contain the request',
 };
 
 /**
- * Returns the unresolved create request that the step's own row settles. With `--redo`, the request may belong to an
+ * Returns the unresolved create request that the row of the step settles. With `--redo`, the request may belong to an
  * interrupted redo of a finished purchase.
  */
 export function ownOpenSend(
@@ -43,7 +43,7 @@ export function askedSend(purchase: OpenSend): AskedSend {
 }
 
 /**
- * Returns a row for each unresolved create request that no other row settles. Such a request belongs to a step that was
+ * Returns a row for each unresolved create request that no other row settles. The request belongs to a step that was
  * edited, removed or not selected, or that has another job. The run queries the service if possible; otherwise the
  * request waits for a user.
  */
@@ -55,7 +55,7 @@ export function openSendRows(facts: SendFacts & Situation & { priceOf: PriceOf }
     if (!planned.has(match.step.address)) continue;
     const own = ownOpenSend(match, facts);
     if (own !== undefined) asked.add(own.send);
-    // The row of a post stands for all unresolved create requests of its address, even if its input has changed.
+    // The row of a post represents all unresolved create requests of its address, even if its input has changed.
     if (isPost(match.step.kind)) for (const open of openSendsOf(match.record)) asked.add(open.send);
   }
   const movedTo = new Map(matches.flatMap(({ step, movedFrom }) => (movedFrom ? [[movedFrom, step.address]] : [])));
@@ -98,13 +98,13 @@ export function askRow(
 
 /**
  * Marks unresolved create requests that are missing from the purchase journal and whose recovery sends the key again. A
- * colleague may have sent such a request. An edited lock may also contain it, and the recovery would then buy something
+ * colleague may have sent the request. But if somebody added the request to the lock, its recovery would buy something
  * that nobody approved. `sentHere`: send times of journaled requests by ID.
  */
 export function markStrangeSends(rows: PlanRow[], sentHere: ReadonlyMap<string, number>, now: number): void {
   for (const row of rows) {
     const { order, reason } = row;
-    // A request with a fence is looked up in the service's list, so it is not sent again.
+    // A request with a `fence` is not sent again: the run searches the service's list.
     if (order?.send === undefined || order.send.fence !== undefined) continue;
     // The service no longer replays an old idempotency key, so the same create request would be charged again.
     if (isReplayed(now - (sentHere.get(order.send.id) ?? Number.NEGATIVE_INFINITY))) continue; // I43 (sent here)
@@ -143,7 +143,7 @@ function describeUnknown(decisions: Decisions | undefined): string | undefined {
   return `a newer mediabatch recorded a decision about this step that this version cannot read (${named}): update mediabatch first`;
 }
 
-/** Blocks purchases of steps whose decisions only a newer version can read. Such a decision may forbid the purchase. */
+/** Blocks purchases of steps with a decision that only a newer version can read, because it may forbid the purchase. */
 export function blockUndecidable(draft: Draft, { matches, lock }: Pick<Situation, 'matches' | 'lock'>): void {
   const unknown = new Map(
     matches.flatMap(({ step, record, movedFrom = step.address }) => {

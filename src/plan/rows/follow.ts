@@ -27,7 +27,10 @@ export function tellReplaced(draft: Draft, { matches }: { matches: readonly Matc
     for (const address of used) users.get(address)?.push(step.address);
     const [first] = used;
     if (row === undefined || first === undefined || !isPost(step.kind)) continue;
-    const reason = { ...reasonOf('posted-changed', `already sent, with the earlier ${first}`), follows: used };
+    const reason = {
+      ...reasonOf('posted-changed', `already sent, with the earlier output of ${first}`),
+      follows: used,
+    };
     draft.put({ ...row, changedSince: true, reason });
   }
   for (const row of redone) {
@@ -38,10 +41,7 @@ export function tellReplaced(draft: Draft, { matches }: { matches: readonly Matc
   }
 }
 
-/**
- * Finds the step whose change caused a redo by following `follows`. A step follows only earlier steps, so the chain
- * ends.
- */
+/** Finds the step whose change caused a redo. `follows` names only earlier steps, so the recursion ends. */
 export function findRoot(address: string, rows: ReadonlyMap<string, PlanRow>): PlanRow | undefined {
   const row = rows.get(address);
   const isOwn = row?.reason.changes?.some(({ cause }) => cause?.is !== 'step') === true;

@@ -12,7 +12,7 @@ import type { Situation } from '../situation/situation.ts';
 export function orphanRows(matches: readonly Match[], lock: Lock): RestingRow[] {
   return orphanRecords(matches, lock).flatMap((record): RestingRow[] => {
     const { address, kind } = record;
-    // Unresolved create requests are skipped, because each has a row of its own.
+    // Unresolved create requests are skipped, because each request has a separate row.
     const face = countedPurchases(record).find((purchase) => !isOpenSend(purchase));
     if (face === undefined) return [];
     return [
@@ -38,7 +38,7 @@ export function orphanRecords(matches: readonly Match[], lock: Lock): StepRecord
   const movedAway = new Set(matches.flatMap(({ movedFrom }) => movedFrom ?? []));
   const left = [...lock.steps.keys()].filter((address) => !addresses.has(address) && !movedAway.has(address));
   if (left.length === 0) return [];
-  // A step that was renamed twice has records at two old addresses, and its purchase moves from only one of them.
+  // A step that was renamed twice has records at two old addresses, but its purchase moves from only one address.
   const held = purchasesHeldBy(new Set([...addresses, ...movedAway]), lock);
   return left.sort().flatMap((address) => {
     const record = lock.steps.get(address);
@@ -54,8 +54,8 @@ function describeOrphan(record: StepRecord): string {
 }
 
 /**
- * Removes the old records of renamed steps: the old address is missing from the manifest, and another address has all
- * of its purchases. Facts and decisions about these purchases move to the new address.
+ * Removes the old records of renamed steps: the manifest lacks the old address, and other addresses have all purchases
+ * of the record. Facts and decisions about these purchases move to the new address.
  */
 export function withoutMovedAway(given: Lock, { addresses }: Pick<GraphOutline, 'addresses'>): Lock {
   const lock = agreeOnSends(given);
@@ -66,7 +66,7 @@ export function withoutMovedAway(given: Lock, { addresses }: Pick<GraphOutline, 
   for (const record of away) {
     if (!isHeld(record, held)) continue;
     const heirs = new Set(record.purchases.flatMap((one) => held.get(nameOf(one)) ?? held.get(purchaseOf(one)) ?? []));
-    // A branch on which the create request is unresolved may be merged later.
+    // The record stays, because a branch on which the create request is unresolved may be merged later.
     if (heirs.size === 0 && record.decisions?.sends !== undefined) continue;
     steps.delete(record.address);
     for (const heir of heirs) bequeath(steps, record, heir);
@@ -83,7 +83,7 @@ function bequeath(
   if (heir === undefined) return;
   const forgotten = forgottenApart({ ...record, kind, purchases });
   const facts = new Set(heir.purchases.map(factOf));
-  // The decision that a request was not charged belongs to its refusal, and no decision is written without a purchase.
+  // The decision that a request was not charged is stored with its refusal, so the refusal must move as well.
   const goesAlong = (one: Purchase) =>
     facts.has(factOf(one)) || (one.state === 'refused' && decisions?.sends !== undefined); // I22
   const known = purchases.filter(goesAlong).map(({ forgotten: _forgotten, ...one }) => one);

@@ -1,7 +1,7 @@
 import { kinds } from '../../kinds/index.ts';
 import { nearestName } from '../../manifest/suggest.ts';
 
-/** Name of steps as a user types it: an address or a task, with `*` as wildcard. */
+/** Name of steps as a user types the name: an address or a task, with `*` as wildcard. */
 export interface Name {
   text: string;
   literal: boolean;
@@ -12,7 +12,7 @@ export interface Named {
   task: string;
 }
 
-/** Parses a name. The text of an existing address always means that address. A quoted name has no wildcards. */
+/** Parses a name. A text that is an existing address always names that address. A quoted name has no wildcards. */
 export function readName(text: string, isAddress: (text: string) => boolean): Name {
   const exact = findAddress(text, isAddress);
   if (exact !== undefined) return { text: exact, literal: true };
@@ -33,7 +33,7 @@ export function findAddress(text: string, isAddress: (text: string) => boolean):
 
 const shownEscape = /\\x([0-9a-f]{2})|\\u([0-9a-f]{4})|\\u\{([0-9a-f]{1,6})\}/g;
 
-/** Writes a name that matches only this address at any position of a selection. */
+/** Writes an address as a name that matches only this address, at any position of a selection. */
 export function writeName(address: string): string {
   const isPlain = /^[^\s"*+,:@]+(@[^\s"*@]*[^\s"*@+,])?$/.test(address) && !startsOther.test(address);
   return isPlain ? address : `"${address.replaceAll(/["\\]/g, '\\$&')}"`;
@@ -41,7 +41,7 @@ export function writeName(address: string): string {
 
 const startsOther = /,\+?(?:(?:kind|tag|state|cost|selector):|")|,(?:,|$)/;
 
-/** Finds the item with exactly this address. Without such an item, finds all items whose address or task matches. */
+/** Finds the item with this address. If no item has the address, finds all items whose address or task matches. */
 export function findNamed<T extends Named>(name: Name, among: readonly T[]): T[] {
   const exact = among.filter(({ address }) => address === name.text);
   if (exact.length > 0) return exact; // I25

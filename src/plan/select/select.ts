@@ -8,8 +8,8 @@ import { findAddress, findNamed, fits, type Name } from './names.ts';
  * A selection of steps, for example `hero@A*,9:16  tag:launch,kind:video  +teaser`. Terms are separated by white space
  * (“or”), and the conditions of a term by commas (“and”).
  *
- * If parts of the text are addresses of steps, the longest such address counts. A pattern with `@` may contain commas: it
- * ends at a comma before `kind:`, `tag:`, `state:`, `cost:`, `selector:`, a quote, or another name with `@`.
+ * If several addresses start at one position of the text, the longest address counts. A pattern with `@` may contain
+ * commas: it ends at a comma before `kind:`, `tag:`, `state:`, `cost:`, `selector:`, a quote, or another name with `@`.
  */
 export interface Selection {
   terms: Term[];
@@ -137,12 +137,12 @@ function makeCondition(
     case 'cost': {
       if (text === '?') return { is: 'cost', operator: '=', credits: null, ...reach };
       const match = /^(>=|<=|>|<|=)?(\d{1,9})$/.exec(text);
-      if (match === null) return 'write a cost as cost:>50, cost:<=3, cost:5, or cost:? for an unknown one';
+      if (match === null) return 'write a cost as cost:>50, cost:<=3, cost:5, or cost:? for an unknown cost';
       const operator = (match[1] ?? '=') as '>' | '>=' | '<' | '<=' | '=';
       return { is: 'cost', operator, credits: Number(match[2]), ...reach };
     }
     default:
-      return `\`${method}:\` is unknown; known are kind:, tag:, state:, cost: and selector:`;
+      return `\`${method}:\` is unknown; write kind:, tag:, state:, cost: or selector:`;
   }
 }
 
@@ -264,8 +264,8 @@ function compareCost(cost: number | null, { operator, credits }: Extract<Conditi
 }
 
 /**
- * Selects the first `count` rows of each task with several rows, the steps that these rows need, and every step whose
- * needs are then all selected. `chosen`: selectable steps. Returns `undefined` if no task has several rows.
+ * Selects the first `count` rows of each task with several rows, the steps that these rows need, and single steps whose
+ * needs are all selected. `chosen`: selectable steps. Returns `undefined` if no task has several rows.
  */
 export function firstRows(
   { steps, gates }: Pick<Graph, 'steps' | 'gates'>,

@@ -24,12 +24,13 @@ import { type DecidedCampaign, isRedone, Verdicts } from './verdicts.ts';
 
 /**
  * Applies users' decisions to the graph. A pinned step, or a step whose output was accepted for a new input, gets the
- * request and fingerprint of its purchase. A decision about a step therefore never regenerates its dependents. Picks
- * replace the references to their gate. Earlier decisions about the steps in `redo` do not count.
+ * request and fingerprint of its purchase. A decision about a step therefore never regenerates its dependents.
+ * References to a decided gate become references to its picked steps. Earlier decisions about the steps in `redo` do
+ * not count.
  *
  * Gates are decided in rounds: picks determine the requests behind a gate, and these requests determine which purchases
  * belong to renamed steps. The rounds end when nothing changes. Each round settles at least one more gate, in order of
- * dependency. If two exchanged purchases never agree, the last state counts.
+ * dependency. If two steps exchange their purchases in every round, the last round counts.
  */
 export function decideGraph(written: Graph, lock: Lock, redo: ReadonlySet<string>): DecidedCampaign {
   const { gates = [] } = written;
@@ -69,7 +70,7 @@ function decideSteps(
 ): DecidedStep[] {
   const known = new Map<string, string>();
   const changed = new Set<string>();
-  // Steps are in order of dependency. A reference to a gate has the fingerprint of the gate instead of that of a step.
+  // Steps are in order of dependency. A reference to a gate is replaced by the fingerprint of the gate.
   const fingerprintOf = (address: string): string =>
     (known.has(address) ? undefined : keeper.fingerprintOf(address, known)) ?? mustGet(known, address);
   return graph.steps.map((written) => {
@@ -94,7 +95,7 @@ function isChanged({ part, request }: Step, changed: ReadonlySet<string>): boole
 function rerender<Any extends Step>(step: Any, fingerprintOf: (address: string) => string): Any {
   const { part, file } = step;
   const referred = replaceReferences(step.request, fingerprintOf);
-  // The two forms of the request differ only in the file: `request` has its path, `paidRequest` its content.
+  // In an upload, `request` contains the path of the file, and `paidRequest` the digest of the file.
   const bytes = step.paidRequest.file;
   const paidRequest = file === undefined || bytes === undefined ? referred : { ...referred, file: bytes };
   const taken = step.take === undefined ? {} : { take: step.take };
@@ -131,7 +132,9 @@ export function findKept(purchases: readonly Purchase[], fingerprint?: string): 
   return meant.find(({ state }) => state === 'done') ?? meant.find(({ state }) => state === 'running');
 }
 
-/** Fixes a step to a purchase. Drops `retry`, because a retry would send the manifest's request for that purchase. */
+/**
+ * Fixes a step to a purchase. Drops `retry`, because a retry would send the manifest's request, not the paid request.
+ */
 function hold(step: Step, { fingerprint, request }: Job, by: Omit<Decided, 'wanted'>): DecidedStep {
   if (fingerprint === step.fingerprint) return { ...step, decided: by };
   const { retry: _retry, ...rules } = step.rules ?? {};
@@ -152,10 +155,10 @@ class GateKeeper {
   readonly #seen = new Map<string, Seen>();
   readonly #states = new Map<Gate, DecidedGate['state']>();
   readonly #choices = new Map<Gate, string>();
-  /** By address of a step: name of the gate at which an input of the step was rejected. */
+  /** Name of the gate at which an input of a step was rejected, by address of the step. */
   readonly #rejected = new Map<string, string>();
 
-  /** `seen`: states of the steps at gates. Defaults to the verdicts in the record of each step's own address. */
+  /** `seen`: states of the steps at gates. Defaults to the review decisions at the steps' own addresses. */
   constructor(gates: readonly Gate[], lock: Lock, { redo, seen }: { redo: ReadonlySet<string>; seen?: Seens }) {
     this.#gates = gates;
     this.#lock = lock;
@@ -228,7 +231,7 @@ class GateKeeper {
   fingerprintOf(name: string, known: ReadonlyMap<string, string>): string | undefined {
     const gate = this.#byName.get(name);
     if (gate === undefined) return undefined;
-    // Computed once, because every step behind the gate needs the fingerprint.
+    // The fingerprint is computed once, because every step behind the gate needs it.
     const fingerprint = this.#choices.get(gate) ?? fingerprintChoice(gate.members.map((one) => known.get(one) ?? ''));
     this.#choices.set(gate, fingerprint);
     return fingerprint;

@@ -8,7 +8,7 @@ import { currentPurchase } from '../purchases/next.ts';
 
 export interface Match {
   step: DecidedStep;
-  /** All purchases at this address and at `movedFrom`. Repeat and attempt numbers continue from these purchases. */
+  /** All purchases at this address and at `movedFrom`, from which `repeat` and `attempt` continue. */
   record?: StepRecord;
   purchase?: Purchase;
   movedFrom?: string;
@@ -16,9 +16,9 @@ export interface Match {
 }
 
 /**
- * Finds the purchase of each step, first at its own address. If that purchase is missing, refused or failed, uses a
- * purchase with the same fingerprint that no step has at its own address. A rename therefore costs nothing. Steps with
- * equal fingerprints share one job. The first of these steps with a purchase owns the job, or else the first step.
+ * Finds the purchase of each step at its own address. If this purchase is missing, refused or failed, uses a purchase
+ * with the same fingerprint that another address has and does not use. A rename therefore costs nothing. Steps with
+ * equal fingerprints share one job. The first step with a purchase owns the shared job, or else the first step.
  * Forgotten purchases are ignored.
  */
 export function findPurchases(steps: readonly DecidedStep[], lock: Lock): Match[] {
@@ -79,15 +79,15 @@ function isBetter({ state }: Purchase, own: Purchase | undefined): boolean {
 
 /**
  * Merges the old record of a renamed step into its new record, as the run will write it. Without the old record,
- * `retry:` would start from 0, and the next purchase would get the number of a paid purchase.
+ * `retry:` would count from 0, and the next purchase would get the number of a paid purchase.
  */
 function takeAlong({ step, record }: Match, { kind, purchases }: StepRecord): StepRecord {
   return joinParts(step.address, [{ kind, purchases }, ...(record === undefined ? [] : [record])]);
 }
 
 /**
- * Ranks the steps that could own a shared job. 2: the step has a purchase. 1: the service refused its create request.
- * -1: the step cannot buy, because another post was sent from its address or its input was rejected.
+ * Ranks the steps that could own a shared job. 2: the step has a purchase. 1: the service refused the step's create
+ * request. -1: the step cannot buy, because another post was sent from its address or its input was rejected.
  */
 function progress({ purchase, step, record }: Match): -1 | 0 | 1 | 2 {
   const isPosted = isPost(step.kind) && record !== undefined && sendsOf(record).length > 0;
@@ -132,9 +132,9 @@ export interface DecidedGraph extends Graph {
 export interface DecidedStep extends Step {
   /** Names of gates that must be decided before a purchase for this step. Never empty. */
   waits?: string[];
-  /** Name of the gate that rejected a direct or indirect input of this step. A run buys nothing more for the step. */
+  /** Name of the gate that rejected a direct or indirect input of this step. A run then buys nothing for the step. */
   rejected?: string;
-  /** Set if another output was picked or this output was rejected. Its file may be deleted. */
+  /** Set if another output was picked or this output was rejected. The file of an unpicked output may be deleted. */
   unpicked?: true;
   decided?: Decided;
 }
@@ -142,7 +142,7 @@ export interface DecidedStep extends Step {
 /** State of a step at a gate. `none`: the step has no output to review. */
 export type Seen = 'picked' | 'rejected' | 'undecided' | 'none';
 
-/** Decision that fixes a step to a purchase. The step then has the request and fingerprint of that purchase. */
+/** Decision that fixes a step to a purchase, so that the step has the request and fingerprint of that purchase. */
 export interface Decided {
   pinned?: 'manifest' | 'lock';
   accepted?: true;
@@ -155,8 +155,8 @@ export interface DecidedGate extends Gate {
 
 /**
  * State of a gate. `open`: fewer outputs are picked than `choose`. `contested`: more outputs are picked than `choose`,
- * for example after a merge. `rejected`: fewer than `choose` outputs are not rejected. `toSee`: number of outputs that
- * are not rejected.
+ * for example after a merge. `rejected`: too many outputs are rejected for `choose` picks. `toSee`: number of outputs
+ * that are not rejected.
  */
 type GateState =
   | { is: 'decided' | 'contested'; picked: readonly string[] }

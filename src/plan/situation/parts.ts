@@ -6,7 +6,7 @@ import { isOpenSend } from '../../lock/sends.ts';
 import { isPost, sendsOf } from '../posts/post-record.ts';
 import type { Match } from './find-purchases.ts';
 
-/** Condition under which a step is needed: the output of step `of` has a part with this index, from 0. */
+/** Condition under which a step is needed: the output of the step `of` has a part with this `index`, from 0. */
 export interface PartCondition {
   of: string;
   fingerprint: string;
@@ -75,7 +75,7 @@ function collectReferences(request: OpenRequest): { single: Set<string>; listed:
   const listed = new Set<string>();
   const visit = (value: Json, inList: boolean): void => {
     if (value === null || typeof value !== 'object') return;
-    // A list with one member counts as a single reference, because without its member the list would be empty.
+    // A list with one item counts as a single reference, because the list would be empty without the item.
     if (Array.isArray(value)) for (const item of value) visit(item, inList || value.length > 1);
     else if (typeof value.$ref === 'string') (inList ? listed : single).add(value.$ref);
     else if (Array.isArray(value.$text)) for (const part of value.$text) visit(part, false);
@@ -86,7 +86,7 @@ function collectReferences(request: OpenRequest): { single: Set<string>; listed:
   return { single, listed };
 }
 
-/** Finds the unneeded steps without an output: a part that they use does not exist, or an input was rejected. */
+/** Finds unneeded steps without an output: steps whose part does not exist, and steps with a rejected input. */
 export function findUnneeded(graph: Graph, matches: readonly Match[]): ReadonlySet<string> {
   const conditions = findConditions(graph);
   const count = partCounter(matches);
@@ -96,9 +96,7 @@ export function findUnneeded(graph: Graph, matches: readonly Match[]): ReadonlyS
   return new Set(matches.filter(isUnneeded).map(({ step }) => step.address));
 }
 
-/**
- * Returns whether an input was rejected. False while a job, an unresolved request or a sent post must be settled first.
- */
+/** Returns whether an input was rejected. False while a job, an unresolved request or a sent post must be settled. */
 function isDecidedAgainst({ step, purchase, record }: Match): boolean {
   if (step.rejected === undefined || record?.purchases.some(isOpenSend)) return false;
   if (record !== undefined && isPost(step.kind) && sendsOf(record).length > 0) return false;

@@ -71,8 +71,8 @@ export function limit(situation: SeenSituation, limits: Limits): SeenSituation {
 
 /**
  * State of the purchase of a step's current request. `changed`: only an earlier request was bought. `not-bought`
- * includes refusals. `unneeded`: a part that the step uses does not exist, or an input was rejected. `failed` includes
- * outputs that do not fit `expect`, if the files were examined.
+ * includes refusals. `unneeded`: a part that the step uses does not exist, or an input of the step was rejected.
+ * `failed` includes outputs that do not fit `expect`, if the files were examined.
  */
 export type StepState = 'done' | 'running' | 'failed' | 'lost' | 'unresolved' | 'changed' | 'not-bought' | 'unneeded';
 

@@ -9,8 +9,8 @@ export type Said = { is: 'picked' | 'rejected' } & Pick<Verdict, 'note' | 'reaso
 type Bought = Pick<Match, 'step' | 'purchase'>;
 
 /**
- * Verdicts about outputs of steps. A verdict is stored at the address where it was given. After a rename, it applies to
- * the step that now has the purchase. Steps that share a job have separate verdicts.
+ * Review decisions about outputs of steps. A decision is stored at the address that the step had. After a rename, the
+ * decision applies to the step that now has the purchase. Steps that share a job have separate decisions.
  */
 export class Verdicts {
   readonly #given: Map<string, { at: string; verdict: Verdict }[]>;

@@ -80,7 +80,7 @@ describe('a run during which people decide', () => {
     campaign.service.creditsOf = (body) => (body.includes('it turns') ? 9 : 2);
     const run = await campaign.run(whoSay(campaign, { 'hero@a/1': 'picked' }, { 'hero@b/1': 'picked' }));
     expect(prompts(campaign).filter((prompt) => prompt === 'it turns')).toHaveLength(1);
-    expect(told(run)).toContain('film@b: is skipped in this run: it now costs 9, and the plan allows 5 at most');
+    expect(told(run)).toContain('film@b: is skipped in this run: this step now costs 9, and the plan allows 5 at most');
     expect(blockedIn(run)).toEqual({ 'film@b': 'budget' });
   });
 

@@ -350,7 +350,7 @@ describe('import job', () => {
   });
 
   describe('a job is not imported', () => {
-    const room = way('to free this step (its job id stays on record)', call('forget', 'a'));
+    const room = way('to forget the job of this step (its id stays on record)', call('forget', 'a'));
     const holding = (decisions: Parameters<typeof deciding>[2]) =>
       deciding(lockOf({ a: [saved(earlier(a))] }), 'a', decisions);
     const heldBack = ['is pinned or accepted as it is', 'remove the pin first, or keep the step as it is'] as const;

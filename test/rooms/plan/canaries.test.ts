@@ -174,8 +174,8 @@ describe('ask: people pick the canaries first', () => {
     const plan = planOf(graphOf(text), lockOf({}));
     expect([...tell(plan), ...tell(plan, 'card')]).toEqual([
       'hero@a create first',
-      ...['b', 'c', 'd'].map((key) => `hero@${key} gate: waits for its canary: hero@a to be picked`),
-      'card@a gate: waits for its canary: hero@a to be picked',
+      ...['b', 'c', 'd'].map((key) => `hero@${key} gate: waits for its canary: hero@a must be picked`),
+      'card@a gate: waits for its canary: hero@a must be picked',
       'card@b gate: needs hero@b, which waits for a pick',
     ]);
     expect(plan.totals).toMatchObject({ knownPrices: 4, afterPicks: { steps: 5, credits: 20 } });
@@ -192,7 +192,7 @@ describe('ask: people pick the canaries first', () => {
   const goOn = ['hero@a keep', 'hero@b create', 'hero@c create', 'hero@d create'];
   const wait = (words: string) => ['hero@a keep', ...['b', 'c', 'd'].map((key) => `hero@${key} gate: ${words}`)];
   test.each<[name: string, lock: Lock, expected: string[]]>([
-    ['nobody has looked', bought, wait('waits for its canary: hero@a to be picked')],
+    ['nobody has looked', bought, wait('waits for its canary: hero@a must be picked')],
     ['picked', judged(bought, 'hero@a', 'picked'), goOn],
     [
       'rejected',
@@ -205,7 +205,7 @@ describe('ask: people pick the canaries first', () => {
 
   it('lapses with the request, and with another purchase; new rows need no new answer', () => {
     const lock = judged(bought, 'hero@a', 'picked');
-    const gate = 'gate: waits for its canary: hero@a to be picked';
+    const gate = 'gate: waits for its canary: hero@a must be picked';
     expect(plain(graphOf(heroes('{ then: ask }', { prompt: 'an oil {{row}}' })), lock).slice(0, 2)).toEqual([
       'hero@a redo first',
       `hero@b ${gate}`,

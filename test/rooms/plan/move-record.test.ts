@@ -55,7 +55,10 @@ describe('what stands on record for one address becomes that of another', () => 
 });
 
 const paid = old([saved(step)]);
-const free = way('decide which job counts; to free this step (its job id stays on record)', call('forget', 'new'));
+const free = way(
+  'decide which job counts; to forget the job of this step (its id stays on record)',
+  call('forget', 'new'),
+);
 const again = way('run apply, which sends the create request again; if the answer stays lost', call('resolve', 'old'));
 const failed = job(was, { jobId: 'own', state: 'failed' });
 

@@ -238,7 +238,7 @@ describe('what is asked', () => {
       action: 'unresolved',
       reason: {
         code: 'answer-lost',
-        text: 'create request of an earlier input: the answer to the create request was lost, and the request is not on record',
+        text: 'create request of an earlier input: the answer to the create request was lost, and the lock does not contain the request',
       },
     });
     expect(row).not.toHaveProperty('order');

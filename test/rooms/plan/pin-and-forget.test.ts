@@ -73,7 +73,7 @@ describe('a pin is taken off', () => {
       byManifest,
       pinned([saved(was)], was.fingerprint, 3),
       4,
-      `${again}; \`pin: true\` of task \`a\` still pins it`,
+      `${again}; \`pin: true\` of task \`a\` still pins the step`,
     ],
   ])('%s', (_name, given, lock, price, text) => {
     const purchases = lock.steps.get('a')?.purchases ?? [];

@@ -200,7 +200,7 @@ describe('a selection', () => {
 
   const comma = 'a name is missing before or after a comma';
   const plus = '`+` needs a name or a condition, as in +teaser or +tag:launch';
-  const wrongCost = 'write a cost as cost:>50, cost:<=3, cost:5, or cost:? for an unknown one';
+  const wrongCost = 'write a cost as cost:>50, cost:<=3, cost:5, or cost:? for an unknown cost';
 
   test.each([
     ['', 0, 'it is empty'],
@@ -210,7 +210,7 @@ describe('a selection', () => {
     ['a +', 2, plus],
     ['a,kind:', 2, '`kind:` needs a value'],
     ['+tag:', 0, '`tag:` needs a value'],
-    ['colour:red', 0, '`colour:` is unknown; known are kind:, tag:, state:, cost: and selector:'],
+    ['colour:red', 0, '`colour:` is unknown; write kind:, tag:, state:, cost: or selector:'],
     [
       'state:ready',
       0,
