@@ -34,7 +34,7 @@ const place = object({
   line: ['From 1.', count],
   column: ['From 1.', count],
   'from?': ['Data that a template inserted.', text],
-  'reads?': ['Text files that its template reads.', list(path)],
+  'reads?': ['Text files that the template of the step reads.', list(path)],
 });
 const model: { [name: string]: Part } = {
   'credits?': ['Credits per job.', anything],
@@ -172,7 +172,7 @@ const documents: { readonly [name: string]: readonly [description: string, parts
     },
   ],
   workers: [
-    'State of an engine, as printed by `mediabatch workers --json`. Ages are in milliseconds, by the clock of its database server.',
+    'State of an engine, as printed by `mediabatch workers --json`. Ages are in milliseconds, by the clock of the database server.',
     {
       runs: [
         'Newest first.',
@@ -286,7 +286,7 @@ const documents: { readonly [name: string]: readonly [description: string, parts
               '`output`: output of an earlier purchase. `partial`: part of an interrupted download. `kept`: file that a newer file replaced.',
               oneOf('output', 'partial', 'kept'),
             ],
-            'credits?': ['Credits charged for its job.', credits],
+            'credits?': ['Credits charged for the job of the file.', credits],
             'jobId?': ['Id of the job.', text],
             'was?': ['Path of the file before it was replaced.', path],
             'since?': ['Time at which the file was replaced.', text],
@@ -358,7 +358,7 @@ const documents: { readonly [name: string]: readonly [description: string, parts
           'open',
         ),
       ],
-      'unsaved?': ['Error of the newest run that tried to save the file of its finished job.', text],
+      'unsaved?': ['Error of the newest run that tried to save the file of the finished job of the step.', text],
       'record?': [
         'The step in the lock.',
         object(
