@@ -205,8 +205,8 @@ function sparePosts(
   const words = addresses.slice(0, mostShown).map((address) => `--redo ${shellWord(address)}`);
   const hint = `${words.join(' ')}${addresses.length > mostShown ? ' …' : ''}`;
   if (left.size === 0 && sent.length === spared.length && !settled) {
-    const message = `--redo: ${what}`;
-    throw new CampaignError({ code: 'MB3005', message, hint: `name each post: ${hint}; nothing was sent`, addresses });
+    const own = { message: `--redo: ${what}`, hint: `give the exact address of each post: ${hint}. Nothing was sent` };
+    throw new CampaignError({ code: 'MB3005', ...own, addresses });
   }
   tell({ is: 'notice', text: `--redo: ${what} (${hint}); the other selected steps are redone` });
   return left;

@@ -205,7 +205,7 @@ describe('a published post is never sent again', () => {
     const trial = await posted(manifest.replace('tasks:', 'selectors: { all: share@a share@b }\ntasks:'));
     const again = await trial.apply(['--publish', '--redo', selection], { ends: 64 });
     expect(again.err).toMatch(/--redo: share@a(, share@b are| is) already posted, and only an exact address/);
-    expect(again.err).toContain('name each post: --redo share@a');
+    expect(again.err).toContain('give the exact address of each post: --redo share@a');
     expect(captions(trial)).toHaveLength(2);
   });
 

@@ -53,7 +53,7 @@ export async function storeOfRun(
   throw new CampaignError({
     code: 'MB3705',
     message: `the run was submitted with a --store other than ${name}`,
-    hint: 'give the store of the run; without --store, this command watches the run, and a later `apply` fetches the files. Nothing was sent',
+    hint: 'use the --store with which the run was submitted, or remove --store to watch the run without its files. Nothing was sent',
   });
 }
 
