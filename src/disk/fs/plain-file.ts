@@ -68,13 +68,13 @@ export function readStart(path: string, mostBytes: number): string | undefined {
 }
 
 /**
- * Returns the first bytes of a file and follows links. Returns `undefined` if the path is missing, unreadable or not a
- * file.
+ * Returns the first bytes of a file, or those from an offset, and follows links. Returns `undefined` if the path is
+ * missing, unreadable or not a file.
  */
-export function readFirstBytes(path: string, mostBytes: number): Buffer | undefined {
+export function readFirstBytes(path: string, mostBytes: number, from = 0): Buffer | undefined {
   return readNamed(path, (fd) => {
     const bytes = Buffer.alloc(mostBytes);
-    return bytes.subarray(0, readSync(fd, bytes, 0, mostBytes, 0));
+    return bytes.subarray(0, readSync(fd, bytes, 0, mostBytes, from));
   });
 }
 

@@ -8,7 +8,7 @@ import type { Downloads, OutputFiles, Outputs, OutputTarget } from '../../contra
 import { Places } from '../../ground/places.ts';
 import type { Output } from '../../lock/record.ts';
 import { syncFile, writeAll } from '../fs/durable.ts';
-import { lstatOrAbsent, noFollow } from '../fs/plain-file.ts';
+import { lstatOrAbsent, noFollow, readFirstBytes } from '../fs/plain-file.ts';
 import { temporaryName } from '../fs/replace.ts';
 import type { KeptMeasures } from '../state/caches.ts';
 import { smallBytes } from './hash-file.ts';
@@ -187,9 +187,10 @@ async function checkReceived(
   if (found.media !== target.media) {
     throw new OutputError('bad-bytes', `the download is ${found.type}, not ${articled(target.media)} file`);
   }
+  const read = (at: number) => readFirstBytes(received.temporary, sniffLength, at) ?? Buffer.alloc(0);
   // The length in the response header is not trusted, because it may be too short.
   // I10
-  if (isCutShort(found.type, { head, tail, bytes }) && !(await hasEndWithin(found.type, received))) {
+  if (isCutShort(found.type, { tail, bytes, read }) && !(await hasEndWithin(found.type, received))) {
     throw new OutputError(
       'bad-bytes',
       `the download ended after ${bytes} bytes, before the end of the ${found.type} file`,

@@ -90,42 +90,75 @@ function decodeText(head: Uint8Array): string | undefined {
   }
 }
 
-interface FileEnds {
-  head: Uint8Array;
+interface FileParts {
   /** The last bytes of the file: at least 16, or the whole file. */
   tail: Uint8Array;
   bytes: number;
+  /** Returns up to `sniffLength` bytes from an offset. */
+  read(at: number): Buffer;
 }
 
-/** Returns whether the file lacks the end that its format requires. Needed if the response states no length. */
-export function isCutShort(type: string, { head, tail, bytes }: FileEnds): boolean {
-  switch (type) {
-    case 'image/png':
-      return !includesAtEnd(tail, [0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82]);
-    case 'image/jpeg':
-      return !includesAtEnd(tail, [0xff, 0xd9]);
-    case 'image/gif':
-      return !includesAtEnd(tail, [0x3b]);
-    case 'image/webp':
-    case 'audio/wav': {
-      const announced = new DataView(head.buffer, head.byteOffset, head.byteLength).getUint32(4, true);
-      // A program that could not seek back to the start left 0 as the length, or a number that is too large.
-      return announced !== 0 && announced < placeholder && announced + 8 > bytes;
-    }
-    case 'video/webm':
-    case 'video/x-matroska':
-      return isEbmlCut(head, bytes);
-    case 'video/mp4':
-    case 'video/quicktime':
-    case 'audio/mp4':
-      return isBoxCut(head, bytes);
-    default:
-      return false;
+/** Returns whether the end that the format requires is missing. Needed when the response did not state a length. */
+export function isCutShort(type: string, { tail, bytes, read }: FileParts): boolean {
+  const marker = endMarkers[type];
+  if (marker !== undefined) return !includesAtEnd(tail, marker);
+  const { [type]: sizeOf = () => undefined } = partSizes;
+  for (let at = 0; at < bytes; ) {
+    const head = read(at);
+    const size = head.length < 8 ? undefined : sizeOf(head);
+    if (size === undefined) return false;
+    at += size;
+    if (at > bytes) return true;
   }
+  return false;
 }
 
-/** In bytes. A program that does not know the length of the file that it writes states at least this value. */
+const endMarkers: { readonly [type: string]: readonly number[] } = {
+  'image/png': [0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82],
+  'image/jpeg': [0xff, 0xd9],
+  'image/gif': [0x3b],
+};
+
+/** Size of the part that starts with these bytes. Undefined if the size is unknown, or if the bytes are not a part. */
+const partSizes: { readonly [type: string]: (head: Buffer) => number | undefined } = {
+  ...{ 'image/webp': riffSize, 'audio/wav': riffSize, 'audio/ogg': pageSize },
+  ...{ 'video/webm': elementSize, 'video/x-matroska': elementSize },
+  ...{ 'image/avif': boxSize, 'audio/mp4': boxSize, 'video/mp4': boxSize, 'video/quicktime': boxSize },
+};
+
+/** In bytes. A writer that does not know the length of a file states at least this value. */
 const placeholder = 2 ** 30;
+
+function riffSize(head: Buffer): number | undefined {
+  const size = head.readUInt32LE(4);
+  // A writer that could not seek back to the start leaves 0 as the length, or a number that is too large.
+  return hasText(head, 0, 'RIFF') && size > 0 && size < placeholder ? size + 8 : undefined;
+}
+
+function pageSize(head: Buffer): number | undefined {
+  if (!hasText(head, 0, 'OggS')) return undefined;
+  const end = 27 + (head[26] ?? 0);
+  return head.length < end ? Number.POSITIVE_INFINITY : head.subarray(27, end).reduce((sum, size) => sum + size, end);
+}
+
+/** Size of the header or of the segment. Further levels are not read. */
+function elementSize(head: Buffer): number | undefined {
+  const [first = 0] = head.subarray(4);
+  if (!['1a45dfa3', '18538067'].includes(head.toString('hex', 0, 4)) || first === 0) return undefined;
+  const length = Math.clz32(first) - 23;
+  const unknown = 2n ** BigInt(7 * length) - 1n;
+  const size = BigInt(`0x${head.toString('hex', 4, 4 + length)}`) & unknown;
+  return size === unknown ? undefined : 4 + length + Number(size);
+}
+
+const boxNames = /^(?:ftyp|styp|moov|moof|mfra|mdat|meta|sidx|emsg|prft|pdin|uuid|free|skip|wide)$/;
+
+function boxSize(head: Buffer): number | undefined {
+  const short = head.readUInt32BE(0);
+  // 0: the box extends to the end of the file. 1: the length follows in 64 bits after the name.
+  const size = short === 1 && head.length >= 16 ? Number(head.readBigUInt64BE(8)) : short;
+  return size < 8 || !boxNames.test(head.toString('latin1', 4, 8)) ? undefined : size;
+}
 
 function includesAtEnd(tail: Uint8Array, marker: readonly number[]): boolean {
   let end = tail.length;
@@ -158,43 +191,6 @@ function isEbml(head: Uint8Array, type: string): boolean {
 
 function ebmlText(text: string): Buffer {
   return Buffer.concat([Buffer.from([0x80 | text.length]), Buffer.from(text)]);
-}
-
-function isEbmlCut(head: Uint8Array, bytes: number): boolean {
-  const header = readEbmlSize(head, 4);
-  if (header === undefined || header.size === undefined) return false;
-  const segment = 4 + header.length + header.size;
-  if (!startsWith(head.subarray(segment), [0x18, 0x53, 0x80, 0x67])) return false;
-  const body = readEbmlSize(head, segment + 4);
-  return body?.size !== undefined && segment + 4 + body.length + body.size > bytes;
-}
-
-function readEbmlSize(head: Uint8Array, at: number): { length: number; size: number | undefined } | undefined {
-  const first = head[at];
-  if (first === undefined || first === 0) return undefined;
-  const length = Math.clz32(first) - 23;
-  if (at + length > head.length) return undefined;
-  let size = first & (0xff >> length);
-  let isUnknown = size === 0xff >> length;
-  for (const byte of head.subarray(at + 1, at + length)) {
-    size = size * 256 + byte;
-    isUnknown &&= byte === 0xff;
-  }
-  return { length, size: isUnknown ? undefined : size };
-}
-
-function isBoxCut(head: Uint8Array, bytes: number): boolean {
-  const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
-  for (let at = 0; at + 16 <= head.length; ) {
-    const short = view.getUint32(at);
-    // 0: the box extends to the end of the file. 1: the length follows in 64 bits after the name.
-    if (short === 0) return false;
-    const size = short === 1 ? Number(view.getBigUint64(at + 8)) : short;
-    if (size < 8) return false;
-    if (at + size > bytes) return true;
-    at += size;
-  }
-  return false;
 }
 
 export function isMp3Frame(bytes: Uint8Array, at = 0): boolean {

@@ -110,18 +110,22 @@ function applyFormats(cells: string[][], { numbers }: SheetNotes, styles: Buffer
   const codes = new Map(tagsOf(styles, 'numFmt').map((one) => [one.get('numFmtId'), one.get('formatCode') ?? '']));
   const applied = /<(?:\w{1,20}:)?cellXfs\b[\s\S]*?<\/(?:\w{1,20}:)?cellXfs>/.exec(xml)?.[0] ?? '';
   const formats = tagsOf(Buffer.from(applied), 'xf').map((style) => {
-    const id = style.get('numFmtId');
-    return id === '46' ? '[h]:mm:ss' : (codes.get(id) ?? '');
+    const id = style.get('numFmtId') ?? '';
+    return codes.get(id) ?? ownFormats[id] ?? '';
   });
   for (const { row, column, style, value } of numbers) {
     const line = cells[row - 1];
     const format = formats[style] ?? '';
     if (line === undefined) continue;
     if (/^0{2,20}$/.test(format) && /^\d+$/.test(value)) line[column - 1] = value.padStart(format.length, '0');
+    else if (/^[#,0.]+%$/.test(format)) line[column - 1] = `${textOf(Number(value) * 100)}%`;
     else if (/\[[hms]+\]/i.test(format) && Number.isFinite(Number(value)))
       line[column - 1] = durationText(Number(value));
   }
 }
+
+/** Formats that a workbook names by number only. */
+const ownFormats: { readonly [id: string]: string } = { 9: '0%', 10: '0.00%', 46: '[h]:mm:ss' };
 
 function durationText(days: number): string {
   const seconds = Math.abs(Math.round(days * 86_400));
@@ -148,7 +152,7 @@ function fillMerged(cells: string[][], { faults, merged }: SheetNotes): { proble
   let filled = 0;
   for (const { top, bottom, left, right } of merged) {
     if (left !== right) {
-      if (top <= cells.length) faults.push({ row: top, column: left, is: 'merged' });
+      if (cells[top - 1]?.[left - 1]) faults.push({ row: top, column: left, is: 'merged' });
       continue;
     }
     const value = cells[top - 1]?.[left - 1] ?? '';
@@ -165,6 +169,9 @@ const maxRows = 2 ** 20;
 const maxColumns = 2 ** 14;
 
 const maxArea = 2_000_000;
+
+/** Spreadsheets keep 15 digits of a number. */
+const leastInexact = 1e15;
 
 interface SheetNotes {
   faults: CellFault[];
@@ -217,12 +224,13 @@ function scanSheet(xml: string): SheetNotes | { problem: string } {
       // `<v/>` next to a formula means that the formula was not calculated; an empty string has the type `str`.
       const isEmpty = name === 'v' && (tag.endsWith('/>') || xml.startsWith('</', match.index + tag.length));
       if ((name === 'v' || name === 'is') && !(isEmpty && open.isNumber)) open.hasValue = true;
-      if (name === 'v' && closing === '' && (open.isError || open.style !== undefined)) {
+      if (name === 'v' && closing === '' && (open.isError || open.isNumber)) {
         const { row, column, style } = open;
         const start = match.index + tag.length;
         const value = xml.slice(start, xml.indexOf('<', start));
-        if (style === undefined) notes.faults.push({ row, column, is: 'error', shows: value });
-        else notes.numbers.push({ row, column, style, value });
+        if (open.isError) notes.faults.push({ row, column, is: 'error', shows: value });
+        else if (Math.abs(Number(value)) >= leastInexact) notes.faults.push({ row, column, is: 'digits' });
+        else if (style !== undefined) notes.numbers.push({ row, column, style, value });
       }
       if (name === 'c') {
         if (open.hasValue) [bottom, right] = [Math.max(bottom, open.row), Math.max(right, open.column)];

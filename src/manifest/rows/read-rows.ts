@@ -106,14 +106,8 @@ function cellsOf(row: Json): Json {
 }
 
 function columnsOf(rows: readonly Row[]): { columns?: string[] } {
-  const columns = new Set<string>();
-  let maps = 0;
-  for (const { value } of rows) {
-    if (!isMap(value)) continue;
-    maps += 1;
-    for (const key of Object.keys(value)) columns.add(key);
-  }
-  return maps === 0 ? {} : { columns: [...columns] };
+  const maps = rows.map(({ value }) => value).filter(isMap);
+  return maps.length === 0 ? {} : { columns: [...new Set(maps.flatMap((map) => Object.keys(map)))] };
 }
 
 function readJson(source: Source, label: string): { rows?: Rows; diagnostics: Diagnostic[] } {

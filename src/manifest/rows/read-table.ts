@@ -227,6 +227,11 @@ function describeFault(
         message: `${cell} has a formula whose value is not in the file`,
         hint: 'open the workbook in a spreadsheet program and save it, which stores the calculated values',
       };
+    case 'digits':
+      return {
+        message: `${cell} has a number with more than 15 digits, and a spreadsheet stores only 15`,
+        hint: 'format the cell as text, then write the number again',
+      };
     case 'merged':
       return {
         message: `${cell} is merged with the next one, so the column of its value is ambiguous`,

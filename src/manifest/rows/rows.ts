@@ -46,8 +46,11 @@ export interface Sheet {
 export interface CellFault {
   row: number;
   column: number;
-  /** `error`: the cell shows an error such as `#N/A`. `formula`: not calculated yet. `merged`: spans columns. */
-  is: 'error' | 'formula' | 'merged';
+  /**
+   * `error`: contains an error such as `#N/A`. `formula`: has no calculated value. `merged`: spans several columns.
+   * `digits`: a number with more digits than a spreadsheet stores.
+   */
+  is: 'error' | 'formula' | 'merged' | 'digits';
   shows?: string;
 }
 

@@ -127,7 +127,8 @@ test.each([
 });
 
 function ends(bytes: Buffer) {
-  return { head: bytes.subarray(0, 512), tail: bytes.subarray(-512), bytes: bytes.length };
+  const read = (at: number) => bytes.subarray(at, at + 512);
+  return { tail: bytes.subarray(-512), bytes: bytes.length, read };
 }
 
 describe('what a file is', () => {
@@ -178,7 +179,32 @@ describe('whether it is whole', () => {
     const tells = [...pictureTypes, 'audio/wav', ...videoTypes].includes(type);
     expect(isCutShort(type, ends(bytes.subarray(0, -1)))).toBe(tells);
   });
+
+  it.each<[string, string, Buffer]>([
+    ['an MP4 with its index first', 'video/mp4', Buffer.concat([box('ftyp', 24), box('moov', 2000), box('mdat', 90)])],
+    ['an MP4 in fragments', 'video/mp4', Buffer.concat([box('moov', 900), box('moof', 90), box('mdat', 900)])],
+    ['an animated AVIF', 'image/avif', Buffer.concat([box('ftyp', 32), box('meta', 700), box('mdat', 300)])],
+    ['an M4A', 'audio/mp4', Buffer.concat([box('ftyp', 32), box('mdat', 3000), box('moov', 600)])],
+    ['an Ogg', 'audio/ogg', Buffer.concat([oggPage(30, 255), oggPage(255, 1, 3)])],
+  ])('finds the end of %s, also before other bytes', (_what, type, bytes) => {
+    for (const after of ['', '\r\n', '\0'.repeat(600), 'a trailer of a camera'.repeat(30)]) {
+      expect(isCutShort(type, ends(Buffer.concat([bytes, Buffer.from(after)])))).toBe(false);
+    }
+    for (const cut of [1, 40, 250]) expect(isCutShort(type, ends(bytes.subarray(0, -cut)))).toBe(true);
+  });
 });
+
+function box(name: string, size: number): Buffer {
+  const bytes = Buffer.alloc(size, 1);
+  bytes.writeUInt32BE(size);
+  bytes.write(name, 4, 'latin1');
+  return bytes;
+}
+
+function oggPage(...segments: number[]): Buffer {
+  const head = Buffer.concat([Buffer.from('OggS'), Buffer.alloc(22), Buffer.of(segments.length, ...segments)]);
+  return Buffer.concat([head, ...segments.map((size) => Buffer.alloc(size, 2))]);
+}
 
 /** As long as before, and all but the last byte the same. */
 function withOtherEnd(bytes: Uint8Array): Uint8Array {

@@ -44,9 +44,11 @@ describe('values of a workbook', () => {
 
   it('names cells that nobody knows the value of', async () => {
     const row = ['<c r="A1" t="e"><f>1/0</f><v>#DIV/0!</v></c>', '<c r="B1"><f>A1</f></c>', 'x'];
-    expect((await cellsOf([row], ['C1:D1'])).faults).toEqual([
+    row.push('', '', '<c r="F1"><v>1.2345678901234499E+17</v></c>', '<c r="G1"><v>4006381333931</v></c>');
+    expect((await cellsOf([row], ['C1:D1', 'D1:E1'])).faults).toEqual([
       { row: 1, column: 1, is: 'error', shows: '#DIV/0!' },
       { row: 1, column: 2, is: 'formula' },
+      { row: 1, column: 6, is: 'digits' },
       { row: 1, column: 3, is: 'merged' },
     ]);
   });
@@ -99,11 +101,15 @@ test('a written workbook has the texts and numbers that it was given', async () 
   expect(second?.slice(0, 3)).toEqual(['1.5', '', '2']);
 });
 
-test('leading zeros of a cell format are a part of the value, as in a CSV export', async () => {
-  const parts = workbookParts({ T: sheetXml([['<c r="A1" s="1"><v>12</v></c>', '<c r="B1"><v>12</v></c>']]) });
+test('leading zeros and the percent sign of a format are a part of the value, as in a CSV export', async () => {
+  const cells = ['12', '12', '0.25', '0.125'].map((value, style) => {
+    return `<c r="${'ABCD'[style]}1" s="${style}"><v>${value}</v></c>`;
+  });
+  const parts = workbookParts({ T: sheetXml([cells]) });
   const styles =
-    '<numFmts><numFmt numFmtId="164" formatCode="00000"/></numFmts><cellXfs><xf numFmtId="0"/><xf numFmtId="164"/></cellXfs>';
+    '<numFmts><numFmt numFmtId="164" formatCode="00000"/><numFmt numFmtId="165" formatCode="0.0%"/></numFmts>' +
+    '<cellXfs><xf numFmtId="0"/><xf numFmtId="164"/><xf numFmtId="9"/><xf numFmtId="165"/></cellXfs>';
   parts.set('xl/styles.xml', Buffer.from(`<styleSheet>${styles}</styleSheet>`));
   const read = await readWorkbook(zip(parts), ['T']);
-  expect('sheets' in read && read.sheets[0]?.cells).toEqual([['00012', '12']]);
+  expect('sheets' in read && read.sheets[0]?.cells).toEqual([['12', '00012', '25%', '12.5%']]);
 });
