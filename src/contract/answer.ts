@@ -68,7 +68,9 @@ export type UploadAnswer =
   /** `changed`: the local file no longer matches the plan. `refused`: a retry would fail again. */
   | { is: 'failed'; why: 'changed' | 'refused' | 'auth' | 'unreachable' | 'interrupted'; message: string };
 
-/** A job from the service's list of jobs. Its texts may contain control characters, so views must escape them. */
+/**
+ * A job from the service's list of jobs. The texts of a job may contain control characters, so views must escape them.
+ */
 export interface ListedJob {
   kind: string;
   jobId: string;

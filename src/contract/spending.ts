@@ -27,7 +27,7 @@ export interface Hold {
   key: string;
   credits: number | null;
   likely: number;
-  /** True if the create request was already sent. Such a request is never refused. */
+  /** True if the create request was already sent. A request that was sent is never refused. */
   isSent: boolean;
 }
 

@@ -72,7 +72,7 @@ export class Account {
     spentBefore: number;
     /** Credits reserved for a possible charge of unknown price. Default: the whole budget. */
     heldUnpriced?: number | undefined;
-    /** Price classes of possible charges of earlier runs. Each counts as `heldUnpriced` in the budget. */
+    /** Price classes of possible charges of earlier runs. The budget counts each as `heldUnpriced`. */
     guessedBefore?: readonly string[] | undefined;
     prices?: PriceBook | undefined;
     /** The approved plan, with the orders that have not ended. If omitted, only the caps limit the run. */
@@ -97,8 +97,8 @@ export class Account {
   }
 
   /**
-   * Counts a job that another run of the campaign bought after this run was planned. Only the budget counts such a job,
-   * because only the budget covers all runs.
+   * Counts a job that another run of the campaign bought after this run was planned. Only the budget counts jobs of
+   * other runs, because only the budget covers all runs.
    */
   countElsewhere(credits: number): void {
     this.#spentBefore += credits;

@@ -2,7 +2,7 @@
  * Executes a plan in this process: queue, credit account, create gate, ledger.
  * Takes: a plan with its orders, the lock, and the ports of `contract/ports.ts`.
  * Returns: the end of each order, events, and lock lines that are durable before the act that relies on them.
- * Independent of: files, HTTP, users. It buys only orders of the plan, and nothing above the approved total (I14,
+ * Independent of: files, HTTP, users. A run buys only orders of the plan, and nothing above the approved total (I14,
  * I39).
  */
 
@@ -281,7 +281,7 @@ export class Drive {
   }
 
   /**
-   * Releases the dependents of an order, or blocks them and everything that depends on them. It is a loop, because a
+   * Releases the dependents of an order, or blocks them and everything that depends on them. Uses a loop, because a
    * chain of dependencies may be too long for recursion.
    */
   #follow(links: Link[]): void {

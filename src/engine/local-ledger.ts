@@ -80,7 +80,7 @@ export class LocalLedger implements Ledger {
     this.#given = given;
     this.#journal = new Journal(given.lock, given.file, given.purchases);
     this.account = given.account;
-    // After a stop, steps that wait for a price no longer need to wait.
+    // When spending is stopped, steps that wait for a price no longer need to wait.
     given.gate.stopping.addEventListener('abort', () => this.account.nudge(), { once: true });
   }
 
@@ -178,7 +178,7 @@ export class LocalLedger implements Ledger {
     }
   }
 
-  /** Reserves credits of the limits that cover all campaigns. */
+  /** Reserves credits under the spending limits of all campaigns. */
   async #holdCredits({ key, price }: StepOrder, hold: Pick<Hold, 'credits' | 'isSent'>): Promise<HoldAnswer> {
     if (this.#given.purchases === undefined || price.class === uncharged) return 'held';
     return this.#durably(this.#given.purchases.hold({ key, likely: price.likely ?? 0, ...hold }));
@@ -226,7 +226,7 @@ export class LocalLedger implements Ledger {
     return { credits };
   }
 
-  /** `credits`: the charge. If the charge is unknown, the reserved credits. */
+  /** `credits`: the charge or, if the charge is unknown, the reserved credits. */
   #charge(order: StepOrder, job: CreatedJob): { credits: number | null; charged: number | null } {
     const fall = this.#given.gate.fallOfBalance(order, job.balance);
     const reserved = this.account.reserved(orderId(order));
@@ -383,7 +383,7 @@ export function chargeOf(
   const isFree = price.source === 'documented' && price.credits === 0;
   const isReported = credits !== null && (credits > 0 || isFree || fall <= 0);
   if (isReported) return isListed ? Math.max(credits, reserved ?? 0) : credits; // I14 (reported)
-  // If the balance did not fall, it may be outdated.
+  // A balance that did not fall may be outdated.
   if (isFree || fall <= 0) return null;
   const most = worstFactor * (reserved || price.held || Number.POSITIVE_INFINITY);
   return fall > most ? null : Math.max(fall, reserved ?? 0); // I14 (balance)

@@ -66,8 +66,8 @@ interface LookUpOptions {
   times: LookUpTimes;
   gate: Pick<AccountGate, 'close'>;
   /**
-   * Time in ms since 1970 until which a create request of an earlier leader may still arrive. No list is read before.
-   * Defaults to 0.
+   * Time in ms since 1970 until which a create request of an earlier leader may still arrive. No list is read before
+   * this time. Defaults to 0.
    */
   notBefore?: () => number;
 }
@@ -173,7 +173,7 @@ export class ListLookUp implements LostCreates {
     }
   }
 
-  /** Reads the list. After an error, reads it again from the start, because a part of the list proves nothing. */
+  /** Reads the list. After an error, reads the list again from the start, because a part of the list proves nothing. */
   async #walk(kind: string, fences: readonly string[]): Promise<ListWalk<ListedJob>> {
     for (let tries = 1; ; tries += 1) {
       try {

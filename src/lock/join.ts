@@ -3,7 +3,7 @@
  * Takes: the lines of a lock file, in any order, from any branch.
  * Returns: one record for each address. Joining is commutative, associative and idempotent, and loses no job and no
  * open create request (I7, I22).
- * Independent of: the manifest, prices, the service. It decides nothing about what is bought.
+ * Independent of: the manifest, prices, the service. Joining decides no purchase.
  */
 
 import { canonicalJson } from '../ground/json.ts';
@@ -113,7 +113,7 @@ export function partOf(line: LockLine): Part {
 }
 
 /**
- * Returns the line of a record. The line omits the request of an earlier purchase whose output is unused and whose
+ * Returns the lock line of a record. The line omits the request of an earlier purchase whose output is unused and whose
  * charge is known. Returns `undefined` for a record without purchases.
  */
 export function lineOf(record: StepRecord): LockLine | undefined {

@@ -189,7 +189,7 @@ const mostNamed = 5;
 
 /**
  * Finds purchases with several jobs: two users or branches paid for the same request. All jobs stay in the lock. After
- * a later decision (`--redo`, `pin` or `forget`), these jobs are no longer reported.
+ * a later decision (`--redo`, `pin` or `forget`), the double payment is no longer reported.
  */
 function findDoublePayments(file: string, lock: Lock): Diagnostic[] {
   const found: Diagnostic[] = [];

@@ -1,7 +1,7 @@
 import { canonicalJson, type Json } from '../ground/json.ts';
 import type * as line from './record.generated.ts';
 
-/** Fields that only a newer version can interpret. This version stores, joins and writes them unchanged. */
+/** Fields that only a newer version can interpret. This version stores, joins and writes unknown fields unchanged. */
 export interface MayHaveUnknown {
   unknownFields?: { readonly [name: string]: Json } | undefined;
 }

@@ -18,8 +18,8 @@ export function isJob(purchase: Purchase): purchase is Job {
 }
 
 /**
- * Lists each unresolved create request of a lock once. During a rename, a request may be stored at two addresses. For
- * such a request, the result names the address that is in `addresses`.
+ * Lists each unresolved create request of a lock once. During a rename, a request may be stored at two addresses. For a
+ * request at two addresses, the result names the address that is in `addresses`.
  */
 export function openSends(lock: Lock, addresses: ReadonlySet<string>) {
   const settled = new Set([...closedSends(lock), ...writtenOffSends(lock)]);

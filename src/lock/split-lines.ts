@@ -134,7 +134,7 @@ export function asRunLine(line: string): string {
 
 /** Throws unless a text is exactly one line. Several lines would look like an interrupted append. */
 export function requireOneLine(line: string): string {
-  if (line.indexOf('\n') !== line.length - 1) throw new Error('internal error: not one line of the lock');
+  if (line.indexOf('\n') !== line.length - 1) throw new Error('internal error: the text is not exactly one lock line');
   return line;
 }
 

@@ -27,7 +27,7 @@ export type Next =
    * next run.
    */
   | { do: 'refuse'; error: string; stop?: StopReason; because?: 'no-operation' }
-  /** Nothing was sent. `waitMs`: the wait that the service asked for, if it is too long. */
+  /** Nothing was sent. `waitMs`: the wait that the service requested, set if it is too long for the run. */
   | { do: 'drop'; error: string; stop?: StopReason; waitMs?: number }
   /** The request may have been charged, and this run cannot find out. The lock keeps the create request. */
   | { do: 'give-up'; error: string; stop?: StopReason; waitMs?: number }

@@ -374,7 +374,7 @@ class Purchase {
     return { outcome: 'unresolved', credits: null, error, ...(recoverable && { recoverable }) };
   }
 
-  /** Records that a charged create request must not be sent again. Only a user can find its job. */
+  /** Records that a charged create request must not be sent again. Only a user can find the job of the request. */
   async #hold(error: string, send: string): Promise<StepEnd> {
     await this.#ports.ledger.finish(this.#order, { state: 'unresolved', error, send });
     return { ...this.#giveUp(error, false), because: 'key-known' };

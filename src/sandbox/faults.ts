@@ -45,7 +45,7 @@ export type FaultAction =
   | { type: 'truncate'; bytes: number }
   /** Waits in real time before it handles the request. */
   | { type: 'delay'; ms: number }
-  /** Handles the request, then sends this JSON as the answer. Its strings may contain `{id}`, the job's ID. */
+  /** Handles the request, then sends this JSON as the answer. In its strings, `{id}` stands for the job's ID. */
   | { type: 'answer'; body: Json }
   | { type: 'slow'; bytesPerSecond: number };
 

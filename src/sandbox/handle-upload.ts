@@ -23,7 +23,7 @@ const uploadBody: BodySchema = {
     url: {
       type: 'string',
       description:
-        'URL of the file. The sandbox fetches files from itself and from this machine. For any other public https URL, it stores a placeholder file.',
+        'URL of the file. The sandbox fetches files from itself and from this machine. For any other public https URL, the sandbox stores a placeholder file.',
     },
     base64: { type: 'string', description: 'The file, raw or as a data: URL; at most about 7 MB. Requires fileName.' },
     fileName: fileNameRules,

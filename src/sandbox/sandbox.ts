@@ -33,9 +33,9 @@ export interface SandboxOptions {
 }
 
 interface SandboxFiles {
-  /** Folder for the ledger, uploads and rendered files. Only one sandbox can use it at a time. Defaults to memory. */
+  /** Folder for the ledger, uploads and rendered files of one sandbox at a time. Defaults to memory. */
   dataDir?: string;
-  /** Folder for rendered files. Several sandboxes can share it at the same time. Defaults to a folder in `dataDir`. */
+  /** Folder for rendered files, which several sandboxes can share. Defaults to a folder in `dataDir`. */
   filesDir?: string | undefined;
   /** Wraps or replaces the built-in renderer. */
   renderer?: (own: Renderer) => Renderer;

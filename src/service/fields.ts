@@ -52,8 +52,8 @@ export function isServiceError(json: Json | undefined): boolean {
 const ofAnyServer: ReadonlySet<number> = new Set([404, 405, 410, 413]);
 
 /**
- * Returns whether a firewall, a proxy or a network's login page answered instead of the service. Such an answer counts
- * as an outage, because it says nothing about the credential, the job or the request.
+ * Returns whether a firewall, a proxy or a network's login page answered instead of the service. An answer of another
+ * sender counts as an outage, because it says nothing about the credential, the job or the request.
  */
 export function isFromOthers(json: Json | undefined, status: number): boolean {
   if (isServiceError(json) || ofAnyServer.has(status)) return false;

@@ -204,7 +204,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_controller: Controller, status: number, headers: Answered['headers']): void {
-    // The answer follows a 1xx status.
+    // A 1xx status is not the answer; the answer follows.
     if (status < 200) return;
     this.#status = status;
     this.#headers = headers;

@@ -40,7 +40,7 @@ export function createLinks(options: { baseUrl: string; lookup?: Parameters<type
     highWaterMark: 65_536,
   };
   const lookup = makeCheckedLookup(options.lookup);
-  // A proxy resolves host names itself, and may resolve some that this machine cannot.
+  // A proxy resolves host names itself, and may resolve names that this machine cannot resolve.
   const check = (host: string) =>
     new Promise<void>((resolve, reject) => {
       lookup(host, {}, (error) => (error instanceof RefusedAddressError ? reject(error) : resolve()));
@@ -132,8 +132,8 @@ type JudgedLink = { is: 'allowed'; url: URL; isOwn: boolean } | { is: 'refused';
 export class RefusedAddressError extends Error {}
 
 /**
- * Returns the host of a loopback base URL. Only links with this host name may lead to this machine or use http. Any
- * port is allowed, because a local service may store files in a second container.
+ * Returns the host of a loopback base URL. Only links with the returned host name may lead to this machine or use http.
+ * Any port is allowed, because a local service may store files in a second container.
  */
 function ownHostOf(baseUrl: string): string | undefined {
   const { hostname } = new URL(baseUrl);
@@ -182,7 +182,9 @@ function notPublic(shown: string): string {
   return `the link ${shown} leads to an address that is not public`;
 }
 
-/** In ms. Idle time after which a connection is closed. Common servers close after 5 s, which could lose a request. */
+/**
+ * In ms. Idle time after which a connection is closed. Common servers close it after 5 s, which could lose a request.
+ */
 export const keptForMs = 4000;
 /** In ms. Delay before the next address of a host is tried. Node's default of 250 is too short for a distant host. */
 const nextAddressAfterMs = 2500;

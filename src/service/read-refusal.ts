@@ -82,7 +82,7 @@ type NamedJob = { job: { jobId: string; recordId?: string }; model: Json | undef
 
 /**
  * Finds the job that a refusal names. An ID in an object `generation` or `job`, or next to a state, certainly belongs
- * to a job. Any other ID may belong to the error. Returns `unclear` if the refusal names several jobs, or an ID that
+ * to a job. Any other ID may be that of the error. Returns `unclear` if the refusal names several jobs, or an ID that
  * cannot be queried.
  */
 export function findNamedJob(

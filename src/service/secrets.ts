@@ -1,6 +1,6 @@
 /**
- * Removes the credential and the signatures of links from a text for users, files or logs. Needed because error texts
- * are written to the lock, which is committed to git. No other code redacts.
+ * Removes the credential and the signatures of links from a text for users, files or logs. Error texts are written to
+ * the lock, which is committed to git. No other code redacts.
  */
 export type Redact = (text: string) => string;
 
@@ -9,7 +9,10 @@ export function makeRedact(secret: string | undefined): Redact {
   return (text) => withoutSignatures(spellings.reduce((seen, spelling) => seen.replaceAll(spelling, '[key]'), text)); // I17
 }
 
-/** Makes a function that returns whether a text contains the secret in any encoding. Such a text must not be stored. */
+/**
+ * Makes a function that returns whether a text contains the secret in any encoding. A text with the secret must not be
+ * stored.
+ */
 export function makeKeyFinder(secret: string | undefined): (text: string) => boolean {
   const spellings = spellingsOf(secret);
   return (text) => spellings.some((spelling) => text.includes(spelling));

@@ -1,7 +1,7 @@
 /*
  * The HTTP client of the service, behind ports.
  * Takes: a base URL, an API key, and rendered bytes of requests.
- * Returns: answers as closed unions, or a `ServiceError`. A create request is sent once, and never repeated here.
+ * Returns: answers as closed unions, or a `ServiceError`. A create request is sent once, never repeated by `service/`.
  * Independent of: steps, plans, the lock, credits. The API key is sent only to the base URL's host (I17).
  */
 
@@ -86,8 +86,8 @@ function makeWatchPorts(options: ServiceOptions, { http, redact }: { http: Http;
 }
 
 /**
- * Measures how far the service's clock is ahead of the local clock. Uses the `Date` header of answers. Needed because
- * the service expires idempotency keys by its clock, and a local clock may be wrong by hours.
+ * Measures how far the service's clock is ahead of the local clock. Uses the `Date` header of answers. The service
+ * expires idempotency keys by its clock, and a local clock may be wrong by hours.
  */
 class ServiceClock {
   readonly #now: () => number;

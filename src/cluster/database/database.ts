@@ -102,7 +102,7 @@ class PostgresDatabase implements Database {
       quote: (channel) => driver.escapeIdentifier(channel),
       signal: this.#closing.signal,
     });
-    // Each waiting call adds a listener.
+    // No warning is wanted: each waiting call adds a listener.
     setMaxListeners(0, this.#closing.signal);
     // Errors of idle connections are ignored. A connection in use reports its error to its caller.
     this.#pool.on('error', () => {});

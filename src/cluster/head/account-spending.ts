@@ -94,8 +94,8 @@ export class AccountSpending implements SpendingHome {
   }
 
   /**
-   * Returns the purchase journal of a run. It reserves no keys, because no other open run of the account has the same
-   * idempotency keys. `earlier`: records of earlier runs of the campaign.
+   * Returns the purchase journal of a run. The journal reserves no keys, because no other open run of the account has
+   * the same idempotency keys. `earlier`: records of earlier runs of the campaign.
    */
   of({ id, campaign }: RunRecord, earlier: Lock): PurchaseJournal {
     const { clock } = this.#options;
@@ -123,7 +123,7 @@ export class AccountSpending implements SpendingHome {
       await written; // I49
       return verdict;
     }
-    // Without a limit, the leader does not wait for the write, so its crash may lose a part of the sums.
+    // Without a limit, the leader does not wait for the write, so a crash may lose a part of the sums.
     written.catch((error: unknown) => {
       this.#failure ??= { error };
     });

@@ -161,7 +161,7 @@ export class Seat {
   }
 }
 
-/** In ms, by the database's clock. A leader without a heartbeat for this long is replaced. Shortest time of pg-boss. */
+/** In ms, by the database's clock. A leader without a heartbeat for this long is replaced. pg-boss allows no less. */
 export const leaseMs = 10_000;
 const beatEveryMs = 2000;
 /** Maximum difference in ms of the two clocks during half a lease. If the difference is larger, a clock jumped. */
@@ -192,7 +192,7 @@ export class Lease {
 
   constructor(clocks: LeaseClocks = systemClocks) {
     this.#clocks = clocks;
-    // Each part of a leader adds a listener.
+    // No warning is wanted: each part of a leader adds a listener.
     setMaxListeners(0, this.#lost.signal);
   }
 
@@ -232,8 +232,8 @@ export class Lease {
   }
 
   /**
-   * Sends one heartbeat. If the database confirms the heartbeat, the lease counts from the call, not from the reply. If
-   * not, the lease is lost.
+   * Sends one heartbeat. If the database confirms the heartbeat, the lease counts from the call, not from the reply.
+   * Without this confirmation, the lease is lost.
    */
   async confirm(beat: () => Promise<boolean>): Promise<boolean> {
     const asked = this.#now();

@@ -2,7 +2,7 @@
  * The engine: the same run on PostgreSQL and pg-boss, loaded only when an engine is configured.
  * Takes: a submitted run as rows, and a worker's connections.
  * Returns: events and lock lines as rows, written only by the leader of the newest epoch (I31).
- * Independent of: a manifest, a terminal, rules of purchases. Loop, ledger and gate are those of `engine/`.
+ * Independent of: a manifest, a terminal, rules of purchases. A run uses the loop, ledger and gate of `engine/`.
  */
 
 import { setMaxListeners } from 'node:events';
@@ -73,7 +73,7 @@ export class Head implements HeadOfRuns {
     const wakeUp = makeWakeUp({ clock, isFor: (payload) => payload === account });
     const failing = new AbortController();
     const leaving = AbortSignal.any([signal, seat.lease.lost, failing.signal]);
-    // Each part of each run adds a listener.
+    // No warning is wanted: each part of each run adds a listener.
     setMaxListeners(0, leaving);
     const leaveChannel = db.listen(workChannel, wakeUp.onNotification);
     try {

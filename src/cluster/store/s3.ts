@@ -20,7 +20,7 @@ import { fetchByProxy } from '../../service/proxy.ts';
 import { loadPackage } from '../load-packages.ts';
 import { bodyOf, type StoreFiles, type StorePlace, unusable } from './store-marker.ts';
 
-/** Number of attempts. The pauses between them add up to one minute. */
+/** Number of attempts, with pauses of one minute in total. */
 const mostTries = 8;
 const longestPauseMs = 20_000;
 const digestHeader = 'x-amz-meta-sha256';

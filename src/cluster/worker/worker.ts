@@ -45,7 +45,7 @@ export async function work(options: WorkerOptions): Promise<void> {
   const { db, signal, tell } = options;
   const ending = new AbortController();
   const either = AbortSignal.any([signal, ending.signal]);
-  // Each part of a worker adds a listener.
+  // No warning is wanted: each part of a worker adds a listener.
   setMaxListeners(0, either);
   const wakeUp = makeWakeUp({ clock: options.clock, isFor: (payload) => payload === options.account });
   const leaveChannel = db.listen(workChannel, wakeUp.onNotification);

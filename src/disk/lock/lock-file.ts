@@ -84,7 +84,7 @@ class AppendedFile implements LockFile {
   #handle: FileHandle | undefined;
   #own: { dev: number; ino: number } | undefined;
   #known = new RunningDigest();
-  /** Bytes of the write in progress. After a failed write, the file may contain a part of these bytes. */
+  /** Bytes of the write in progress. After a failed write, the file may contain a part of the bytes. */
   #unsure: Uint8Array = new Uint8Array();
   readonly #lines = new Batches<string>({ write: (lines) => this.#writeLines(lines) });
   /**

@@ -184,7 +184,7 @@ export async function openPurchases(
   }
 }
 
-/** Returns `undefined` if the spending files cannot be written. Throws in that case if a limit is set. */
+/** Returns `undefined` if the spending files cannot be written and no limit is set. With a limit, throws. */
 async function openHome(
   own: string,
   options: Parameters<typeof SpendingFiles.open>[1],

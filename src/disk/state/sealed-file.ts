@@ -38,7 +38,7 @@ export async function writeSealedFile(state: string, name: string, content: stri
   return true;
 }
 
-/** Returns the seal in hex. Only this user can make this seal for the content and name. */
+/** Returns the seal in hex. Only this user can make the seal of a content and name. */
 export function sealOf(secret: Buffer, name: string, content: string | Uint8Array): string {
   return createHmac('sha256', secret).update(`${name}\0`).update(content).digest('hex');
 }
@@ -94,7 +94,7 @@ export async function makeOwn(): Promise<Own | undefined> {
 }
 
 /**
- * Returns the folder for state of this program. It is never a temporary folder. Returns `undefined` if the user has no
+ * Returns the folder for state of this program. The folder is never temporary. Returns `undefined` if the user has no
  * home folder.
  */
 export function stateFolder(): string | undefined {

@@ -160,7 +160,7 @@ interface HoldLine extends HoldName {
   line: string;
   /** Reserved credits. For an unknown price: the estimate, or 0. */
   credits: number;
-  /** Set for an unknown price. `by`: owner of the price probe. `path`: the lock or campaign. */
+  /** Set for an unknown price. `by`: owner of the price probe. `path`: path of the lock, or name of the campaign. */
   unknown?: { by: Finder; path: string };
   /** Set if the create request was sent before this reservation. */
   isSent?: true;
@@ -333,7 +333,7 @@ function nameOf({ campaign, hold }: HoldName): string {
   return `${campaign} ${hold}`;
 }
 
-/** Returns the credits that an open reservation counts. A create request of unknown price counts at least 1. */
+/** Returns the credits that count for an open reservation. A create request of unknown price counts at least 1. */
 function leastOf({ credits, unknown }: HoldLine): number {
   return unknown === undefined ? credits : Math.max(1, credits);
 }

@@ -92,7 +92,7 @@ export const jobSchemas: { readonly [name: string]: JsonObject } = {
       description: textOrNull,
       image: notShown(
         link,
-        'The image of the request or, if the request has none, the thumbnail. In that case omitted until the job is COMPLETED.',
+        'The image of the request. If the request has no image: the thumbnail, omitted until the job is COMPLETED.',
       ),
       link: textOrNull,
       jobId: { type: 'string' },

@@ -84,7 +84,7 @@ function encodeWav(samples: Int16Array): Buffer {
 }
 
 const mp3FrameMs = 24;
-/** Frame size in bytes. At 48 kHz and 32 kbit/s, it is an integer. */
+/** Frame size in bytes, which is an integer at 48 kHz and 32 kbit/s. */
 const frameBytes = 96;
 const globalGain = 195;
 
@@ -94,7 +94,7 @@ function lineHz(line: number): number {
 
 /**
  * Encodes MPEG-1 Layer III (ISO 11172-3), mono. In each frame, one spectral line (0 to 280) is 1 and all others are 0.
- * Such frames need no psychoacoustic model and only one Huffman table, whose codes all have four bits.
+ * Frames with one line need no psychoacoustic model and only one Huffman table, whose codes all have four bits.
  */
 function encodeMp3(lines: readonly number[]): Buffer {
   const known = new Map<number, Buffer>();

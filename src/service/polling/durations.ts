@@ -1,7 +1,7 @@
 import type { KeptDurations } from '../../contract/ports.ts';
 
 const mostSamples = 100;
-/** Minimum number of samples longer than the age of a running job. Fewer samples predict its end badly. */
+/** Minimum number of samples longer than the age of a running job. Fewer samples predict the end of the job badly. */
 const fewLonger = 4;
 /**
  * Longest gap between two queries, as a share of the job's age. Applies to a job that has run longer than nearly all
@@ -40,8 +40,8 @@ export class KnownDurations {
   }
 
   /**
-   * Returns the age in ms at which to query a job that was still running at age `last`. At this age, by the samples
-   * longer than `last`, the job has been finished for `thresholdMs` on average.
+   * Returns the age in ms at which to query a job that was still running at age `last`. Among the samples longer than
+   * `last`, a job has been finished for `thresholdMs` on average at that age.
    */
   nextAge(last: number, thresholdMs: number): number {
     const from = this.#sorted.findIndex((ms) => ms > last);

@@ -8,7 +8,7 @@ export interface WatchedJob {
   readonly kind: Kind;
   readonly jobId: string;
   readonly known: KnownDurations;
-  /** Urgency of detecting the end of the job, above 0. It is below 1 if no step waits for the job. */
+  /** Urgency of detecting the end of the job, above 0. Below 1 if no step waits for the job. */
   readonly urgency: () => number;
   readonly fresh: boolean;
   /** In ms since 1970. Corrected when the service reports the start of the job. */
@@ -43,7 +43,7 @@ interface Waiter {
 const thresholdShare = 1 / 13;
 const leastThresholdMs = 10;
 const mostThresholdMs = 1500;
-/** Factor of the threshold for a job in a list. It is lower, because one page shows many jobs. */
+/** Factor of the threshold for a job in a list. The threshold is lower there, because one page shows many jobs. */
 const listedShare = 1 / 2;
 const leastGapMs = 100;
 const gapShare = 1 / 25;

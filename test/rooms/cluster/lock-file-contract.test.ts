@@ -91,7 +91,7 @@ describe.each([
   test('are refused when they are closed, and when they are not one line', async () => {
     const { file } = await open();
     await file.append(line(1));
-    expect(() => file.append('{"a":\n1}\n')).toThrow('not one line');
+    expect(() => file.append('{"a":\n1}\n')).toThrow('not exactly one lock line');
     await file.close();
     await expect(file.append(line(2))).rejects.toThrow('closed');
   });
