@@ -183,7 +183,7 @@ function notPublic(shown: string): string {
 }
 
 /**
- * In ms. Idle time after which a connection is closed. Common servers close it after 5 s, which could lose a request.
+ * Idle time in ms after which a connection is closed. Common servers close it after 5 s, which could lose a request.
  */
 export const keptForMs = 4000;
 /** In ms. Delay before the next address of a host is tried. Node's default of 250 is too short for a distant host. */

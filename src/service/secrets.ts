@@ -10,8 +10,7 @@ export function makeRedact(secret: string | undefined): Redact {
 }
 
 /**
- * Makes a function that returns whether a text contains the secret in any encoding. A text with the secret must not be
- * stored.
+ * Makes a function that returns whether a text contains the secret in any encoding. Texts with it must not be stored.
  */
 export function makeKeyFinder(secret: string | undefined): (text: string) => boolean {
   const spellings = spellingsOf(secret);

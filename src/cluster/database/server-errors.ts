@@ -117,10 +117,7 @@ function entryHint(said: string): string {
 function grantHint(said: string, url: string): Advice {
   const role = quoted(userOf(url));
   const [, database] = /permission denied for database "?(.+?)"?$/.exec(said) ?? [];
-  const owner = way(
-    'or, to grant the rights once, as the owner of the database',
-    call('engine migrate', '--grant', userOf(url)),
-  );
+  const owner = way('or once, as the owner of the database', call('engine migrate', '--grant', userOf(url)));
   if (database === undefined) return owner;
   return [`in psql, as the owner of the database: GRANT CREATE ON DATABASE ${quoted(database)} TO ${role};`, owner];
 }

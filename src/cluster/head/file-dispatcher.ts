@@ -62,8 +62,7 @@ export class FileDispatcher {
         for (const text of report.notices) notice(text);
         return answerOf(report);
       },
-      // Only a process with access to the store can move a file. If the result is `undefined`, the caller fetches the
-      // file again.
+      // Only a process with access to the store can move a file. With `undefined`, the caller fetches the file again.
       relocate: async () => undefined,
       async measure(output, aspects) {
         const id = fileId(run.id, 'measure', output.path, output.sha256, ...aspects);
