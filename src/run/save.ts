@@ -83,11 +83,7 @@ async function checkExpectation(order: StepOrder, ports: Ports, outputs: readonl
   }
   const unfit = findUnfit(expect, outputs, (output) => measured.get(output));
   if (unfit === undefined) return { outcome: 'done' };
-  return {
-    outcome: 'failed',
-    error: `${unfitText(unfit)}; the file is kept`,
-    unmet: unfit.unmet,
-  };
+  return { outcome: 'failed', error: `${unfitText(unfit)}; the file is kept`, unmet: unfit.unmet };
 }
 
 function outputFailure(error: unknown, ports: Ports): SavedEnd {
@@ -110,6 +106,7 @@ function targetOf(order: StepOrder, ports: Ports, index: number): OutputTarget {
 
 const mostTries = 5;
 const longestAskedMs = 150_000;
+const longestSilentMs = 60_000;
 
 /**
  * Downloads file number `index` of a paid job. Renews an expired link, and downloads a damaged body again. After any
@@ -120,15 +117,19 @@ export async function collectOutput(
   ports: Ports,
   job: { jobId: string; result: JobResult; index: number; target: OutputTarget },
 ): Promise<{ output: Output } | { end: SavedEnd }> {
-  const { service, outputs, clock, signal } = ports;
+  const { service, outputs, clock, signal, patienceMs = Number.POSITIVE_INFINITY } = ports;
   const { jobId, index } = job;
+  const { notice } = job.target;
+  const endMs = clock.now() + patienceMs;
   const interrupted = (error: string) => ({ end: { outcome: 'running', error, unsaved: true } as const });
   let url = job.result.files[index] ?? '';
   let error = '';
   let askedMs = 0;
   for (let tries = 1; tries <= mostTries; tries += 1) {
     const pauseMs = Math.min(30_000, 1000 * 2 ** (tries - 2)) * (0.5 + clock.random() / 2);
-    if (tries > 1) await clock.sleep(Math.max(pauseMs, Math.min(longestAskedMs, askedMs)), signal);
+    const waitMs = Math.max(pauseMs, Math.min(longestAskedMs, askedMs));
+    if (askedMs > 0 && clock.now() + waitMs > endMs) return interrupted(`${error}, longer than --patience`);
+    if (tries > 1) await clock.sleep(waitMs, signal);
     if (signal.aborted) return interrupted('interrupted');
     // Only the last try saves an incomplete file that a user accepted, because another try may get a complete file.
     const target = order.asIs && tries === mostTries ? { ...job.target, asIs: true as const } : job.target;
@@ -136,12 +137,11 @@ export async function collectOutput(
     if (answer.is === 'saved') return { output: answer.output };
     if (answer.is === 'refused') return { end: { outcome: 'failed', error: answer.message } };
     error = answer.message;
+    const isFirst = askedMs < longestSilentMs;
     askedMs = answer.is === 'unreachable' ? (answer.retryAfterMs ?? 0) : 0;
+    if (isFirst && askedMs >= longestSilentMs) notice(`${error}; trying again, the job is kept`);
     if (answer.is !== 'expired') continue;
-    const end = await service.watch(
-      { kind: order.kind, jobId },
-      { signal, fresh: false, onStatus: () => {}, notice: job.target.notice },
-    );
+    const end = await service.watch({ kind: order.kind, jobId }, { signal, fresh: false, onStatus: () => {}, notice });
     if (end.is === 'completed') url = end.result.files[index] ?? url;
   }
   error = `${error} (tried ${mostTries} times; the job is kept)`;

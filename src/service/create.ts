@@ -143,8 +143,7 @@ export function classifyCreate(answer: HttpAnswer, redact: Redact, asked: Asked 
   }
   if (isKnown) return { is: 'known', message, ...mayBe };
   if (created !== undefined) return created;
-  if (status === 429)
-    return { is: 'throttled', afterMs: parseRetryAfter(headers[envelope.headers.retryAfter]), message };
+  if (status === 429) return { is: 'throttled', afterMs: parseRetryAfter(headers) ?? null, message };
   if (named === 'unclear') {
     // A job exists for the request, but the answer does not contain its ID.
     return kind?.recovery === 'replay' ? { is: 'known', message } : { is: 'ambiguous', message };
@@ -155,7 +154,8 @@ export function classifyCreate(answer: HttpAnswer, redact: Redact, asked: Asked 
     const why = readMissing(json, { kind, isDocumented: route?.isDocumented, body: call?.body ?? '' });
     return why === 'route' ? { is: 'no-route', message } : { is: 'refused', status, why, message, ...mayBe };
   }
-  if (!isServiceError(json)) return { is: 'ambiguous', message };
+  // No server passes on a body that is too large.
+  if (!isServiceError(json) && status !== 413) return { is: 'ambiguous', message };
   switch (status) {
     case 400:
     case 413:
@@ -182,7 +182,10 @@ function readCreated(
   if (found === undefined || holdsKey(found.jobId)) {
     const seen = unusableId(json, kind);
     const named = seen === undefined ? message : `found ${redact(shown(seen))}`;
-    return { is: 'ambiguous', message: `the service accepted the request without a usable job id (${named})` };
+    const what = isServiceError(json)
+      ? 'answered with `success: false` and no job id, so the request may have been charged'
+      : 'accepted the request without a usable job id';
+    return { is: 'ambiguous', message: `the service ${what} (${named})` };
   }
   const { jobId, recordId } = found;
   const job = { jobId, ...(recordId !== undefined && !holdsKey(recordId) && { recordId }) };

@@ -1,22 +1,16 @@
 import type { IncomingMessage } from 'node:http';
-import { pipeline, type Readable } from 'node:stream';
-import { createBrotliDecompress, createUnzip } from 'node:zlib';
-import type { Download, DownloadAnswer } from '../contract/answer.ts';
+import { pipeline, Readable } from 'node:stream';
+import type { Download } from '../contract/answer.ts';
+import type { Downloads } from '../contract/ports.ts';
 import { defined } from '../ground/values.ts';
-import { envelope } from '../kinds/envelope.ts';
-import { parseRetryAfter } from './fields.ts';
-import { describeError, mayPass } from './http.ts';
+import { asksToWait, parseRetryAfter } from './fields.ts';
+import { codingOf, describeError, mayPass } from './http.ts';
 import { createLinks, judgeLink, RefusedAddressError } from './links.ts';
 import type { Redact } from './secrets.ts';
 
 const silenceMs = 60_000;
 
 const mostRedirects = 3;
-
-interface Downloader {
-  open(url: string, signal: AbortSignal): Promise<DownloadAnswer>;
-  close(): Promise<void>;
-}
 
 interface DownloaderOptions {
   baseUrl: string;
@@ -27,7 +21,7 @@ interface DownloaderOptions {
 }
 
 /** Downloads outputs. Never sends the credential. Checks the address of every redirect. */
-export function createDownloader(options: DownloaderOptions): Downloader {
+export function createDownloader(options: DownloaderOptions): Downloads & { close(): void } {
   const { redact, requestTimeoutMs: silenceMs } = options;
   const links = createLinks(options);
   const call = { method: 'GET', headers: { accept: '*/*', 'accept-encoding': 'identity' }, silenceMs } as const;
@@ -52,7 +46,7 @@ export function createDownloader(options: DownloaderOptions): Downloader {
         const { statusCode: status = 0 } = answer;
         const { location } = answer.headers;
         if (status === 200 || status === 203 || (status === 206 && isWhole(answer)))
-          return { is: 'open', download: toDownload(answer, signal) };
+          return { is: 'open', download: await toDownload(answer, signal) };
         answer.destroy();
         if (status >= 300 && status < 400 && location !== undefined) {
           if (!URL.canParse(location, url.href))
@@ -60,20 +54,16 @@ export function createDownloader(options: DownloaderOptions): Downloader {
           next = new URL(location, url).href;
           continue;
         }
-        const message = `${url.host} answered HTTP ${status}`;
+        const retryAfterMs = parseRetryAfter(answer.headers);
+        const message = `${url.host} answered HTTP ${status}${asksToWait(retryAfterMs)}`;
         // 408: the server closed an idle connection, for example after this process was suspended.
-        if (mayPass(status)) {
-          const retryAfterMs = parseRetryAfter(answer.headers[envelope.headers.retryAfter]);
-          return { is: 'unreachable', message, ...(retryAfterMs !== null && { retryAfterMs }) };
-        }
+        if (mayPass(status)) return { is: 'unreachable', message, ...defined({ retryAfterMs }) };
         // Storage services answer with any 4xx to an expired link, and with 204 or a part while they store the file.
         return { is: 'expired', message };
       }
       return { is: 'refused', message: `the link is redirected more than ${mostRedirects} times` };
     },
-    async close() {
-      links.close();
-    },
+    close: () => links.close(),
   };
 }
 
@@ -82,30 +72,15 @@ function isWhole({ headers }: IncomingMessage): boolean {
   return Number(first) === 0 && Number(last) + 1 === Number(all);
 }
 
-function decompress(answer: IncomingMessage): Readable | undefined {
-  switch (answer.headers['content-encoding']?.trim().toLowerCase()) {
-    case 'gzip':
-    case 'x-gzip':
-    case 'deflate':
-      // A failure of either stream ends both.
-      return pipeline(answer, createUnzip(), () => {});
-    case 'br':
-      return pipeline(answer, createBrotliDecompress(), () => {});
-    default:
-      return undefined;
-  }
-}
-
-function toDownload(answer: IncomingMessage, signal: AbortSignal): Download {
-  const { 'content-type': type } = answer.headers;
-  const plain = decompress(answer);
-  const announced = plain === undefined ? answer.headers['content-length'] : undefined;
+async function toDownload(answer: IncomingMessage, signal: AbortSignal): Promise<Download> {
+  const { 'content-type': type, 'content-length': announced, 'content-encoding': label } = answer.headers;
+  const body = new Body(answer, { signal });
+  const coding = codingOf(await body.peek(), label);
+  // A failure of either stream ends both.
+  const plain = coding && pipeline(Readable.from(body), coding.stream(), () => {});
+  if (plain !== undefined) return { body: new Body(plain, { signal }), ...defined({ type }) };
   const bytes = Number(announced);
-  return {
-    body: new Body(plain ?? answer, { signal }),
-    ...(announced !== undefined && Number.isSafeInteger(bytes) && { bytes }),
-    ...defined({ type }),
-  };
+  return { body, ...(announced !== undefined && Number.isSafeInteger(bytes) && { bytes }), ...defined({ type }) };
 }
 
 /** Lowest accepted rate, as the average of a minute. A slower download might never end. */
@@ -153,12 +128,16 @@ export class Body implements AsyncIterableIterator<Uint8Array> {
     return this;
   }
 
+  /** Returns the first bytes without consuming them: at least 512, unless the body is shorter or too slow. */
+  async peek(): Promise<Uint8Array> {
+    while (this.#ahead < 512 && this.#end === undefined && this.#waitedMs < windowMs) await this.#wait();
+    return Buffer.concat(this.#chunks);
+  }
+
   async next(): Promise<Next> {
     if (this.#chunks.length === 0 && this.#end === undefined) {
       if (this.#stream.isPaused()) this.#stream.resume();
-      const since = this.#now();
       await this.#wait();
-      this.#waitedMs += this.#now() - since;
     }
     const chunk = this.#chunks.shift();
     if (chunk !== undefined) this.#count(chunk.length);
@@ -180,8 +159,9 @@ export class Body implements AsyncIterableIterator<Uint8Array> {
     this.#wake?.();
   }
 
-  #wait(): Promise<void> {
-    return new Promise((resolve) => {
+  async #wait(): Promise<void> {
+    const since = this.#now();
+    await new Promise<void>((resolve) => {
       const late = () => this.#finish({ error: new Error(`no data arrived for ${silenceMs / 1000} s`) });
       const timer = setTimeout(late, silenceMs);
       this.#wake = () => {
@@ -190,6 +170,7 @@ export class Body implements AsyncIterableIterator<Uint8Array> {
         resolve();
       };
     });
+    this.#waitedMs += this.#now() - since;
   }
 
   #count(bytes: number): void {

@@ -62,8 +62,10 @@ export function isFromOthers(json: Json | undefined, status: number): boolean {
 
 export function readMessage(json: Json | undefined, status: number, redact: Redact): string {
   const { answer } = envelope;
+  const nothing = json === undefined ? 'the answer is not JSON' : 'no message';
   const text =
-    readReason(json, answer.message, answer.reasons) ?? (json === undefined ? 'the answer is not JSON' : 'no message');
+    readReason(json, answer.message, answer.reasons) ??
+    (status === 413 ? 'the request is too large; shorten its texts' : nothing);
   const code = readAt(json, answer.code);
   const shown = typeof code === 'string' && code !== text ? ` [${redact(code).slice(0, 60)}]` : '';
   // The text is redacted before it is cut, because `redact` does not recognize a part of a credential.
@@ -74,15 +76,19 @@ export function readMessage(json: Json | undefined, status: number, redact: Reda
 }
 
 /**
- * Parses a Retry-After header, in seconds or as an HTTP date. Returns ms from `now`, or null if the header is missing
- * or invalid.
+ * Parses a Retry-After header, in seconds or as an HTTP date by the server's own clock. Returns ms, or undefined if the
+ * header is missing or invalid.
  */
-export function parseRetryAfter(value: string | undefined, now: number = Date.now()): number | null {
-  if (value === undefined) return null;
-  const seconds = Number(value);
-  if (Number.isFinite(seconds) && seconds >= 0) return seconds * 1000;
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? null : Math.max(0, date - now);
+export function parseRetryAfter(headers: NodeJS.Dict<string | string[]>): number | undefined {
+  const value = headers[envelope.headers.retryAfter];
+  const now = Date.parse(String(headers[envelope.headers.date])) || Date.now();
+  const ms = Number(value) >= 0 ? Number(value) * 1000 : Date.parse(String(value)) - now;
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
+}
+
+/** Describes a requested wait that is long enough to be shown to the user. */
+export function asksToWait(askedMs = 0): string {
+  return askedMs < 60_000 ? '' : ` and asks to wait ${Math.round(askedMs / 60_000)} min`;
 }
 
 const mostParts = 1000;

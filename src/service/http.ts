@@ -1,4 +1,12 @@
-import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
+import {
+  brotliDecompressSync,
+  constants,
+  createBrotliDecompress,
+  createInflateRaw,
+  createUnzip,
+  inflateRawSync,
+  unzipSync,
+} from 'node:zlib';
 import { type Dispatcher, Pool } from 'undici';
 import { ServiceError } from '../contract/errors.ts';
 import { isJobId } from '../ground/job-id.ts';
@@ -85,12 +93,9 @@ export function createHttp(options: { baseUrl: string; token: string; redact: Re
   };
 }
 
-function plainHeaders(headers: { [name: string]: string | string[] | undefined }): { [name: string]: string } {
-  const plain: { [name: string]: string } = {};
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) plain[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value;
-  }
-  return plain;
+function plainHeaders(headers: Answered['headers']): { [name: string]: string } {
+  const named = Object.entries(headers).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(named.map(([name, value]) => [name.toLowerCase(), [value].flat().join(', ')]));
 }
 
 function parseJson(bytes: Uint8Array | undefined, encoding: string | undefined): Json | undefined {
@@ -128,24 +133,21 @@ export function requireAnswer(answer: HttpAnswer, redact: Redact): Json {
     if (status === 401 || status === 403) throw new ServiceError('auth', message, { status });
     if (status >= 400 && !mayPass(status)) throw new ServiceError('refused', message, { status });
   }
-  const retryAfterMs = parseRetryAfter(headers[envelope.headers.retryAfter]);
-  throw new ServiceError('unreachable', message, { status, ...(retryAfterMs !== null && { retryAfterMs }) });
+  throw new ServiceError('unreachable', message, { status, ...defined({ retryAfterMs: parseRetryAfter(headers) }) });
 }
 
 export function mayPass(status: number): boolean {
   return status >= 500 || status === 408 || status === 425 || status === 429;
 }
 
-type ExchangeEnd =
-  | {
-      is: 'answer';
-      status: number;
-      headers: { [name: string]: string | string[] | undefined };
-      bytes: Uint8Array | undefined;
-    }
-  | Extract<HttpAnswer, { is: 'broken' }>;
+interface Answered {
+  is: 'answer';
+  status: number;
+  headers: { [name: string]: string | string[] | undefined };
+  bytes: Uint8Array | undefined;
+}
 
-type Answered = Extract<ExchangeEnd, { is: 'answer' }>;
+type ExchangeEnd = Answered | Extract<HttpAnswer, { is: 'broken' }>;
 type Controller = Dispatcher.DispatchController;
 
 /**
@@ -238,23 +240,35 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 }
 
+/** No compressed media or JSON begins with `{`, and a proxy may state a compression that it removed. */
+const named = (word: string) => (first: number, label: string) => first !== 0x7b && label.toLowerCase().includes(word);
+const codings = [
+  { sync: unzipSync, stream: createUnzip, mayBe: (first: number) => first === 0x1f || (first & 0x0f) === 8 },
+  { sync: inflateRawSync, stream: createInflateRaw, mayBe: named('deflate') },
+  { sync: brotliDecompressSync, stream: createBrotliDecompress, mayBe: named('br') },
+];
+const trial = { finishFlush: constants.BROTLI_OPERATION_FLUSH, maxOutputLength: 1_000_000 };
+
+/** Returns how a body is compressed. Its first bytes decide, because some proxies compress unasked. */
+export function codingOf(head: Uint8Array, label = ''): (typeof codings)[number] | undefined {
+  return codings.find(({ sync, mayBe }) => {
+    try {
+      return mayBe(head[0] ?? 0, label) && sync(head.subarray(0, 512), trial).length > 0;
+    } catch (error) {
+      return error instanceof RangeError;
+    }
+  });
+}
+
 const decoder = new TextDecoder();
 
 /**
- * Returns the text of an answer without a byte order mark. Decompresses the answer even without a `content-encoding`
- * header, because some proxies do not set it. Throws if decompression fails or the text is longer than `mostBytes`.
+ * Returns the text of an answer without a byte order mark. Throws if decompression fails or the text is longer than
+ * `mostBytes`.
  */
 export function readBodyText(bytes: Uint8Array | undefined, encoding: string | undefined, mostBytes: number): string {
   if (bytes === undefined) return '';
-  const limit = { maxOutputLength: mostBytes };
-  switch (encoding?.trim().toLowerCase()) {
-    case 'br':
-      return decoder.decode(brotliDecompressSync(bytes, limit));
-    case 'deflate':
-      return decoder.decode(inflateSync(bytes, limit));
-    default:
-      return decoder.decode(bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes, limit) : bytes);
-  }
+  return decoder.decode(codingOf(bytes, encoding)?.sync(bytes, { maxOutputLength: mostBytes }) ?? bytes);
 }
 
 const ids: ReadonlySet<string> = new Set([envelope.job.id, envelope.created.jobId]);

@@ -186,10 +186,7 @@ function readJobFacts(answer: Json, jobId: string): JobFacts {
   const kind = typeof word === 'string' ? kindWords[word] : undefined;
   const credits = readCredits(data, job.credits);
   const error = readText(data, job.error);
-  return {
-    status: status.slice(0, 60),
-    ...defined({ kind, credits, error }),
-  };
+  return { status: status.slice(0, 60), ...defined({ kind, credits, error }) };
 }
 
 export interface Voice {
@@ -212,20 +209,18 @@ export interface Account {
 }
 
 function readVoices(json: Json): Voice[] {
-  return listIn(json, envelope.voices.lists).flatMap((voice): Voice[] => {
+  return listIn(json, envelope.voices.lists).flatMap((voice): Voice | [] => {
     const id = readText(voice, 'id');
     if (id === undefined) return [];
     const previewUrl = readText(voice, 'previewUrl');
-    return [
-      {
-        id,
-        label: readText(voice, 'label') ?? id,
-        description: readText(voice, 'description') ?? '',
-        gender: readText(voice, 'gender') ?? '',
-        accent: readText(voice, 'accent') ?? '',
-        ...defined({ previewUrl }),
-      },
-    ];
+    return {
+      id,
+      label: readText(voice, 'label') ?? id,
+      description: readText(voice, 'description') ?? '',
+      gender: readText(voice, 'gender') ?? '',
+      accent: readText(voice, 'accent') ?? '',
+      ...defined({ previewUrl }),
+    };
   });
 }
 
@@ -238,29 +233,22 @@ interface AccountList {
 export function readAccounts(json: Json): AccountList {
   const { accounts: names } = envelope;
   const list = listIn(json, names.lists);
-  const accounts = list.flatMap((account): Account[] => {
+  const accounts = list.flatMap((account): Account | [] => {
     const found = readAt(account, 'id');
     const id = typeof found === 'number' ? String(found) : readText(account, 'id');
     if (id === undefined) return [];
     const expiresAt = readText(account, 'expiresAt');
-    return [
-      {
-        id,
-        provider: readText(account, 'provider') ?? '',
-        name: readText(account, names.name) ?? '',
-        username: readText(account, names.username) ?? '',
-        ...defined({ expiresAt }),
-      },
-    ];
+    return {
+      id,
+      provider: readText(account, 'provider') ?? '',
+      name: readText(account, names.name) ?? '',
+      username: readText(account, names.username) ?? '',
+      ...defined({ expiresAt }),
+    };
   });
   return { accounts, isWhole: accounts.length === list.length && readAt(json, envelope.page.hasNext) !== true };
 }
 
 function listIn(json: Json, names: readonly string[]): readonly Json[] {
-  if (Array.isArray(json)) return json;
-  for (const name of names) {
-    const list = readAt(json, name);
-    if (Array.isArray(list)) return list;
-  }
-  return [];
+  return [json, ...names.map((name) => readAt(json, name))].find((list) => Array.isArray(list)) ?? [];
 }

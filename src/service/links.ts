@@ -33,12 +33,7 @@ export interface Links {
 }
 
 export function createLinks(options: { baseUrl: string; lookup?: Parameters<typeof makeCheckedLookup>[0] }): Links {
-  const shared = {
-    ...connectionOptions,
-    keepAlive: true,
-    maxSockets: 16,
-    highWaterMark: 65_536,
-  };
+  const shared = { ...connectionOptions, keepAlive: true, maxSockets: 16, highWaterMark: 65_536 };
   const lookup = makeCheckedLookup(options.lookup);
   // A proxy resolves host names itself, and may resolve names that this machine cannot resolve.
   const check = (host: string) =>

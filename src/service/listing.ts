@@ -70,28 +70,26 @@ const longestText = 2000;
 
 export function readListed(kind: Kind, items: readonly Json[]): ListedJob[] {
   const { job } = envelope;
-  return items.flatMap((item): ListedJob[] => {
+  return items.flatMap((item): ListedJob | [] => {
     const text = (names: string | readonly string[]) => readText(item, names, longestText);
     const own = readAt(item, job.id);
     const named = readAt(item, kind.list?.jobId ?? job.id) ?? own;
     if (!isJobId(named)) return [];
-    return [
-      {
-        kind: kind.name,
-        jobId: named,
-        ...(isJobId(own) && own !== named && { recordId: own }),
-        status: text(job.status) ?? 'unknown',
-        echoes: readEchoes(kind, item),
-        ...defined({
-          createdAt: text(job.createdAt),
-          model: text(job.model),
-          prompt: text(job.prompt),
-          credits: readCredits(item, job.credits),
-          error: text(job.error),
-          url: text(job.listedLink),
-        }),
-      },
-    ];
+    return {
+      kind: kind.name,
+      jobId: named,
+      ...(isJobId(own) && own !== named && { recordId: own }),
+      status: text(job.status) ?? 'unknown',
+      echoes: readEchoes(kind, item),
+      ...defined({
+        createdAt: text(job.createdAt),
+        model: text(job.model),
+        prompt: text(job.prompt),
+        credits: readCredits(item, job.credits),
+        error: text(job.error),
+        url: text(job.listedLink),
+      }),
+    };
   });
 }
 

@@ -6,6 +6,7 @@ import type { Clock } from '../contract/clock.ts';
 import { ServiceError } from '../contract/errors.ts';
 import { isJobId } from '../ground/job-id.ts';
 import type { Json } from '../ground/json.ts';
+import { defined } from '../ground/values.ts';
 import { envelope } from '../kinds/envelope.ts';
 import { isAssetUrl } from '../lock/check-line.ts';
 import { parseRetryAfter, readAt, readText } from './fields.ts';
@@ -176,12 +177,11 @@ function checkAnswer(
     if (!isWhole) throw new ServiceError('unreachable', `${host} answered before it received the whole file`);
     return;
   }
-  const retryAfterMs = parseRetryAfter(headers[envelope.headers.retryAfter]);
   // Storage services answer with any 4xx to an expired signed URL; the next try requests another URL.
   const why = statusCode >= 400 ? 'unreachable' : 'refused';
   throw new ServiceError(why, `${host} answered HTTP ${statusCode} to the upload`, {
     status: statusCode,
-    ...(retryAfterMs !== null && { retryAfterMs }),
+    ...defined({ retryAfterMs: parseRetryAfter(headers) }),
   });
 }
 

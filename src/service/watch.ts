@@ -5,7 +5,7 @@ import type { Json } from '../ground/json.ts';
 import { envelope, jobStates } from '../kinds/envelope.ts';
 import { requireKind, requireOf } from '../kinds/index.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { isServiceError, parseRetryAfter, readAt, readMessage, readReason, readResult, readText } from './fields.ts';
+import { asksToWait, isServiceError, parseRetryAfter, readAt, readMessage, readReason, readResult } from './fields.ts';
 import { type HttpAnswer, pathWithId } from './http.ts';
 import type { Observation, Poller } from './polling/poller.ts';
 import type { Redact } from './secrets.ts';
@@ -101,21 +101,27 @@ class Watch {
     while (this.#ports.clock.now() - this.#startedAt <= this.#patienceMs) {
       const asked = pathWithId(this.#hasFailed ? alias : path, this.#jobId);
       const answer = await observed.next({ path: asked, afterMs: this.#afterMs, untilMs });
-      if (answer === undefined || this.#options.signal.aborted) return unwatched('signal', 'interrupted');
+      if (this.#options.signal.aborted) return unwatched('signal', 'interrupted');
+      if (answer === undefined) break;
       this.#afterMs = 0;
       this.#hasFailed = !this.#hasFailed && answer.is === 'answer' && answer.status >= 500;
-      const end = answer.is === 'broken' ? this.#endAfterFailure(answer.message) : this.#read(answer);
+      const end = answer.is === 'broken' ? this.#endAfterFailure(answer.message) : this.#read(answer, asked);
       if (end !== undefined) return end;
     }
     const limit = this.#patienceMs < this.#ports.patienceMs ? 'the `timeout` of the task' : '--patience';
     const cause = this.#trouble === '' ? '' : ` (${this.#trouble})`;
-    return unwatched('patience', `the job took longer than ${limit}${cause}; run again to collect the job`);
+    const isOver = this.#ports.clock.now() - this.#startedAt > this.#patienceMs;
+    const why = isOver ? 'the job took' : 'the service asks to wait';
+    return unwatched('patience', `${why} longer than ${limit}${cause}; run again to collect the job`);
   }
 
-  #read({ json, status: code, headers }: Answered): JobEnd | undefined {
+  #read({ json, status: code, headers }: Answered, path: string): JobEnd | undefined {
     const { health, redact, clock } = this.#ports;
-    const message = readMessage(json, code, redact);
     const isOwnWord = isServiceError(json);
+    const lacksStatus = code < 300 && json !== undefined && !isOwnWord;
+    const message = lacksStatus
+      ? `the answer of GET ${path} (HTTP ${code}) has no \`data.status\`; check MEDIABATCH_BASE_URL`
+      : readMessage(json, code, redact);
     // A single refused query does not end the watch.
     this.#denials = isOwnWord && (code === 401 || code === 403) ? this.#denials + 1 : 0;
     if (this.#denials > 1) return unwatched('auth', message);
@@ -131,9 +137,9 @@ class Watch {
     const isOther = id !== undefined && !mayBeOf(this.#jobId, id);
     const status = readAt(data, envelope.job.status);
     if (isOther || typeof status !== 'string') {
-      const asked = parseRetryAfter(headers[envelope.headers.retryAfter]);
+      const asked = parseRetryAfter(headers);
       // A 429 with a Retry-After, or with the service's own body, is not a failure of the host.
-      const counts = code !== 429 || (asked === null && !isOwnWord);
+      const counts = code !== 429 || (asked === undefined && !isOwnWord);
       return this.#endAfterFailure(isOther ? 'the answer contains the status of another job' : message, {
         asked,
         counts,
@@ -153,7 +159,7 @@ class Watch {
   /** Counts a failure. Ends the watch after too many failures. `asked`: wait in ms that the service requested. */
   #endAfterFailure(
     message: string,
-    { asked = null, counts = true }: { asked?: number | null; counts?: boolean } = {},
+    { asked = 0, counts = true }: { asked?: number | undefined; counts?: boolean } = {},
   ): JobEnd | undefined {
     const { clock, health } = this.#ports;
     const now = clock.now();
@@ -161,13 +167,13 @@ class Watch {
       health.failures += 1;
       health.countAgainAt = now + failureIntervalMs(health.failures);
     }
-    this.#trouble = `the service returned no usable answer: ${message}`;
+    this.#trouble = `the service returned no usable answer: ${message}${asksToWait(asked)}`;
     if (health.failures >= mostHostFailures) return unwatched('unreachable', this.#trouble);
-    if (health.failures >= noticedHostFailures && health.isTroubleNoticed === undefined) {
+    if ((asksToWait(asked) !== '' || health.failures >= noticedHostFailures) && health.isTroubleNoticed === undefined) {
       health.isTroubleNoticed = true;
       this.#options.notice(`${this.#trouble}; trying again, no job is lost`);
     }
-    this.#afterMs = Math.max(Math.min(150_000, asked ?? 0), failureIntervalMs(health.failures));
+    this.#afterMs = Math.max(Math.min(150_000, asked), failureIntervalMs(health.failures));
     return undefined;
   }
 
@@ -202,7 +208,7 @@ class Watch {
     const { clock, health, redact } = this.#ports;
     const now = clock.now();
     const isKnown = jobStates.includes(this.#status);
-    const reason = isKnown ? undefined : readText(data, envelope.job.error);
+    const reason = isKnown ? undefined : readReason(data, envelope.job.error, []);
     this.#odd = reason === undefined ? 0 : this.#odd + 1;
     if (this.#odd > mostOdd || (!isKnown && now - this.#statusSince > this.#longMs)) {
       const why = reason === undefined ? `for ${inHours(this.#longMs)}` : redact(reason);

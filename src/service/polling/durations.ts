@@ -72,11 +72,9 @@ export class Durations {
 
   of(job: { kind: string; model?: string | undefined; typicalMs: number }): KnownDurations {
     const name = job.model === undefined ? job.kind : `${job.kind} ${job.model}`;
-    let known = this.#known.get(name);
-    if (known === undefined) {
-      known = new KnownDurations(job.typicalMs, Object.hasOwn(this.#kept, name) ? this.#kept[name] : []);
-      this.#known.set(name, known);
-    }
+    const kept = Object.hasOwn(this.#kept, name) ? this.#kept[name] : [];
+    const known = this.#known.get(name) ?? new KnownDurations(job.typicalMs, kept);
+    this.#known.set(name, known);
     return known;
   }
 

@@ -13,7 +13,8 @@ import { dueAt, isWaiting, tookMs, type WatchedJob } from './watched-job.ts';
 export interface Observation {
   /**
    * Resolves with the next status of the job, from a status call at `path` or from a list. Resolves with `undefined` if
-   * aborted. `afterMs`: earliest time of the query, in ms from now. `untilMs`: latest time, in ms since 1970.
+   * aborted, or if the service asks to wait beyond `untilMs`. `afterMs`: earliest time of the query, in ms from now.
+   * `untilMs`: latest time, in ms since 1970.
    */
   next(options: { path: string; afterMs: number; untilMs: number }): Promise<HttpAnswer | undefined>;
   leave(): void;
@@ -103,7 +104,7 @@ export class Poller {
     return {
       next: ({ path, afterMs, untilMs }) =>
         new Promise((resolve) => {
-          if (signal.aborted) return resolve(undefined);
+          if (signal.aborted || this.#isPausedBeyond(untilMs)) return resolve(undefined);
           const onAbort = () => settle(undefined);
           const settle = (answer: HttpAnswer | undefined) => {
             signal.removeEventListener('abort', onAbort);
@@ -133,11 +134,8 @@ export class Poller {
 
   #listOf(kind: Kind): JobList | undefined {
     if (kind.list === undefined || this.#options.fixedMs !== undefined) return undefined;
-    let list = this.#lists.get(kind.name);
-    if (list === undefined) {
-      list = new JobList(kind, this.#clock);
-      this.#lists.set(kind.name, list);
-    }
+    const list = this.#lists.get(kind.name) ?? new JobList(kind, this.#clock);
+    this.#lists.set(kind.name, list);
     return list;
   }
 
@@ -219,9 +217,15 @@ export class Poller {
     const answer = await http.call({ method: 'GET', path, deadlineMs, ...(signal && { signal }) });
     this.#inFlight -= 1;
     if (answer.is === 'answer' && answer.status === 429) {
-      this.#rate.complain(parseRetryAfter(answer.headers[envelope.headers.retryAfter]), this.#clock.random());
+      this.#rate.complain(parseRetryAfter(answer.headers) ?? null, this.#clock.random());
+      for (const job of this.#jobs)
+        if (isWaiting(job) && this.#isPausedBeyond(job.latest)) job.waiter?.resolve(undefined);
     }
     return answer;
+  }
+
+  #isPausedBeyond(time: number): boolean {
+    return this.#rate.isPaused && time < this.#rate.nextAt;
   }
 
   async #lookAtJob(job: WatchedJob): Promise<void> {

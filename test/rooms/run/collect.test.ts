@@ -18,9 +18,13 @@ const target: OutputTarget = { address: 'hero@de', save: 'out/a', media: 'image'
 const result: JobResult = { values: {}, files: ['https://f.example/0', 'https://f.example/1'] };
 
 /** Fetches the second file of a job; `answers` in turn, the last one for ever. */
-async function collect(answers: DownloadAnswer[], script: Script & { watched?: JobEnd; asIs?: true } = {}) {
+async function collect(
+  answers: DownloadAnswer[],
+  script: Script & { watched?: JobEnd; asIs?: true; patienceMs?: number } = {},
+) {
   const opened: string[] = [];
   const watched: unknown[] = [];
+  const notices: string[] = [];
   const traced = tracedPorts({
     ...script,
     service: {
@@ -35,13 +39,14 @@ async function collect(answers: DownloadAnswer[], script: Script & { watched?: J
     },
     outputs: { save: async () => image, ...script.outputs },
   });
-  const collected = await collectOutput({ ...orderOf(), ...(script.asIs && { asIs: true }) }, traced.ports, {
+  const ports = { ...traced.ports, patienceMs: script.patienceMs };
+  const collected = await collectOutput({ ...orderOf(), ...(script.asIs && { asIs: true }) }, ports, {
     jobId: 'job-1',
     result,
     index: 1,
-    target,
+    target: { ...target, notice: (text) => notices.push(text) },
   });
-  return { collected, opened, watched, sleeps: traced.sleeps };
+  return { collected, opened, watched, notices, sleeps: traced.sleeps };
 }
 
 describe('a paid file', () => {
@@ -50,6 +55,7 @@ describe('a paid file', () => {
       collected: { output: image },
       opened: ['https://f.example/1'],
       watched: [],
+      notices: [],
       sleeps: [],
     });
   });
@@ -67,8 +73,18 @@ describe('a paid file', () => {
 
   it('is asked for again when the host wants it, once, and after 150 s at most', async () => {
     const busy = (retryAfterMs: number): DownloadAnswer => ({ ...away, retryAfterMs });
-    const { sleeps } = await collect([busy(20_000), gone, busy(900_000), open], { random: 1 });
-    expect(sleeps).toEqual([20_000, 2000, 150_000]);
+    const { sleeps, notices } = await collect([busy(20_000), gone, busy(900_000), busy(900_000), open], { random: 1 });
+    expect(sleeps).toEqual([20_000, 2000, 150_000, 150_000]);
+    expect(notices).toEqual(['no route; trying again, the job is kept']);
+  });
+
+  it('is left to the next run when the wait that its host wants is beyond --patience', async () => {
+    const answers: DownloadAnswer[] = [away, { ...away, retryAfterMs: 20_000 }];
+    const { collected, sleeps } = await collect(answers, { random: 1, patienceMs: 10_000 });
+    expect(collected).toEqual({
+      end: { outcome: 'running', error: 'no route, longer than --patience', unsaved: true },
+    });
+    expect(sleeps).toEqual([1000]);
   });
 
   it('comes by a fresh link of the same file when its link has expired', async () => {

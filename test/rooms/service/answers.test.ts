@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Json } from '../../../src/ground/json.ts';
 import { requireKind } from '../../../src/kinds/index.ts';
@@ -89,7 +89,14 @@ test.each([
   ['gzip', 'gzip', gzipSync(bytes)],
   ['gzip without its header', undefined, gzipSync(bytes)],
   ['deflate', 'deflate', deflateSync(bytes)],
+  ['deflate without a header of its own', 'deflate', deflateRawSync(bytes)],
   ['brotli', 'br', brotliCompressSync(bytes)],
+  ['gzip, named otherwise', 'br', gzipSync(bytes)],
+  ...['gzip', 'deflate', 'br', 'aws-chunked'].map((named): [string, string, Buffer] => [
+    `none, and ${named} named`,
+    named,
+    bytes,
+  ]),
   ['none, named', 'identity', bytes],
   ['a byte order mark', undefined, Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), bytes])],
 ])('reads an answer in %s', (_name, encoding, body) => {

@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Download } from '../../../src/contract/answer.ts';
 import { createDownloader } from '../../../src/service/download.ts';
@@ -171,6 +173,42 @@ describe('a body', () => {
     });
   }
 
+  const plain = Buffer.concat([Buffer.from([137, 80, 78, 71, 13, 10, 26, 10]), randomBytes(size)]);
+  const matroska = Buffer.concat([Buffer.from([0x1a, 0x45, 0xdf, 0xa3, 0x9f, 0x42, 0x86, 0x81]), randomBytes(size)]);
+  test.each<[string, string | undefined, Buffer, Buffer]>([
+    ['gzip', 'gzip', gzipSync(plain), plain],
+    ['gzip without its header', undefined, gzipSync(plain), plain],
+    ['gzip, named otherwise', 'br', gzipSync(plain), plain],
+    ['deflate', 'Deflate', deflateSync(plain), plain],
+    ['deflate without a header of its own', 'deflate', deflateRawSync(plain), plain],
+    ['brotli', 'br', brotliCompressSync(plain), plain],
+    ...['gzip', 'x-gzip', 'deflate', 'br', 'zstd', 'identity'].flatMap((named) =>
+      [plain, matroska].map((bytes): [string, string, Buffer, Buffer] => [
+        `plain, and ${named} named`,
+        named,
+        bytes,
+        bytes,
+      ]),
+    ),
+    ['empty, and gzip named', 'gzip', Buffer.alloc(0), Buffer.alloc(0)],
+    ['short, and gzip named', 'gzip', Buffer.from('x'), Buffer.from('x')],
+  ])('in %s is read', async (_name, encoding, sent, wanted) => {
+    const { url } = await serve((_request, response) => {
+      response.writeHead(200, { 'content-length': sent.length, ...(encoding && { 'content-encoding': encoding }) });
+      // Its first bytes come one by one.
+      for (const byte of sent.subarray(0, 3)) response.write(Buffer.from([byte]));
+      setImmediate(() => response.end(sent.subarray(3)));
+    });
+    const download = await openOne(url);
+    expect((await readAll(download)).equals(wanted)).toBe(true);
+    expect(download.bytes).toBe(sent.equals(wanted) ? sent.length : undefined);
+  });
+
+  test('in gzip that is cut is broken', async () => {
+    const { url } = await serve((_request, response) => response.end(gzipSync(plain).subarray(0, -100)));
+    await expect(readAll(await openOne(url))).rejects.toThrow('unexpected end of file');
+  });
+
   test('ends at once where there is none', async () => {
     const { url } = await serve((_request, response) => response.writeHead(200, { 'content-length': 0 }).end());
     const { body } = await openOne(url);
@@ -204,6 +242,9 @@ describe('a body', () => {
 });
 
 describe('waiting', () => {
+  /** An answer counts as begun once its coding is known. */
+  const begun = Buffer.alloc(512);
+
   /** Sockets stay real; only what this program waits by is moved on by hand. */
   const useOwnTime = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
 
@@ -247,7 +288,7 @@ describe('waiting', () => {
     const one = downloader(url, { requestTimeoutMs: 1000 });
     const opening = Array.from({ length: 17 }, (_, index) => one.open(`${url}/${index}`, signal));
     await until(16);
-    for (const response of waiting) response.writeHead(200).write('begun');
+    for (const response of waiting) response.writeHead(200).write(begun);
     await Promise.all(opening.slice(0, 16));
     vi.advanceTimersByTime(60_000);
     waiting[0]?.end();
@@ -276,11 +317,11 @@ describe('waiting', () => {
     const opened = one.open(url, within.signal);
     await until(2);
     const closed = new Promise((resolve) => waiting[1]?.once('close', resolve));
-    waiting[1]?.writeHead(200).write('first');
+    waiting[1]?.writeHead(200).write(begun);
     const answer = await opened;
     if (answer.is !== 'open') throw new Error(answer.is);
     const chunks = answer.download.body[Symbol.asyncIterator]();
-    expect(String((await chunks.next()).value)).toBe('first');
+    expect((await chunks.next()).value).toEqual(begun);
     const next = chunks.next();
     within.abort(new Error('enough'));
     await expect(next).rejects.toThrow('enough');

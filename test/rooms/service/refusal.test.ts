@@ -285,6 +285,7 @@ test.each<[string, HttpAnswer, string]>([
   ['405', answer(405, undefined), 'no-route'],
   ['405 in the words of the service', answer(405, error), 'no-route'],
   ['413', answer(413, error), 'refused invalid'],
+  ['413 of a proxy', answer(413, undefined), 'refused invalid'],
   ['422', answer(422, error), 'refused invalid'],
   ['409', answer(409, error), 'in-progress'],
   ['429', answer(429, error, { 'retry-after': '7' }), 'throttled 7000'],
@@ -328,6 +329,14 @@ describe('small facts', () => {
     }
   });
 
+  test('200 with `success: false` and no id is told as what it is: nobody knows whether it was charged', () => {
+    const seen = classifyCreate(answer(200, no({ message: 'try later' })), (text) => text, {
+      kind: requireKind('video'),
+    });
+    const message = expect.stringMatching(/`success: false` and no job id, so .* charged \(HTTP 200: try later\)$/);
+    expect(seen).toEqual({ is: 'ambiguous', message });
+  });
+
   test('an id that only looks like what signs a link is one, and one that holds the key is none', () => {
     const key = 'acme_live_S3cr3tValue123456';
     const classify = (jobId: string, id = jobId) =>
@@ -364,9 +373,14 @@ describe('small facts', () => {
   });
 
   test('Retry-After in seconds and as a date', () => {
-    expect(parseRetryAfter('3')).toBe(3000);
-    expect(parseRetryAfter('Thu, 01 Jan 2026 00:00:10 GMT', Date.parse('2026-01-01T00:00:00Z'))).toBe(10_000);
-    expect(parseRetryAfter('soon')).toBeNull();
-    expect(parseRetryAfter(undefined)).toBeNull();
+    expect(parseRetryAfter({ 'retry-after': '3' })).toBe(3000);
+    expect(parseRetryAfter({ 'retry-after': '1.5' })).toBe(1500);
+    const date = 'Thu, 01 Jan 2026 00:00:00 GMT';
+    // The clock of the server decides.
+    expect(parseRetryAfter({ date, 'retry-after': date.replace(':00 GMT', ':10 GMT') })).toBe(10_000);
+    expect(parseRetryAfter({ 'retry-after': date })).toBe(0);
+    expect(parseRetryAfter({ 'retry-after': '-5' })).toBe(0);
+    for (const value of ['soon', 'Infinity', '1e999', undefined])
+      expect(parseRetryAfter({ 'retry-after': value })).toBeUndefined();
   });
 });

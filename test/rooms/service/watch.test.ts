@@ -191,6 +191,8 @@ describe('watching a job', () => {
     expect(notices).toEqual([expect.stringContaining('trying again, no job is lost')]);
     expect(polls.length).toBeLessThanOrEqual(20);
     expect((await watch([reply, reply, reply, done])).end.is).toBe('completed');
+    if (reply.is === 'answer' && reply.json !== undefined && reply.status === 200)
+      expect(end).toMatchObject({ error: expect.stringMatching(/no `data.status`|of another job/) });
   });
 
   test('429 is waited out as long as it is asked for, within limits, and never counts as a failure', async () => {
@@ -200,6 +202,17 @@ describe('watching a job', () => {
     expect((polls[1] ?? 0) - (polls[0] ?? 0)).toBeGreaterThanOrEqual(20_000);
     const far = await watch([busy('999999999'), done]);
     expect((far.polls[1] ?? 0) - (far.polls[0] ?? 0)).toBeLessThanOrEqual(150_000);
+  });
+
+  test('a wait of a day that the service asks for is shown once, and never outlasts the patience', async () => {
+    const busy = answer(429, { success: false, message: 'slow down' }, { 'retry-after': '86400' });
+    const { notices, end } = await watch([busy, busy, busy, done]);
+    expect(end.is).toBe('completed');
+    expect(notices).toEqual([expect.stringMatching(/slow down and asks to wait 1440 min; trying again/)]);
+    const left = await watch([job('QUEUED'), busy], { patienceMs: 60_000 });
+    const error = expect.stringMatching(/^the service asks to wait longer than --patience \(.*slow down and asks/);
+    expect(left.end).toEqual({ is: 'unwatched', because: 'patience', error });
+    expect(left.elapsedMs).toBeLessThan(60_000);
   });
 
   test('a refused credential ends it', async () => {
