@@ -177,9 +177,7 @@ function notPublic(shown: string): string {
   return `the link ${shown} leads to an address that is not public`;
 }
 
-/**
- * Idle time in ms after which a connection is closed. Common servers close it after 5 s, which could lose a request.
- */
+/** Idle time in ms before a connection is closed. Common servers close it after 5 s, which could lose a request. */
 export const keptForMs = 4000;
 /** In ms. Delay before the next address of a host is tried. Node's default of 250 is too short for a distant host. */
 const nextAddressAfterMs = 2500;

@@ -9,9 +9,7 @@ export function makeRedact(secret: string | undefined): Redact {
   return (text) => withoutSignatures(spellings.reduce((seen, spelling) => seen.replaceAll(spelling, '[key]'), text)); // I17
 }
 
-/**
- * Makes a function that returns whether a text contains the secret in any encoding. Texts with it must not be stored.
- */
+/** Makes a function that returns whether a text contains the secret in any encoding. Texts with it are never stored. */
 export function makeKeyFinder(secret: string | undefined): (text: string) => boolean {
   const spellings = spellingsOf(secret);
   return (text) => spellings.some((spelling) => text.includes(spelling));
@@ -44,10 +42,7 @@ function withoutSignatures(text: string): string {
 
 type Credential = { is: 'api-key' | 'jwt'; token: string };
 
-/**
- * Recognizes an API key by the form `<prefix>_live_<random>`. Any other credential counts as a token of an identity
- * provider.
- */
+/** Recognizes an API key by the form `<prefix>_live_<random>`. Any other credential counts as a JWT. */
 export function readCredential(token: string): Credential {
   return { is: /^[A-Za-z0-9-]+_live_/.test(token) ? 'api-key' : 'jwt', token };
 }

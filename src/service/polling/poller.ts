@@ -46,8 +46,7 @@ interface Place {
 
 /**
  * Polls all jobs of a run with one timer, up to the service's request rate. A job is queried when its end has probably
- * stayed undetected for a share of the median duration. One page of a list replaces the status queries of all jobs on
- * it.
+ * stayed undetected for a share of the median duration. A page of a list replaces the status queries of its jobs.
  */
 export class Poller {
   readonly #durations: Durations;
@@ -268,8 +267,7 @@ export class Poller {
   }
 
   /**
-   * Makes another job the probe. Prefers a job that was never queried: it may have ended, and then its status shows a
-   * duration.
+   * Makes another job the probe. Prefers a job that was never queried: if it has ended, its status shows a duration.
    */
   #probeNext({ known }: WatchedJob, age: number): void {
     for (const job of this.#jobs) {
