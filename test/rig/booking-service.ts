@@ -52,8 +52,6 @@ export class BookingService {
   fate: (create: IncomingCreate) => Fate = () => 'book';
   /** A refusal of a key is remembered for a day, as an answer is. */
   replaysRefusals = true;
-  /** A job stands in its list so long after it was booked. */
-  listLagMs = 0;
   idOf: (kind: string, nth: number, subject: string) => string = (kind, nth) => `${kind}-job-${nth}`;
   /** What a list says that a job cost. */
   listedCredits: (job: BookedJob) => number | undefined = ({ credits }) => credits;
@@ -61,8 +59,6 @@ export class BookingService {
   dearness = 1;
   /** Nothing is answered, and nothing is made: connections break. */
   isDown = false;
-  /** A definite answer waits for it. Time goes on in between. */
-  hold: (create: IncomingCreate) => Promise<void> | undefined = () => undefined;
   /** An empty account is said before a key is looked at. */
   refusesBeforeReplay = false;
   /** A job takes so long. */
@@ -82,7 +78,7 @@ export class BookingService {
   readonly #sockets = new Set<Socket>();
   #port = 0;
   #working = 0;
-  /** Requests that are answered later, or never. */
+  /** Requests that are never answered. */
   #waiting = 0;
   /** Each link is signed again. */
   #signed = 0;
@@ -123,20 +119,20 @@ export class BookingService {
     this.#working += 1;
     const pieces: Buffer[] = [];
     request.on('data', (piece: Buffer) => pieces.push(piece));
-    request.on('end', async () => {
+    request.on('end', () => {
       const reply = this.#reply(request, Buffer.concat(pieces).toString());
       this.#working -= 1;
-      const isWaiting = reply instanceof Promise || reply === 'hang';
+      const isWaiting = reply === 'hang';
       if (isWaiting) this.#waiting += 1;
       response.on('close', () => {
         if (isWaiting) this.#waiting -= 1;
       });
       const keptMs = (request.url ?? '').includes('openapi') ? this.cachedForMs : 0;
-      send(response, await reply, new Date(this.#time.now() - keptMs));
+      send(response, reply, new Date(this.#time.now() - keptMs));
     });
   }
 
-  #reply(request: IncomingMessage, text: string): Reply | Promise<Reply> {
+  #reply(request: IncomingMessage, text: string): Reply {
     this.onRequest(request);
     if (this.isDown) return 'break';
     const url = new URL(request.url ?? '', this.url);
@@ -158,10 +154,7 @@ export class BookingService {
     return { status: 200, json: { success: true, data: { id: job.id, ...this.#view(job) } } };
   }
 
-  #create(
-    kind: string,
-    { account, key, text }: { account: string; key: string | null; text: string },
-  ): Reply | Promise<Reply> {
+  #create(kind: string, { account, key, text }: { account: string; key: string | null; text: string }): Reply {
     const body = JSON.parse(text) as Body;
     const create = { nth: this.creates.length + 1, kind, account, key, subject: subjectOf(kind, body) };
     this.creates.push(create);
@@ -172,8 +165,7 @@ export class BookingService {
     if (fate === 'hang') return 'hang';
     if (fate === 'page') return { status: 200, bytes: Buffer.from('<html>Sign in to the network</html>') };
     if (fate === 'nameless') return { status: 200, json: { success: true } };
-    const reply = typeof made === 'number' ? refusal(made) : this.#accepted(made);
-    return this.hold(create)?.then(() => reply) ?? reply;
+    return typeof made === 'number' ? refusal(made) : this.#accepted(made);
   }
 
   /** The job, made now or before under this key; or the status of a refusal. */
@@ -247,9 +239,7 @@ export class BookingService {
   #list(kind: string, account: string, asked: URLSearchParams) {
     const limit = Number(asked.get('limit') ?? 12);
     const page = Number(asked.get('page') ?? 1);
-    const all = this.ledger
-      .filter((job) => job.kind === kind && job.account === account && job.at + this.listLagMs <= this.#time.now())
-      .reverse();
+    const all = this.ledger.filter((job) => job.kind === kind && job.account === account).reverse();
     const generations = all.slice((page - 1) * limit, page * limit).map((job) => ({
       ...job.body,
       ...(kind === 'voiceover' && { voiceId: job.body.voice_id }),

@@ -133,3 +133,12 @@ export async function expectSettled(
   await expectExit(0, copy.apply());
   expect(service.ledger).toHaveLength(Object.values(booked).reduce((sum, count) => sum + count, 0));
 }
+
+/** Somebody who has looked up the job of a lost create puts it on record. */
+export async function recordJob(
+  { studio, copy, subject }: Pick<Campaign, 'studio' | 'copy' | 'subject'>,
+  id = studio.service.idsOf(subject)[0] ?? '',
+): Promise<void> {
+  const [kind = ''] = subject.split(' ');
+  await expectExit(0, copy.resolve('hero', '--job', id, '--credits', String(priceOf(kind))));
+}

@@ -59,8 +59,6 @@ export class Copy {
   key: string = keys.acme;
   budget: number | undefined;
   name = 'spring';
-  /** The manifest says what everything costs. */
-  saysPrices = true;
   readonly #studio: Studio;
   /** A user of another branch has another machine, whose purchase journal is empty. */
   #isElsewhere = false;
@@ -85,7 +83,7 @@ export class Copy {
       version: 1,
       name: this.name,
       ...(this.budget !== undefined && { budget: { credits: this.budget } }),
-      ...(this.saysPrices && { prices }),
+      prices,
       tasks: Object.fromEntries(
         Object.entries(tasks).map(([id, { kind, says, more }]) => [id, { kind, with: requestOf(kind, says), ...more }]),
       ),

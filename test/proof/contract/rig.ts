@@ -158,12 +158,6 @@ export function bodyFor(operation: string): { body?: object } {
   return body === undefined ? {} : { body };
 }
 
-/** A token that looks like a JWT of this user. */
-export function tokenOf(user: string): string {
-  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
-  return `${part({ alg: 'RS256' })}.${part({ sub: user })}.c2lnbmF0dXJl`;
-}
-
 /** The text at this path of an answer, as in `generation.id`. */
 export function textAt(answer: Answer, path: string): string {
   const value = path.split('.').reduce<unknown>((node, name) => (node as Record<string, unknown>)?.[name], answer.body);

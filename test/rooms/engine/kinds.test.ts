@@ -167,18 +167,6 @@ describe('retry', () => {
     expect(actionsOf((await campaign.run()).plan)).toEqual({ pic: 'keep' });
   });
 
-  test('never more often than it says, over all runs', async () => {
-    const campaign = new TestCampaign(graphOfSteps([pic({ attempts: 2 })]));
-    failing(campaign, 99);
-    expect((await campaign.run()).outcomes).toEqual({ pic: 'failed' });
-    const again = await campaign.run();
-    expect(again.plan.rows[0]).toMatchObject({
-      action: 'failed',
-      reason: { text: expect.stringContaining('all 2 attempts') },
-    });
-    expect(campaign.service.ledger).toHaveLength(2);
-  });
-
   test('another name counts on, also after another request', async () => {
     const named = (address: string, prompt: string): WrittenStep => ({
       ...pic({ attempts: 2 }),

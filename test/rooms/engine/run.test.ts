@@ -2,9 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { OutputError } from '../../../src/contract/errors.ts';
 import type { RunFact } from '../../../src/contract/event.ts';
 import { mostRevision } from '../../../src/lock/decisions.ts';
-import { writeLine, writeLock } from '../../../src/lock/write.ts';
-import { type Finding, resolvePurchase } from '../../../src/plan/decisions/resolve-purchase.ts';
-import { openSendsOf } from '../../../src/plan/purchases/open-sends.ts';
+import { writeLock } from '../../../src/lock/write.ts';
 import { actionsOf, graphOf, images, TestCampaign } from '../../rig/campaign.ts';
 import { completed } from '../../rig/scripted-service.ts';
 
@@ -112,21 +110,6 @@ describe('one run', () => {
     expect(after.length).toBeLessThan(40);
     expect(events.filter(({ event }) => event === 'create-repeated')).toHaveLength(1);
     expectPaidOnce(campaign, 60);
-  });
-
-  test('a chain waits for what it refers to, and sends its link', async () => {
-    const campaign = new TestCampaign(`version: 1
-name: chain
-tasks:
-  over: { kind: image, with: { prompt: "like {{tasks.base.url}}", referenceImages: ["{{tasks.base.url}}"] } }
-  base: { kind: image, with: { prompt: base } }
-`);
-    await campaign.run();
-    const [base, over] = campaign.service.ledger;
-    const link = `https://files.example/${base?.jobId}`;
-    expect(JSON.parse(over?.body ?? '')).toEqual({ prompt: `like ${link}`, referenceImages: [link] });
-    // For the day on which the service knows its key.
-    expect([...campaign.bodies.kept.values()]).toEqual([over?.body]);
   });
 });
 
@@ -281,73 +264,6 @@ tasks:
     expect(new Set(bodies).size).toBe(1);
     expectPaidOnce(campaign, 2);
   });
-
-  test('a refusal after a lost answer proves nothing about the first request', async () => {
-    const campaign = new TestCampaign(images(1));
-    campaign.service.trouble = (create) =>
-      create === 1
-        ? { ...reset, booked: true }
-        : { answer: { is: 'refused', status: 401, why: 'auth', message: 'HTTP 401: key revoked' } };
-    const { outcomes, gate } = await campaign.run();
-    expect(outcomes).toEqual({ 'pic@p1': 'unresolved' });
-    expect(gate.stopped).toBe('auth');
-    campaign.service.trouble = () => undefined;
-    await campaign.run();
-    expectPaidOnce(campaign, 1);
-  });
-});
-
-describe('what a person decides about a lost answer', () => {
-  /** One step whose create was booked and never answered, a day ago. */
-  async function unresolved(): Promise<TestCampaign> {
-    const campaign = new TestCampaign(images(1));
-    campaign.service.trouble = () => ({ ...reset, booked: true });
-    await campaign.run();
-    campaign.service.trouble = () => undefined;
-    campaign.clock.advance(25 * 3_600_000);
-    expect(actionsOf(campaign.plan())).toEqual({ 'pic@p1': 'unresolved' });
-    return campaign;
-  }
-
-  async function decide(campaign: TestCampaign, finding: Finding): Promise<void> {
-    const record = campaign.file.read().steps.get('pic@p1');
-    const [open] = openSendsOf(record);
-    if (record === undefined || open === undefined) throw new Error('nothing is open');
-    await campaign.file.append(writeLine(resolvePurchase(record, open, finding)));
-  }
-
-  test('its job is known: it is collected', async () => {
-    const campaign = await unresolved();
-    await decide(campaign, { is: 'job', jobId: campaign.service.ledger[0]?.jobId ?? '', credits: 3 });
-    expect(actionsOf(campaign.plan())).toEqual({ 'pic@p1': 'attach' });
-    await campaign.run();
-    expectPaidOnce(campaign, 1);
-    expect(campaign.plan().totals.alreadyPaid).toBe(3);
-  });
-
-  test('it was not charged: it is bought, under its first key, which tells should that be wrong', async () => {
-    const campaign = await unresolved();
-    await decide(campaign, { is: 'not-spent' });
-    expect(actionsOf(campaign.plan())).toEqual({ 'pic@p1': 'create' });
-    await campaign.run();
-    expect(campaign.service.ledger).toHaveLength(2);
-    expect(new Set(campaign.service.ledger.map(({ key }) => key)).size).toBe(1);
-    expect(actionsOf(campaign.plan())).toEqual({ 'pic@p1': 'keep' });
-  });
-
-  test('buy it again: the doubtful purchase stays on record', async () => {
-    const campaign = await unresolved();
-    await decide(campaign, { is: 'spend-again' });
-    expect(actionsOf(campaign.plan())).toEqual({ 'pic@p1': 'create' });
-    campaign.graph = { ...campaign.graph, budget: 20, prices: { image: 3 } };
-    const { ledger } = await campaign.run();
-    expectPaidOnce(campaign, 2);
-    expect(actionsOf(campaign.plan())).toEqual({ 'pic@p1': 'keep' });
-    expect(campaign.plan().totals).toMatchObject({ alreadyPaid: 3, held: 3 });
-    expect(ledger.account.left).toBe(20 - 3 - 3);
-    const recorded = JSON.stringify([...campaign.file.read().steps.values()]);
-    for (const { key } of campaign.service.ledger) expect(recorded).toContain(key);
-  });
 });
 
 describe('refusals', () => {
@@ -493,17 +409,6 @@ describe('downloads', () => {
 });
 
 describe('what an attacker or a bad day could do', () => {
-  test('a charge of nothing is no price, and no cap is passed because of it', async () => {
-    const campaign = new TestCampaign(images(6));
-    campaign.service.creditsOf = () => 0;
-    await campaign.run();
-    campaign.graph = graphOf(images(12));
-    expect(campaign.plan().rows.at(-1)?.credits).toBeNull();
-    campaign.service.creditsOf = () => 3;
-    await campaign.run({ maxCredits: 0 });
-    expect(campaign.service.ledger).toHaveLength(6);
-  });
-
   test('a charge that the service does not state counts as what was reserved', async () => {
     const campaign = new TestCampaign(`version: 1
 name: silent
@@ -625,46 +530,6 @@ tasks:
     expect(campaign.service.ledger).toHaveLength(3);
   });
 
-  test('a lost create that no longer fits the budget is still held against it', async () => {
-    const song = (names: string) => `version: 1
-name: held
-budget: { credits: 5 }
-tasks:
-${names
-  .split(' ')
-  .map((name) => `  ${name}: { kind: music, with: { model: song-7.5, prompt: ${name} } }\n`)
-  .join('')}`;
-    const campaign = new TestCampaign(song('b'));
-    campaign.service.creditsOf = () => 4;
-    await campaign.runAndDie({ line: 1, written: false });
-    expect(campaign.service.ledger).toHaveLength(1);
-    campaign.graph = graphOf(song('a b'));
-    expect(actionsOf(campaign.plan())).toEqual({ a: 'blocked', b: 'create' });
-    await campaign.run();
-    expectPaidOnce(campaign, 1);
-  });
-
-  test('the window is looked at before sending, not only after: a plan that waited too long sends nothing again', async () => {
-    const campaign = new TestCampaign(images(1));
-    await campaign.runAndDie({ line: 1, written: false });
-    expect(campaign.service.ledger).toHaveLength(1);
-    campaign.clock.advance(22.9 * 3_600_000);
-    const { outcomes } = await campaign.run({
-      onEvent: (event) => {
-        if (event.event === 'step-started') campaign.clock.advance(3 * 3_600_000);
-      },
-    });
-    expect(outcomes).toEqual({ 'pic@p1': 'unresolved' });
-    expectPaidOnce(campaign, 1);
-  });
-
-  test('a job id that belongs to another purchase is not believed', async () => {
-    const campaign = new TestCampaign(images(2));
-    campaign.service.nameOf = () => 'always-the-same';
-    const { outcomes } = await campaign.run({ concurrency: 1 });
-    expect(outcomes).toEqual({ 'pic@p1': 'done', 'pic@p2': 'unresolved' });
-  });
-
   test('a shared job and a reference mean the very request, not whatever the address bought last', async () => {
     const text = (prompt: string, more = '') => `version: 1
 name: history
@@ -683,15 +548,6 @@ ${more}`;
     const first = campaign.service.ledger[0]?.jobId ?? '';
     expect(campaign.outputs.files.get('output/copy.png')).toBe(campaign.outputs.files.get('output/hero.png'));
     expect(campaign.service.ledger.at(-1)?.body).toContain(first);
-  });
-
-  test('a job that was lost is looked for again in every run', async () => {
-    const campaign = new TestCampaign(images(1));
-    campaign.service.endOf = () => ({ is: 'lost', error: 'HTTP 404' });
-    expect((await campaign.run()).outcomes).toEqual({ 'pic@p1': 'lost' });
-    campaign.service.endOf = () => undefined;
-    expect((await campaign.run()).outcomes).toEqual({ 'pic@p1': 'done' });
-    expectPaidOnce(campaign, 1);
   });
 
   test('credits of the steps add up to what was spent', async () => {
