@@ -1,11 +1,8 @@
-import { cpSync, renameSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { expectExit } from '../../rig/command.ts';
 import {
   bringTogether,
   type Campaign,
-  expectOpen,
   expectSettled,
   idsMissing,
   makeBranches,
@@ -73,30 +70,6 @@ describe('another credential of the same account, which nobody can know', () => 
 });
 
 describe.each(['image', 'video'])('two branches with two accounts: %s', (kind) => {
-  test.each(orders)('the answer of one says nothing about the other; $first first, into $into', async (order) => {
-    const { studio, copy, subject, booked } = await makeBranches(kind);
-    const outputs = join(copy.folder, 'output');
-    const { service } = studio;
-    await bringTogether(
-      copy,
-      {
-        ours: () => copy.applyUnanswered(subject),
-        theirs: async () => {
-          copy.key = keys.rival;
-          await copy.apply();
-          copy.key = keys.acme;
-          // The other account is used in another clone, whose outputs are not here yet.
-          renameSync(outputs, `${outputs}-there`);
-        },
-      },
-      order,
-    );
-    cpSync(`${outputs}-there`, outputs, { recursive: true });
-    expect(service.idsOf(subject)).toHaveLength(2);
-    await expectOpen(copy, service, priceOf(kind));
-    await expectSettled(copy, service, booked(2));
-  });
-
   test.each(orders)('both lost: each is asked with its own key; $first first, into $into', async (order) => {
     const campaign = await makeBranches(kind);
     const { studio, copy, subject, booked } = campaign;

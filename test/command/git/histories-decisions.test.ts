@@ -110,34 +110,6 @@ describe('a person’s decision about one create says nothing about another that
   });
 });
 
-test.each(orders)(
-  'an answer to one create says nothing about another that a merge brings: an image whose key went out on two days; $first first, into $into',
-  async (order) => {
-    const { studio, copy, subject } = await makeBranches('image');
-    const { service, time } = studio;
-    const later = (act: () => Promise<unknown>, isSecond: boolean) => async () => {
-      if (isSecond) time.pass(48 * hour);
-      await act();
-    };
-    await bringTogether(
-      copy,
-      {
-        // The other branch has no lock, and this machine knows of what was bought for the first one.
-        ours: later(() => copy.applyUnanswered(subject, '--new'), order.first === 'theirs'),
-        theirs: later(() => copy.apply('--new'), order.first === 'ours'),
-      },
-      order,
-    );
-    expect(service.idsOf(subject)).toHaveLength(2);
-    const { spent, held } = await copy.credits();
-    expect(spent + held).toBe(6);
-    const { err } = await copy.apply();
-    expect(service.idsOf(subject), err).toHaveLength(2);
-    const after = await copy.credits();
-    expect(after.spent + after.held).toBe(6);
-  },
-);
-
 test.each(['main', 'old'])('a decision stays when the state from before it is merged (into %s)', async (into) => {
   const campaign = await makeBranches('influencer');
   const { studio, copy, subject, booked } = campaign;
@@ -156,20 +128,6 @@ test.each(['main', 'old'])('a decision stays when the state from before it is me
   copy.merge(into === 'main' ? 'old' : 'main');
   copy.tasks({ hero: { kind: 'influencer', says: 'a lamp' }, other: { kind: 'image', says: 'a rug' } });
   await expectSettled(copy, service, { ...booked(1), 'image a rug': 1 });
-});
-
-test.each(orders)('two creates of one step are decided each by itself; $first first, into $into', async (order) => {
-  const campaign = await makeBranches('influencer');
-  const { studio, copy, subject, booked } = campaign;
-  const { service } = studio;
-  const lose = async () => void (await copy.applyUnanswered(subject));
-  await bringTogether(copy, { ours: lose, theirs: lose }, order);
-  expect(await copy.credits()).toMatchObject({ spent: 0, held: 16 });
-  for (const [index, id] of service.idsOf(subject).entries()) {
-    await recordJob(campaign, id);
-    expect(await copy.credits()).toMatchObject({ spent: 8 * (index + 1), held: 8 * (1 - index) });
-  }
-  await expectSettled(copy, service, booked(2));
 });
 
 /** Bought as a lamp, edited, and then the answer to the vase's create is lost. */

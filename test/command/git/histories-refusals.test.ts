@@ -1,7 +1,5 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { bin, expectExit } from '../../rig/command.ts';
+import { expectExit } from '../../rig/command.ts';
 import {
   bringTogether,
   expectOpen,
@@ -13,8 +11,8 @@ import {
   priceOf,
   recordJob,
 } from './branches.ts';
-import { makeStudio, type Studio } from './studio.ts';
-import { type Copy, keys, type Tasks } from './working-copy.ts';
+import type { Studio } from './studio.ts';
+import type { Copy } from './working-copy.ts';
 
 /** A run in which every create is refused. */
 async function applyRefused(studio: Studio, copy: Copy, status: 400 | 402): Promise<void> {
@@ -125,100 +123,4 @@ describe('an open create beside the other branch’s job', () => {
     expect(service.idsOf('influencer a vase'), err).toEqual([]);
     expect(code, err).toBe(6);
   });
-});
-
-const drafts: Tasks = {
-  hero: { kind: 'image', says: 'a lamp', more: { takes: 3, gate: { choose: 1 } } },
-  card: { kind: 'image', says: 'with {{tasks.hero.url}}' },
-};
-
-/** Three takes that are bought, on `ours`; `theirs` has the same. */
-async function makeDrafts(tasks = drafts) {
-  const studio = await makeStudio();
-  const copy = studio.copy();
-  copy.tasks(tasks);
-  expect((await copy.apply()).code).toBe(5);
-  copy.commit('drafts');
-  copy.git('branch', 'theirs');
-  copy.branch('ours');
-  return { studio, copy };
-}
-
-async function decide(copy: Copy, command: string, ...words: string[]): Promise<void> {
-  await expectExit(0, copy.run(command, copy.manifest, ...words));
-}
-
-/** What the plan says of the step behind the gate. */
-async function cardOf(copy: Copy): Promise<string> {
-  const { out } = await copy.run('plan', copy.manifest, '--json');
-  const rows: { address: string; action: string; reason: { text: string } }[] = JSON.parse(out).rows;
-  const card = rows.find(({ address }) => address === 'card');
-  return `${card?.action}: ${card?.reason.text}`;
-}
-
-async function expectDone(copy: Copy, code = 0): Promise<void> {
-  await expectExit(code, copy.apply());
-}
-
-test.each(orders)(
-  'two branches that picked differently: both are named, and one pick settles it; %j',
-  async (order) => {
-    const { studio, copy } = await makeDrafts();
-    await bringTogether(
-      copy,
-      {
-        ours: () => decide(copy, 'pick', 'hero/1', '--note', 'calm'),
-        theirs: async () => {
-          await decide(copy, 'pick', 'hero/3');
-          await expectDone(copy);
-        },
-      },
-      order,
-    );
-    const paid = studio.service.ledger.length;
-    await expectDone(copy, 5);
-    expect(studio.service.ledger).toHaveLength(paid);
-    const { out } = await copy.run('status', copy.manifest);
-    expect(out).toContain('hero');
-    // The card of the one is there, and is not given up before anybody has decided.
-    expect(await cardOf(copy)).toContain('hero is contested: hero/1 and hero/3 are picked, but only 1 may be picked');
-    await decide(copy, 'pick', 'hero/3');
-    expect(await cardOf(copy)).toBe('keep: up to date');
-    await expectDone(copy);
-    expect(studio.service.ledger).toHaveLength(paid);
-  },
-);
-
-/** The built program, in real time, killed as soon as `subject` is booked. */
-async function killWhenBooked(copy: Copy, studio: Awaited<ReturnType<typeof makeStudio>>, subject: string) {
-  const { service } = studio;
-  const child = spawn(process.execPath, [bin, 'apply', copy.manifest, '--yes'], {
-    env: { PATH: process.env.PATH ?? '', MEDIABATCH_BASE_URL: service.url, MEDIABATCH_API_KEY: keys.acme },
-    stdio: 'ignore',
-  });
-  const exit = once(child, 'exit');
-  service.onBooked = (job) => {
-    if (job.subject === subject) child.kill('SIGKILL');
-  };
-  service.fate = () => 'hang';
-  await exit;
-  Object.assign(service, { onBooked: () => {}, fate: () => 'book' });
-  expect(child.signalCode).toBe('SIGKILL');
-}
-
-test('the process killed when its create was booked on one branch, a refusal on the other', async () => {
-  const { studio, copy, subject, booked } = await makeBranches('image');
-  const { service } = studio;
-  service.refusesBeforeReplay = true;
-  service.replaysRefusals = false;
-  await killWhenBooked(copy, studio, subject);
-  copy.commit('killed');
-  copy.git('checkout', '--quiet', 'theirs');
-  service.fate = () => 402;
-  await copy.apply();
-  service.fate = () => 'book';
-  copy.commit('refused');
-  copy.merge('ours');
-  await expectOpen(copy, service, 3);
-  await expectSettled(copy, service, booked(1));
 });

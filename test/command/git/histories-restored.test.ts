@@ -141,21 +141,4 @@ describe('two clones at the same moment', () => {
     await share(studio, [copy, second]);
     for (const one of [copy, second]) await expectSettled(one, service, { ...booked(1), ...bought, 'music a tune': 1 });
   });
-
-  test('videos: both pay, one of them is lost; together they know both', async () => {
-    const { studio, copy, subject, booked } = await makeCampaign('video');
-    const { service } = studio;
-    const second = studio.clone(copy);
-    service.onBooked = (job) => {
-      if (job.subject === subject) service.fate = () => 'book';
-    };
-    service.fate = () => 'lose';
-    await Promise.all([copy.apply(), second.apply()]);
-    await share(studio, [copy, second]);
-    const ran = await copy.apply();
-    const paid = service.idsOf(subject).length;
-    expect(paid).toBeLessThanOrEqual(2);
-    expect(ran.code, ran.err).toBe(0);
-    await expectSettled(copy, service, booked(paid));
-  });
 });
