@@ -244,24 +244,13 @@ describe('apply of a saved plan', () => {
       'has a cost but buys nothing',
     ],
     [
-      'that shows nothing to buy for nothing',
-      (text) => text.replaceAll('"action": "create"', '"action": "keep"').replaceAll('"credits": 2', '"credits": 0'),
-      'the approval includes hero@lamp, but no row shows this purchase',
-    ],
-    [
       'that buys what it does not show',
       (text) => named(text, (purchases) => Object.assign(purchases, { 'hero@more': purchases['hero@vase'] })),
       'the approval includes hero@more, but no row',
     ],
-    ['that buys it again', (text) => vase(text, { retries: [2, 3] }), 'the approval includes retries of hero@vase'],
     ['with a smaller total', ['"knownPrices": 6', '"knownPrices": 2'], 'its rows do not add up'],
     ['with a cheaper row', ['"credits": 2', '"credits": 200'], 'its rows do not add up'],
     ['with a row that gives credits', ['"credits": 2', '"credits": -2'], 'written by another version: /rows/0/credits'],
-    [
-      'with a step that is there twice',
-      (text) => text.replaceAll('"hero@vase"', '"hero@lamp"'),
-      'two rows for one step',
-    ],
     ['with a cap that it does not show', options('"maxCredits": 9'), 'its limit differs'],
     ['at another pace', options('"concurrency": 900'), 'its concurrency differs'],
     [

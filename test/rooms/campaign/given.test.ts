@@ -112,25 +112,25 @@ test('a missing file is distinguished from one without picks', async () => {
 
 const saved = { manifest: 'campaign.yaml', options: {}, steps: '0'.repeat(64), purchases: {} };
 
-test('an open send may stand beside its step, and a step stands once', () => {
-  const step = row('hero', 'create');
-  const send = row('hero', 'create', { send: 's1' });
-  expect(findContradiction({ ...plan([step, send]), saved })).toBeUndefined();
-  expect(findContradiction({ ...plan([step, send, step]), saved })).toBe('it has two rows for one step');
-});
+const [step, send] = [row('hero', 'create'), row('hero', 'create', { send: 's1' })];
 
-test('what an open send may cost is no row of its step', () => {
-  const purchases = { hero: { fingerprint: '1:aa', repeat: 1 } };
-  const beside = plan([row('hero', 'keep'), row('hero', 'create', { send: 's1' })]);
-  expect(findContradiction({ ...beside, saved: { ...saved, purchases } })).toBe(
+test.each<[string, ReturnType<typeof row>[], Parameters<typeof findContradiction>[0]['saved']['purchases'], string?]>([
+  ['an open send may stand beside its step', [step, send], {}],
+  ['a step stands once', [step, send, step], {}, 'it has two rows for one step'],
+  [
+    'what an open send may cost is no row of its step',
+    [row('hero', 'keep'), send],
+    { hero: { fingerprint: '1:aa', repeat: 1 } },
     'the approval includes hero, but no row shows this purchase',
-  );
-});
-
-test('what may be bought again has a row that says so', () => {
-  const purchases = { hero: { fingerprint: '1:aa', retries: [2] } };
-  const once = { ...plan([row('hero', 'attach')]), saved: { ...saved, purchases } };
-  expect(findContradiction(once)).toContain('includes retries of hero');
+  ],
+  [
+    'what may be bought again has a row that says so',
+    [row('hero', 'attach')],
+    { hero: { fingerprint: '1:aa', retries: [2] } },
+    'the approval includes retries of hero, but no row shows them',
+  ],
+])('a saved plan: %s', (_name, rows, purchases, contradiction = undefined) => {
+  expect(findContradiction({ ...plan(rows), saved: { ...saved, purchases } })).toBe(contradiction);
 });
 
 test('what is expected of its prices follows from its rows', () => {
