@@ -43,7 +43,7 @@ function readColor(typed: readonly string[]): { argv: string[]; color: 'wanted' 
   return { argv, color: argv.length < typed.length ? 'never' : 'wanted' };
 }
 
-/** Prints the error that ended a command, and returns its exit code. `isJson`: also prints it to stdout as JSON. */
+/** Prints the error that ended a command, and returns its exit code. `isJson`: prints the error to stdout, too. */
 export function explain(thrown: unknown, terminal: Terminal = processTerminal(), isJson = false): number {
   if (thrown instanceof CommanderError && thrown.exitCode === 0) return exitCodes.done;
   const failure = tellFailure(thrown, terminal);

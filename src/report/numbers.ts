@@ -125,7 +125,7 @@ export function ageText(time: string | undefined, now: number): string {
 }
 
 /**
- * Returns a time in the time zone of this machine: `2026-11-23 14:05`. Without the date if it is on the day of `now`.
+ * Returns a time in the time zone of this machine: `2026-11-23 14:05`. Omits the date if it is the day of `now`.
  */
 export function clockText(time: string | number, now?: number): string {
   const at = new Date(time);

@@ -92,7 +92,7 @@ export async function models(options: ServiceOptions & Texts<'kind'>, terminal: 
   });
 }
 
-/** Merges models in the order of the kinds, documented ones first. Prices of the catalog override documented prices. */
+/** Merges models by kind, documented models first. Prices of the catalog override documented prices. */
 function mergeModels(catalog: readonly CatalogModel[]): ModelRow[] {
   const rows = Object.values(kinds).flatMap((kind) =>
     Object.entries(kind.model?.models ?? {}).map(

@@ -70,7 +70,7 @@ async function planAlone(file: string, options: ApplyOptions, terminal: Terminal
       : `apply it: ${terminal.paste(apply)}`;
     terminal.err(`${terminal.style.green('saved')}  ${safeText(options.out)}; ${way}\n`);
   }
-  // With `--json`, the rows of the plan contain this fact.
+  // With `--json`, the rows of the plan show which steps cannot run.
   tellUnselected(made, { options, terminal, ends: formOf(options) !== 'json' });
   return options.detailedExitcode === true ? detailedExit(made) : exitCodes.done;
 }

@@ -46,12 +46,12 @@ const languageCommands: readonly CommandRow[] = [
     alsoCalled: ['check', 'lint', 'test'],
     summary: 'check a manifest and show every error at once',
     description:
-      'Shows every error of a manifest, or “ok” with counts. In GitHub Actions it annotates the lines. Needs no network: requests without a built-in description are checked against the service’s own API description, as stored by `plan --refresh`, or with --sandbox against that of the sandbox.',
+      'Shows every error of a manifest, or “ok” with counts. In GitHub Actions, also annotates the lines. Needs no network. Requests without a built-in description are checked against the API description that `plan --refresh` stored, or with --sandbox against the sandbox.',
     arguments: [['[files...]', `manifests (default: ${defaultManifest})`]],
     options: [optionTable.json, optionTable.sandbox, optionTable.strict, ...Object.values(varOptions)],
     examples: [
       ['mediabatch validate', 'campaign.yaml of this folder'],
-      ['mediabatch validate --sandbox', 'also against the API description of the sandbox'],
+      ['mediabatch validate --sandbox', 'also checks requests that only the sandbox describes'],
       ['mediabatch validate --json', 'for a program'],
     ],
     run: async (terminal, files, options) =>
@@ -61,7 +61,7 @@ const languageCommands: readonly CommandRow[] = [
     name: 'schema',
     summary: 'print a JSON Schema, or list the kinds',
     description:
-      'Prints a published JSON Schema, or lists the `kinds` of a manifest with their fields. The schema of that list is kinds.schema.json in the package. Template helpers: `help templates`.',
+      'Prints a published JSON Schema, or lists the `kinds` of a manifest with their fields. kinds.schema.json in the package is the schema of the list of kinds. Template helpers: `help templates`.',
     arguments: [
       [
         '[name]',
@@ -130,7 +130,7 @@ const runCommands: readonly CommandRow[] = [
     alsoCalled: ['run', 'start', 'up', 'deploy', 'build', 'retry', 'generate', 'fetch', 'download', 'pull'],
     summary: 'plan, ask, run, download, and write the lock',
     description:
-      'Plans, asks for approval, runs, and writes the lock. Run it again to resume. Paid jobs are never paid again, and published posts are never posted again.',
+      'Plans, asks for approval, runs, and writes the lock. Run the same command again to resume. Paid jobs are never paid again, and published posts are never posted again.',
     arguments: [['[file]', 'the manifest, or a plan that was saved with plan --out (default: campaign.yaml)']],
     options: [...Object.values(applyOptions), ...planning],
     examples: [
@@ -162,7 +162,7 @@ const runCommands: readonly CommandRow[] = [
       ['--engine <address>', 'include what the run of this campaign on an engine has recorded so far'],
       [
         '--follow',
-        'show the progress of a run in another terminal until it ends',
+        'show the progress of a run that another terminal started',
         { conflicts: ['list', 'json', 'select', 'exclude'] },
       ],
       ...state,
@@ -199,7 +199,7 @@ const runCommands: readonly CommandRow[] = [
     notes:
       'From another machine: run ssh -L 4020:127.0.0.1:4020 HOST, start mediabatch review --port 4020 --no-open\nthere, and open the printed address on this machine. The page listens only on 127.0.0.1.',
     examples: [
-      ['mediabatch review --sandbox', 'opens the page; Ctrl-C ends it', 'not run'],
+      ['mediabatch review --sandbox', 'opens the page; Ctrl-C ends the command', 'not run'],
       ['mediabatch review --no-open --port 4020', 'prints the address only', 'not run'],
     ],
     run: async (terminal, file, options) => (await import('../commands/review.ts')).review(file, options, terminal),
@@ -208,7 +208,7 @@ const runCommands: readonly CommandRow[] = [
     name: 'report',
     summary: 'write a gallery: a folder that any browser opens offline',
     description:
-      'Writes a gallery of outputs and requests: a folder or a single file to open from disk. Viewers can pick in it and send picks.json back. Needs no network and costs nothing.',
+      'Writes a gallery of outputs and requests: a folder or a single file to open from disk. Viewers can pick outputs in the gallery and send picks.json back. Needs no network and costs nothing.',
     arguments: [manifestArgument],
     options: [
       ['--out <dir>', 'the folder (default: CAMPAIGN.report next to the manifest)'],
@@ -243,11 +243,8 @@ const runCommands: readonly CommandRow[] = [
     shortForms: { render: '--request', expand: '--origins' },
     summary: 'explain what a run would do with a step, and why',
     description:
-      'Explains what a run would do with a step, field by field. With --request it prints the step’s request, with --origins its resolved values and where each comes from. Needs no network and writes nothing.',
-    arguments: [
-      manifestArgument,
-      ['[address]', 'the step, as the plan shows it; with --origins it can be omitted for all steps'],
-    ],
+      'Explains what a run would do with a step, field by field. With --request, prints the request of the step; with --origins, its resolved values and where each comes from. Needs no network and writes nothing.',
+    arguments: [manifestArgument, ['[address]', 'address of the step, as the plan shows it; optional with --origins']],
     options: [
       optionTable.json,
       ['--request', 'show the request as it is sent'],
@@ -255,7 +252,7 @@ const runCommands: readonly CommandRow[] = [
       ...state,
     ],
     examples: [
-      ['mediabatch explain hero@lamp,1:1', 'why it would be bought'],
+      ['mediabatch explain hero@lamp,1:1', 'why the step would be bought'],
       ['mediabatch explain hero@lamp,1:1 --request', 'the request as it is sent'],
       ['mediabatch explain hero@lamp,1:1 --origins', 'where each value of the step comes from'],
       ['mediabatch explain --origins --json', 'all values of every step, as JSON'],
@@ -278,7 +275,7 @@ const historyCommands: readonly CommandRow[] = [
     alsoCalled: ['export', 'files', 'open'],
     summary: 'list every file with its row, review, credits and request',
     description:
-      'Lists every purchased file and every post on a line of its own, with the columns of its row, joined tables and matrix, path, digest, size, review decision, credits, sources and request. Needs no network and no key. Files that are not on this machine are listed from the lock.',
+      'Lists every purchased file and every post, one per line. Columns: those of the row, joined tables and matrix, then path, digest, size, review decision, credits, sources and request. Needs no network and no key. Files that are not on this machine are listed from the lock.',
     arguments: [manifestArgument],
     options: [
       ['--picked', 'leave out candidates of a gate that are not picked'],
@@ -305,7 +302,7 @@ const historyCommands: readonly CommandRow[] = [
     name: 'deliver',
     summary: 'copy outputs to a folder or S3 bucket',
     description:
-      'Copies files to a folder or an S3 bucket, verifies each by its digest, and writes a list next to them (outputs.csv). Deletes nothing. Overwrites only earlier copies of the same campaign, and skips files that are already there. Copying to a folder needs no network.',
+      'Copies files to a folder or an S3 bucket, verifies each by its digest, and writes a list next to them (outputs.csv). Deletes nothing. Overwrites only earlier copies of the same campaign, and skips files that are already in the folder. Copying to a folder needs no network.',
     arguments: [manifestArgument],
     options: [
       ['--to <dir>', 'a folder, created if missing, or s3://BUCKET/PREFIX (AWS_* of the environment)'],
@@ -324,7 +321,7 @@ const historyCommands: readonly CommandRow[] = [
       ...selecting,
     ],
     notes:
-      'A layout may use row, matrix, key, task, kind, take, part and path (where the file is now).\nIf two files would get the same name, that is an error, and nothing is copied.',
+      'A layout may use row, matrix, key, task, kind, take, part and path (where the file is now).\nIf two files would get the same name, the command fails and copies nothing.',
     examples: [
       ['mediabatch deliver --sandbox --to delivery --picked', 'without unpicked candidates', 'at gates'],
       ["mediabatch deliver --sandbox --to shop -s song --layout 'songs/{{key}}'", 'under names of your own'],

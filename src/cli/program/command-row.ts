@@ -17,8 +17,8 @@ import type { ApplyOptions } from '../open.ts';
 import type { Terminal } from '../terminal.ts';
 
 /**
- * A command line and its explanation. `not run`: tests skip it. `until Ctrl-C`: it must be interrupted. `at gates`: it
- * runs in the example draft-to-final. `asks`: it asks the user to confirm.
+ * A command line and its explanation. `not run`: tests skip the example. `until Ctrl-C`: tests interrupt the command.
+ * `at gates`: tests run it in the example draft-to-final. `asks`: the command asks the user to confirm.
  */
 type Example = readonly [line: string, about: string, how?: 'not run' | 'until Ctrl-C' | 'at gates' | 'asks'];
 

@@ -22,7 +22,7 @@ const decisions: readonly Decision[] = [
     shortForms: { unpick: '--undo' },
     summary: 'pick outputs at their gates',
     description:
-      'Picks outputs at their gates. The next apply uses them for the steps behind the gate. At a gate with a single pick, a new pick by name replaces the earlier one. A pattern does not change decided groups or rejected outputs. Costs nothing.',
+      'Picks outputs at their gates. The next apply uses the picked outputs in the steps after the gate. At a gate with a single pick, a new pick by name replaces the earlier one. A pattern does not change decided groups or rejected outputs. Costs nothing.',
     options: [
       ...noteOptions,
       [
@@ -43,7 +43,7 @@ const decisions: readonly Decision[] = [
   {
     name: 'reject',
     summary: 'reject outputs at their gates',
-    description: 'Rejects outputs at their gates: no step uses them. They stay on disk and in the lock. Costs nothing.',
+    description: 'Rejects outputs at their gates. No step uses rejected outputs, but their files stay. Costs nothing.',
     options: [...noteOptions, ['--reason <text>', 'why: one of the gate’s `reasons`']],
     examples: [
       ['mediabatch reject --sandbox draft@lamp', 'all takes; --redo draft@lamp buys replacements', 'at gates'],
@@ -80,7 +80,7 @@ const decisions: readonly Decision[] = [
       'Removes purchases from the plan: orphans are no longer listed, and steps of the manifest are planned as if they had never been bought. Job ids stay in the lock, and credits stay counted. The command itself costs nothing.',
     options: [
       ['--orphans', 'all steps that are no longer in the manifest'],
-      ['--force', 'also running jobs; their outputs are given up'],
+      ['--force', 'also forget running jobs, without downloading their outputs'],
     ],
     examples: [
       ['mediabatch forget --sandbox hero@vase,1:1', 'as if it had never been bought'],
@@ -95,7 +95,7 @@ const decisions: readonly Decision[] = [
     ],
     summary: 'move a purchase to a new address',
     description:
-      'Moves a purchase to a new address after both the key and an input of its step have changed. A step whose input is unchanged is found without this command. Costs nothing.',
+      'Moves a purchase to a new address after both the key and an input of its step have changed. If the input of a step is unchanged, the plan finds its purchase without this command. Costs nothing.',
     examples: [
       ['mediabatch move --sandbox song@winter song@autumn', 'the song now belongs to autumn'],
       ['mediabatch move song@winter song@autumn --dry-run', 'shows the move, records nothing', 'not run'],
@@ -107,7 +107,7 @@ const decisions: readonly Decision[] = [
     arguments: [['[address]', 'step without a job, for which the job of --job is recorded']],
     summary: 'record paid jobs that no lock contains',
     description:
-      'Lists jobs at the service that no lock of this folder contains, and records each at the step whose request is exactly the same. Asks first. With ADDRESS, it records one job, whatever its request was, after querying the service. The next apply collects the outputs. Costs nothing.',
+      'Lists jobs at the service that no lock of this folder contains, and records each at the step whose request is exactly the same. Asks first. With ADDRESS, queries the service and records one job, whatever the request of the job was. The next apply collects the outputs. Costs nothing.',
     options: [
       ['--job <id>', 'with ADDRESS: the job, as the service shows it'],
       [
@@ -157,7 +157,7 @@ export const lockCommands: readonly CommandRow[] = [
     isDestructive: true,
     summary: 'release the lock of a run on another machine',
     description:
-      'Releases the lock of a run that died on another machine. A run on an engine is ended: its purchases are added to the lock, and the workers stop working on it.',
+      'Releases the lock of a run that died on another machine. A run on an engine is ended: its purchases are added to the lock, and workers no longer execute the run.',
     arguments: [manifestArgument],
     options: [
       ['--id <id>', 'id of the run, as shown by the refused command'],

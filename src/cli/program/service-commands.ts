@@ -145,7 +145,7 @@ const engineCommands: readonly CommandRow[] = [
     name: 'worker',
     summary: 'run a worker for an engine until it is stopped',
     description:
-      'Carries out runs that `apply --engine` submitted for the account of MEDIABATCH_API_KEY. One worker leads: it creates jobs and polls them. All workers with the run’s --store download its files. Start any number, on any machine. On Ctrl-C or SIGTERM the worker hands over to another worker.',
+      'Carries out runs that `apply --engine` submitted for the account of MEDIABATCH_API_KEY. One worker leads: it creates jobs and polls them. All workers with the --store of the run download its files. Start any number of workers, on any machine. On Ctrl-C or SIGTERM the worker hands over to another worker.',
     options: [
       optionTable.engine,
       ['--store <folder>', 'store of outputs: a folder that all workers share, or s3://bucket/prefix'],

@@ -178,7 +178,7 @@ export function runView(run: WholeStory, { isRunning, path }: { isRunning: boole
       approved && { label: 'approved', text: `by ${approved.by}, ${clockText(approved.at)}` },
       { label: 'credits', text: `${spentText(run, isRunning)} charged${plan}` },
       error === undefined ? undefined : { label: 'error', text: error },
-      dropped === undefined ? undefined : { label: 'events', text: warning(`${dropped} more were not stored`) },
+      dropped === undefined ? undefined : { label: 'events', text: warning(`${dropped} events were not stored`) },
     ]),
     tasksTable(run.steps),
     listed(bad('not done'), run.steps.filter(isTrouble).map(troubleText), mostProblems),

@@ -245,7 +245,7 @@ export interface OutputsList {
   posts: readonly PostEntry[];
   /** Prefix that makes paths relative to the folder of the list. Empty, or ends in `/`. */
   folder: string;
-  /** Earlier rows whose files still exist. Only for the list of a delivery. */
+  /** Earlier rows whose files still exist. Set only for the list of a delivery. */
   delivered?: readonly JsonMap[];
 }
 

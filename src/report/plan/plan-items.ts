@@ -230,7 +230,7 @@ function describeMany(item: PlanItem, index: RowIndex): string {
       const targets = rows.flatMap(({ post }) => post ?? []);
       if (targets.length > 0) return `not posted yet: ${postsText(targets)}`;
       const isCeiling = rows.some(({ reason }) => reason.neededIf !== undefined);
-      return `not ${isPost(first.kind) ? 'posted' : 'bought'} yet${isCeiling ? '; at most this many, depending on other outputs' : ''}`;
+      return `not ${isPost(first.kind) ? 'posted' : 'bought'} yet${isCeiling ? '; at most this many steps, depending on other outputs' : ''}`;
     }
     case 'renamed':
       return formerNames(rows);
@@ -251,7 +251,7 @@ function formerNames(rows: readonly PlanRow[]): string {
   return `was ${shortList(isTask ? [...tasks] : former, 1)}`;
 }
 
-/** Reasons for several steps. The text of a row's reason would name only one step. */
+/** Reasons of items with several steps, because the text of a row's reason names only one step. */
 const sentences: { readonly [code in PlanRow['reason']['code']]?: string } = {
   'job-running': 'their jobs are running',
   'job-lost': 'the service had no record of their jobs; apply checks once more (--redo buys the steps again)',

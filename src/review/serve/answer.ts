@@ -173,7 +173,7 @@ async function open(path: string): Promise<FileHandle | undefined> {
 }
 
 function notThere(response: ServerResponse, { path }: ReviewFile): void {
-  answerProblem(response, 404, `${path} is missing or was changed`, 'the next apply fetches it for free');
+  answerProblem(response, 404, `${path} is missing or was changed`, 'the next apply fetches the file for free');
 }
 
 async function sendBytes(
