@@ -138,7 +138,7 @@ async function carryOut(round: Round): Promise<Applied | 'no' | 'interrupted'> {
     : watch(running, made, round);
 }
 
-/** Returns the part of the plan that was approved: credits first, then posts. Throws MB3007 if nothing is left. */
+/** Returns the part of the plan that was approved: credits first, then posts. Throws MB3007 if nothing was approved. */
 async function agree({ made, misspelt }: Held, round: Round): Promise<Plan | 'no' | 'interrupted'> {
   const { options, campaign, terminal, saved, isAskedAgain } = round;
   // The approval is checked while the lock is held, because another run may have used the approval.

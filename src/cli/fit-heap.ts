@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 
-/** Below both limits, a campaign needs less than 512 MiB even if heap growth is not limited. */
+/** With fewer steps and shorter texts, a campaign needs less than 512 MiB, even if heap growth is not limited. */
 const manySteps = 20_000;
 const longTexts = 1 << 20;
 /** Below this number of steps, the heap may grow to three times its size between collections. */

@@ -79,7 +79,7 @@ export function reviewPortIn({ MEDIABATCH_REVIEW_PORT: text = '' }: NodeJS.Proce
   });
 }
 
-/** Serves the review page of a run. `end` closes it and notifies open pages. */
+/** Serves the review page of a run. `end` closes the server and notifies open pages. */
 export async function showRun(
   live: LiveRun,
   port: number | undefined,

@@ -74,7 +74,7 @@ function isShell(pid: number): boolean {
 }
 
 function parentOf(pid: number): number | undefined {
-  // The name in brackets may contain spaces and brackets. State and parent follow the last bracket.
+  // In `/proc/PID/stat`, the name in brackets may contain brackets. State and parent follow the last bracket.
   const fields = readProc(pid, 'stat')
     ?.replace(/^.*\) /s, '')
     .split(' ');

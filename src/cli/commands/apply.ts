@@ -3,7 +3,7 @@
  * Takes: arguments, environment variables, a terminal. Each option is declared once in `program/` or in
  * `campaign/option-table.ts`.
  * Returns: a call of `campaign/`, text from `report/`, and an exit code of `contract/exit.ts`.
- * Independent of: the service, the lock's format, prices. A rule about money or purchases belongs below this folder.
+ * Independent of: the service, the lock's format, prices. A rule about money or purchases belongs to a lower module.
  */
 
 import { readFileSync, statSync } from 'node:fs';

@@ -100,8 +100,8 @@ function keyFinding(token: Access['token']): Finding {
     );
   }
   return own.warn(
-    'the API key is a token of an identity provider: with it, a lost answer cannot be recovered by its idempotency key',
-    'use an API key from the dashboard: with it, lost answers of image and music can be recovered',
+    'the API key is a token of an identity provider: a lost answer cannot be recovered by its idempotency key',
+    'use an API key from the dashboard, so that lost answers of image and music can be recovered',
   );
 }
 
@@ -180,7 +180,7 @@ function lockFindings({ shown, reading, problem }: FoundLock, service: string | 
   if (belongingOf(reading, service) === 'elsewhere' && services.length === 1) {
     findings.push(
       wrong(
-        `${shown} contains jobs of another service address than the one in this environment`,
+        `${shown} contains jobs of another service address than MEDIABATCH_BASE_URL`,
         'set MEDIABATCH_BASE_URL to the address of the lock, or use a separate lock for this service: --lock FILE. If the same service has a new address, apply once with --service-moved',
       ),
     );

@@ -112,7 +112,7 @@ async function comparePlan(file: string, options: ApplyOptions, terminal: Termin
     return exitOf(!isSame(view), view.fit?.missing);
   } catch (error) {
     const failure = failureOf(error);
-    // The commit has no campaign without errors. The comment then contains the plan without a comparison.
+    // The commit lacks the campaign, or the campaign had errors. The comment then has the plan without a comparison.
     if (formOf(options) !== 'markdown' || failure?.code !== 'MB3604') throw error;
     const { plan } = await showPlan(campaign, checked, { serviceMoved });
     const marker = commentMarker(pathInTree(file));

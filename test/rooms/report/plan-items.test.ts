@@ -108,7 +108,9 @@ describe('the lines of a plan', () => {
       });
     });
     const [item] = groupPlan({ rows: stills }, { all: false });
-    expect(item && describeItem(item, new Map())).toBe('not bought yet; at most this many steps, depending on other outputs');
+    expect(item && describeItem(item, new Map())).toBe(
+      'not bought yet; at most this many steps, depending on other outputs',
+    );
   });
 
   test('are found at once where everything follows everything before it', () => {
