@@ -154,7 +154,7 @@ export function classifyCreate(answer: HttpAnswer, redact: Redact, asked: Asked 
     const why = readMissing(json, { kind, isDocumented: route?.isDocumented, body: call?.body ?? '' });
     return why === 'route' ? { is: 'no-route', message } : { is: 'refused', status, why, message, ...mayBe };
   }
-  // No server passes on a body that is too large.
+  // A body that is too large (413) never reaches the service.
   if (!isServiceError(json) && status !== 413) return { is: 'ambiguous', message };
   switch (status) {
     case 400:

@@ -240,7 +240,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 }
 
-/** No compressed media or JSON begins with `{`, and a proxy may state a compression that it removed. */
+/** A body that begins with `{` is not compressed: a proxy may have removed the stated compression. */
 const named = (word: string) => (first: number, label: string) => first !== 0x7b && label.toLowerCase().includes(word);
 const codings = [
   { sync: unzipSync, stream: createUnzip, mayBe: (first: number) => first === 0x1f || (first & 0x0f) === 8 },

@@ -98,7 +98,7 @@ interface FileParts {
   read(at: number): Buffer;
 }
 
-/** Returns whether the end that the format requires is missing. Needed when the response did not state a length. */
+/** Returns whether the file lacks the end that its format requires. Needed if the response states no length. */
 export function isCutShort(type: string, { tail, bytes, read }: FileParts): boolean {
   const marker = endMarkers[type];
   if (marker !== undefined) return !includesAtEnd(tail, marker);
@@ -126,12 +126,12 @@ const partSizes: { readonly [type: string]: (head: Buffer) => number | undefined
   ...{ 'image/avif': boxSize, 'audio/mp4': boxSize, 'video/mp4': boxSize, 'video/quicktime': boxSize },
 };
 
-/** In bytes. A writer that does not know the length of a file states at least this value. */
+/** In bytes. A program that does not know the length of the file that it writes states at least this value. */
 const placeholder = 2 ** 30;
 
 function riffSize(head: Buffer): number | undefined {
   const size = head.readUInt32LE(4);
-  // A writer that could not seek back to the start leaves 0 as the length, or a number that is too large.
+  // A program that could not seek back to the start left 0 as the length, or a number that is too large.
   return hasText(head, 0, 'RIFF') && size > 0 && size < placeholder ? size + 8 : undefined;
 }
 
@@ -141,7 +141,7 @@ function pageSize(head: Buffer): number | undefined {
   return head.length < end ? Number.POSITIVE_INFINITY : head.subarray(27, end).reduce((sum, size) => sum + size, end);
 }
 
-/** Size of the header or of the segment. Further levels are not read. */
+/** Size of the EBML header or of the segment. Elements inside them are not read. */
 function elementSize(head: Buffer): number | undefined {
   const [first = 0] = head.subarray(4);
   if (!['1a45dfa3', '18538067'].includes(head.toString('hex', 0, 4)) || first === 0) return undefined;

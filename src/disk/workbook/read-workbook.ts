@@ -124,7 +124,7 @@ function applyFormats(cells: string[][], { numbers }: SheetNotes, styles: Buffer
   }
 }
 
-/** Formats that a workbook names by number only. */
+/** Number formats that a workbook identifies by id only. */
 const ownFormats: { readonly [id: string]: string } = { 9: '0%', 10: '0.00%', 46: '[h]:mm:ss' };
 
 function durationText(days: number): string {
@@ -170,7 +170,7 @@ const maxColumns = 2 ** 14;
 
 const maxArea = 2_000_000;
 
-/** Spreadsheets keep 15 digits of a number. */
+/** Numbers from this one on may be inexact, because spreadsheets store 15 digits. */
 const leastInexact = 1e15;
 
 interface SheetNotes {
