@@ -41,13 +41,13 @@ export type { Action, Plan, PlanRow, PlanTotals, PostTarget, Price, StepOrder } 
 export type { Charge, CostDimension, CostRow, CostSums, Whereabouts } from './plan/prices/charges.ts';
 
 /**
- * Reads a manifest and the files that it refers to. Mistakes are in `diagnostics`. Throws if a file cannot be read. Sends
- * and writes nothing. If this process requires a user's interactive approval, `environment` cannot switch that off.
+ * Reads a manifest and the files that it refers to. Mistakes are in `diagnostics`. Throws if a file cannot be read.
+ * Sends and writes nothing. `environment` cannot disable the interactive approval that this process requires.
  */
 export async function load(file: string, options: OpenOptions = {}): Promise<Campaign> {
   const consent = consentRequiredBy(process.env);
   if (consent === undefined) return loadCampaign(file, options);
-  // Copied without reading the key, because reading may run a key command.
+  // The properties are copied without a read of the key, because reading it may run a key command.
   const known = Object.getOwnPropertyDescriptors(options.environment ?? {});
   const environment = Object.defineProperties({}, { ...known, consent: { value: consent, enumerable: true } });
   return loadCampaign(file, { ...options, environment });

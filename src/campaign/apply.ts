@@ -44,13 +44,13 @@ export interface ApplyOptions extends RunSettings, Pick<Ending, 'signal'> {
   on?: ((event: RunEvent) => void) | undefined;
   /** How long to wait for a run that holds the same lock, in ms. Defaults to 0. */
   lockTimeoutMs?: number | undefined;
-  /** Options of the embedded service. Only allowed if the campaign was loaded with `sandbox`. */
+  /** Options of the embedded sandbox. Only allowed if the campaign was loaded with `sandbox`. */
   rehearsal?: RehearsalOptions | undefined;
 }
 
 /**
  * Runs a plan: creates its jobs, polls them, saves their files and updates the lock. Recovers jobs of an interrupted
- * run. Throws before anything is sent if the plan is stale and other jobs would be needed.
+ * run. If the plan is stale because other jobs are needed now, throws before anything is sent.
  */
 export async function apply(planned: Planned, options: ApplyOptions = {}): Promise<RunResult> {
   const { campaign, redo, selected } = planned;
@@ -79,7 +79,7 @@ export async function apply(planned: Planned, options: ApplyOptions = {}): Promi
   return orFailure(carryOut());
 }
 
-/** Returns the rows that a library call may run: only paid downloads if purchases need a user's approval. */
+/** Returns the plan that a library call may run. If purchases need a user's approval, only paid downloads are left. */
 function agreeByCall(plan: Plan, { environment, file, sandbox }: OpenCampaign, { publish }: ApplyOptions): Plan {
   const { consent } = environment;
   if (sandbox || consent === undefined) return publish === true ? allowPosts(plan) : withholdPosts(plan);
@@ -129,12 +129,12 @@ interface Means {
 }
 
 /**
- * One call of `apply`: `open`, `plan`, `start`, `watch`, `close`. Holds the lock from `plan` to `close`. If `plan`
- * returns a run that is already open, call `watch` without `start`.
+ * One call of `apply`. Call the methods in this order: `open`, `plan`, `start`, `watch`, `close`. Holds the lock from
+ * `plan` to `close`. If `plan` returns a run that is already open, call `watch` without `start`.
  */
 export class ApplySession {
   readonly #means: Means;
-  /** Set to undefined when the run starts, because the graph may need as much memory as the rest of the run. */
+  /** Set to `undefined` when the run starts, because the graph may need as much memory as the rest of the run. */
   #checked: CheckedGraph | undefined;
   #held: Held | undefined;
 
@@ -170,7 +170,7 @@ export class ApplySession {
       this.#held = await this.#hold();
       return this.#held;
     } catch (error) {
-      // Outputs without a lock may belong to a run that another client started after the first `attach`.
+      // Existing outputs without a lock may belong to a run that another client started after the first `attach`.
       const begun = failureOf(error)?.code === 'MB3409' ? await this.#means.carrier.attach() : undefined;
       if (begun === undefined) throw error;
       return begun;
@@ -246,10 +246,10 @@ export class ApplySession {
     if (saved !== undefined && !isAskedAgain) refuseStale(saved, { plan: full, graph, service });
     if (terms.agreement !== undefined) refuseUncovered(terms.agreement, full);
     const made = agreement === undefined ? full : goOnUnder(agreement, full, lock);
-    // A service may ignore a misspelt field, and still charge.
+    // A service may ignore a misspelt field and still charge, so the run reports such a field.
     const misspelt = diagnostics.find(({ code, fix }) => code === 'MB1501' && fix !== undefined);
-    // The service's document and warnings are not among the inputs that are compared, and the list of outputs is written
-    // even if there is nothing else to do.
+    // A later run compares files and options, but not the service's document or warnings. The list of outputs is
+    // written even if nothing else is to do.
     const isComparable = !byDocument && diagnostics.length === 0 && graph.index === undefined;
     const finding = isComparable ? noteUpToDate(made, { given, asked, loaded, states, seen }) : undefined;
     return {

@@ -100,7 +100,7 @@ async function runHere(plan: Plan, campaign: OpenCampaign, here: Here, observer:
   const file = await openRunLock(paths.lock, { loaded, lock, claims: access !== undefined || loaded.isMoved });
   let service: RunService | undefined;
   let purchases: Awaited<ReturnType<typeof openPurchases>>;
-  // Stored during the run, so that after a kill the next run can still show the remaining time.
+  // Durations are stored during the run, so that after a kill the next run can still show the remaining time.
   const learn = () => void keepDurations(paths, durations.keep()).catch(() => undefined);
   const learning = setInterval(learn, keepEveryMs).unref();
   try {
@@ -115,7 +115,7 @@ async function runHere(plan: Plan, campaign: OpenCampaign, here: Here, observer:
     };
     const { carried, result } = runPlan(plan, ports, { ...options, ...observer, outline, loaded, live: judge });
     const ended = await result;
-    // The other steps have finished, so the defect is reported now.
+    // An internal error of a step is reported only now, so that the other steps could finish.
     const [defect] = carried.driven.defects;
     if (defect !== undefined && ended.end !== undefined) throw defect;
     return ended;
@@ -189,7 +189,7 @@ interface RunOptions extends RunSettings, Watching {
   resumed?: Resumed | undefined;
 }
 
-/** Runs a plan in this process. `result` resolves after the lock is settled, or at once after `leave`. */
+/** Runs a plan in this process. `result` resolves after the lock is saved, or at once after `leave`. */
 export function runPlan(
   plan: Plan,
   ports: RunPorts,
@@ -248,7 +248,7 @@ async function endRun(
     await live?.close();
     await settleLock(ports.file, { ledger, outline, loaded, emit });
   };
-  // After any error, the run saves what it knows if the disk allows it.
+  // After any error, the run tries to save its decisions and its lock.
   const guarded = driven.ends.catch(async (error: unknown) => {
     await save().catch(() => {});
     throw error;
@@ -266,12 +266,12 @@ async function endRun(
     throw stray.seen.error;
   }
   if (!(ends instanceof Map)) {
-    // Requests in flight are on record as sent.
+    // The lock contains the requests in flight as sent.
     run.isLeft = true;
     return { exit: exitCodes.interrupted, outcomes: new Map() };
   }
   await save();
-  // Steps that waited for consent may have become unneeded meanwhile.
+  // Steps that waited for consent may have become unneeded during the run.
   const known = withoutUnneeded((await live?.end()) ?? plan, partsOnRecord(ledger.lock));
   for (const row of known.unneeded) reportSkipped(row, { emit });
   const { exit, outcomes, end } = endOfRun({
@@ -295,7 +295,7 @@ function followSignal(
   { onAbort, isMet }: { onAbort(reason: string): void; isMet(): boolean },
 ) {
   const controller = new AbortController();
-  // Each sleep and each request adds a listener, so their number grows with the jobs and is no leak.
+  // Each sleep and each request adds a listener, so many listeners are not a leak.
   setMaxListeners(0, controller.signal);
   const abort = () => {
     if (controller.signal.aborted || isMet()) return;

@@ -15,9 +15,7 @@ import {
 } from './service-facts.ts';
 
 interface CheckOptions extends FactsOptions {
-  /**
-   * True if the caller calls `renew` later. Errors that come only from the stored API document are then not reported.
-   */
+  /** True if the caller calls `renew` later, so errors found only with the stored API document are not reported yet. */
   asksLater?: boolean | undefined;
 }
 
@@ -34,7 +32,7 @@ export async function loadChecked(campaign: OpenCampaign, options: CheckOptions)
   const plain = await loadManifest(file, campaign);
   const wantsNames = hasUnknownNames(plain);
   if (!wantsNames && (plain.graph === undefined || !needsDocument(plain.graph))) {
-    // `--refresh` requests the service's prices, even if no step needs its document.
+    // `--refresh` requests the service's prices, even if no step needs the service's document.
     const asks = plain.graph !== undefined && options.refresh === true && !campaign.sandbox;
     const facts = asks ? (await findFacts(campaign, options)).facts : noServiceFacts;
     return { ...plain, facts, byDocument: false };
@@ -54,7 +52,7 @@ export async function loadChecked(campaign: OpenCampaign, options: CheckOptions)
     const isSame = JSON.stringify(newer.document) === JSON.stringify(facts.document);
     return isSame ? { ...checked, facts: newer } : check(newer);
   };
-  // The stored document may be outdated, so a mistake found with it may not be one.
+  // The stored document may be outdated, so a mistake found with this document may be wrong.
   if (!hasErrors(checked.diagnostics) || hasErrors(plain.diagnostics)) return { ...checked, renew };
   return options.asksLater === true ? { ...plain, facts: noServiceFacts, byDocument: true, renew } : renew();
 }
@@ -82,7 +80,7 @@ export async function renewFor(
   checked: CheckedGraph,
   campaign: OpenCampaign,
 ): Promise<CheckedGraph | undefined> {
-  // A stored list may contain names that the service has removed since. It would replace them silently.
+  // A stored list may contain names that the service has removed. The service would silently replace a removed name.
   const takesNames = checked.diagnostics.some(({ code }) => code === 'MB1507');
   const asks = createsByDocument(plan) || (takesNames && plan.rows.some(({ action }) => isSpending(action)));
   return checked.renew === undefined || !asks ? undefined : graphOf(await checked.renew(), campaign, checked);

@@ -65,7 +65,7 @@ export async function compareWithCommit(
   }
   const base = await findMergeBase(repository, commit, 'HEAD');
   if (base !== undefined && base !== commit) {
-    const text = `${ref} has commits that this branch lacks, and the comparison shows their changes as undone. To leave out these commits, compare with the merge base ${base.slice(0, 12)}`;
+    const text = `${ref} has commits that this branch lacks, so the comparison shows their changes as removed. To exclude these commits, compare with the merge base ${base.slice(0, 12)}`;
     campaign.tell({ is: 'notice', text });
   }
   const matches = [...situation.matches, ...situate(there.graph, lock).matches];
@@ -85,7 +85,7 @@ export async function compare(campaign: Campaign, ref: string): Promise<CommitCo
   return orFailure(compareWithCommit(campaign, checkedOf(campaign), { ref }));
 }
 
-/** Returns the credits of the campaign, grouped as `by` says. Sends and writes nothing. */
+/** Returns the credits of the campaign, grouped by the dimensions in `by`. Sends and writes nothing. */
 export async function cost(campaign: Campaign, options: Pick<Cost, 'by'> = { by: ['task'] }): Promise<Cost> {
   return orFailure(sumUpCost(campaign, checkedOf(campaign).graph, options));
 }
@@ -98,7 +98,7 @@ interface CommittedCampaign {
   repository: Repository;
 }
 
-/** Reads a campaign from a commit, even if it was renamed since. Throws MB3604 without a valid campaign. */
+/** Reads a campaign from a commit, even if its file was renamed later. Throws MB3604 if the campaign is not valid. */
 export async function readCommittedCampaign(campaign: OpenCampaign, ref: string): Promise<CommittedCampaign> {
   const { file, paths } = campaign;
   const repository = await openRepository(paths.folder);
@@ -112,7 +112,7 @@ export async function readCommittedCampaign(campaign: OpenCampaign, ref: string)
     const reader = {
       isEarlier: true as const,
       manifest: () => tree.manifest(baseOf(path)),
-      // A variable file that is not in the commit is read from the disk, like variables given by options.
+      // A variable file that is not in the commit is read from the disk, because it is an option of the user.
       vars: (name: string) => {
         const own = relative(paths.folder, resolve(name)).split(sep).join('/');
         return tree.has(own) ? tree.manifest(own) : readManifestText(name);

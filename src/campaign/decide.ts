@@ -18,11 +18,11 @@ import { findLoss, nameOfPurchases, refuseRestored } from './restore-purchases.t
 import { type HoldTerms, Session } from './session.ts';
 
 export interface DecideOptions extends Omit<HoldTerms, 'service'> {
-  /** Called before decisions are recorded. They are recorded only if it resolves with `yes`. Defaults to `yes`. */
+  /** Called before decisions are recorded, which happens only if `confirm` resolves with `yes`. Defaults to `yes`. */
   confirm?: ((rulings: readonly Ruling[]) => Promise<Answer>) | undefined;
 }
 
-/** `journaled`: recorded only in the purchase journal, because the lock is lost and a new lock would be incomplete. */
+/** `journaled`: recorded only in the purchase journal, because the lock is lost, and a new lock would lack jobs. */
 export type Decided = { is: 'recorded' | 'journaled' | 'dry run'; rulings: Ruling[] } | { is: 'no' | 'interrupted' };
 
 type Rule = (session: Session) => Promise<Ruling[]> | Ruling[];
@@ -92,7 +92,7 @@ async function record(
 function withoutJournal(lock: string, { message, jobs, files }: NonNullable<Awaited<ReturnType<typeof findLoss>>>) {
   return new CampaignError({
     code: 'MB3409',
-    message: `the jobs cannot be recorded: this machine has no writable purchase journal, and a lock with only these jobs would count as complete: ${message}`,
+    message: `the jobs cannot be recorded: this machine has no writable purchase journal, and a new lock with only these jobs would look complete: ${message}`,
     hint: 'set XDG_STATE_HOME to a folder outside of any working tree, then run the command again',
     ...{ lock: shownPath(lock), jobs, files },
   });
@@ -100,7 +100,7 @@ function withoutJournal(lock: string, { message, jobs, files }: NonNullable<Awai
 
 async function noteInJournal(campaign: OpenCampaign, graph: Graph, records: readonly StepRecord[]): Promise<boolean> {
   const name = nameOfPurchases(campaign, graph.name);
-  // A decision needs no credits. It ends the reservation of its create request in the user's spending ledger.
+  // A decision needs no credits, and ends the reservation of its create request in the user's spending ledger.
   const spending = { limits: {}, lock: campaign.paths.lock };
   const journal = name === undefined ? undefined : await openPurchases(name, { clock: systemClock, spending });
   if (journal === undefined) return false;

@@ -41,7 +41,7 @@ const atOnce = 8;
 
 /**
  * Copies output files and a list of them to a folder or bucket. Reports all problems before the first copy. Overwrites
- * only the list and files that it delivered earlier. `env`: variables with the bucket's credentials.
+ * only a list and files that an earlier call delivered. `env`: variables with the bucket's credentials.
  */
 export async function deliver(
   campaign: OpenCampaign,
@@ -82,7 +82,7 @@ export async function deliver(
   await eachAtOnce(wanting, atOnce, async (delivery) => {
     const { file, name } = delivery;
     const { output } = file;
-    // Another program may have put a file there meanwhile.
+    // Another program may have written this file after the first check.
     if ((await look(delivery)) === 'other') throw inTheWay(to, [name]);
     const source = placed.look(output);
     const isCopied = typeof source !== 'string' && (await place.put(source.path, name, output));
@@ -141,7 +141,7 @@ function inTheWay(to: string, names: readonly string[]): CampaignError {
   const what = names.length === 1 ? 'a file with this name' : `${names.length} files with these names`;
   return new CampaignError({
     code: 'MB3301',
-    message: `${to} already contains ${what} but different content: ${shortList(names, most)}`,
+    message: `${to} already contains ${what}, but with different content: ${shortList(names, most)}`,
     hint: 'this campaign replaces only files that it delivered itself: deliver to another folder, or remove the files',
     path: to,
   });

@@ -28,7 +28,7 @@ export async function startSandbox({
   port,
   ...options
 }: Omit<SandboxOptions, 'apiKey'> & { port: number }): Promise<RunningSandbox> {
-  // The sandbox writes to this folder, and a branch may contain links and pipes in it.
+  // The sandbox writes to `dataDir`, and a git branch may contain links or pipes in this folder.
   const dataDir = options.files?.dataDir;
   const odd = dataDir === undefined ? undefined : (findWayOut(dataDir) ?? (await findOddFile(dataDir)));
   if (odd !== undefined) throw new Error(`${odd}; remove it, or choose another folder`);
@@ -84,7 +84,7 @@ export async function embedSandbox(options: Parameters<typeof startSandbox>[0]):
   }
 }
 
-/** Opens the sandbox of a folder. With `keeps: false`, a sandbox without stored state stays in memory. */
+/** Opens the sandbox of a folder. With `keeps: false`, a sandbox that has no stored state stays in memory. */
 export async function openSandbox(folder: string, keeps: boolean): Promise<Pick<RunningSandbox, 'url' | 'close'>> {
   const dataDir = join(folder, '.mediabatch', 'sandbox');
   const isStored = keeps || lstatOrAbsent(dataDir) !== undefined;

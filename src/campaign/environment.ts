@@ -28,10 +28,10 @@ export interface Environment {
   playMoney?: true;
   /** Read from the environment variable `MEDIABATCH_LIMIT` only, because a git branch can contain a `.env`. */
   limits?: SpendingLimits;
-  /** Why a user must approve purchases interactively. Omitted if options such as `--yes` are sufficient. */
+  /** Reason why a user must approve purchases interactively. Omitted if options such as `--yes` are sufficient. */
   consent?: string;
   /**
-   * Ignored part of `.env`. `half`: URL or key, because the other value is exported. `command`:
+   * Ignored part of `.env`. `half`: URL or key of the service, because the other value is exported. `command`:
    * `MEDIABATCH_API_KEY_COMMAND`. `limit`: `MEDIABATCH_LIMIT`.
    */
   dotEnv?: 'unreadable' | 'half' | 'command' | 'limit';
@@ -129,7 +129,7 @@ export function withHiddenKey(environment: Environment): Environment {
   return Object.defineProperties({}, { ...others, ...hidden });
 }
 
-/** Returns `yes` if the service replays idempotency keys. It replays for API keys, but not for JWTs. */
+/** Returns `yes` if the service replays idempotency keys, which it does for API keys, but not for JWTs. */
 export function replaysOf(sandbox: boolean, { token }: Environment): 'yes' | 'no' | 'unknown' {
   if (sandbox) return 'yes';
   if (token === undefined || whyNotKey(token) !== undefined) return 'unknown';
@@ -151,7 +151,7 @@ export function requireAccess(environment: Environment, { rehearses = true } = {
     const hint = rehearses ? 'add --sandbox' : 'this command needs a real service';
     throw noAccess('MEDIABATCH_SANDBOX is 1, so no real service is contacted', hint);
   }
-  // A file in a git branch must not choose which program runs.
+  // A git branch may contain a `.env`, which must not choose a program to run.
   if (dotEnv === 'command') {
     const hint = `export ${keyCommandName}, and remove it from .env: a branch could contain a .env that runs any program`;
     throw noKey('a command in .env is not run', hint);
@@ -211,7 +211,7 @@ const beforeKey =
   /^(?:\\?["'`<$%{[(]|authorization\s*:|(?:bearer|basic|token)(?=[\s:=,+]|%20|$)|(?:export\s+)?[A-Z][A-Z0-9_]*_(?:KEY|TOKEN)\s*=)/i;
 const afterKey = /\\?["'`>})\]%,;]$/;
 
-/** Returns why a credential is malformed, without quoting the credential. Undefined if it may be valid. */
+/** Returns why a credential is malformed, without quoting it. Returns `undefined` if the credential may be valid. */
 function whyNotKey(token: string): { problem: string; hint: string } | undefined {
   const hint = 'provide only the key, on one line, as the dashboard shows it';
   const before = beforeKey.exec(token)?.[0];
@@ -292,7 +292,7 @@ export async function tightestLimit(
 
 export const keyCommandName = 'MEDIABATCH_API_KEY_COMMAND';
 
-/** Long enough to unlock a keychain. */
+/** Time limit of the key command, long enough for a user to unlock a keychain. */
 const timeoutMs = 60_000;
 
 function keyFromCommand(command: string): string {
@@ -325,7 +325,7 @@ export const programVariables = [
 /** Returns why a user must approve interactively, or undefined if an option is sufficient. Throws MB3000. */
 export function consentRequiredBy(env: NodeJS.ProcessEnv): string | undefined {
   const wanted = env.MEDIABATCH_CONSENT?.trim() ?? '';
-  // A misspelt value must not switch the check off.
+  // A misspelt value must not disable the required approval.
   if (wanted !== '' && wanted !== 'person') {
     throw new CampaignError({
       code: 'MB3000',

@@ -39,12 +39,12 @@ export interface OtherLock {
 interface LeftoverFacts {
   situation: Situation;
   others: readonly OtherLock[];
-  /** Files that mediabatch saved on this machine. The lock alone proves nothing, because it could name any file. */
+  /** Files that mediabatch saved on this machine. The lock is no sufficient evidence: it could name any file. */
   saved: Pick<SavedFiles, 'has'>;
   now: number;
 }
 
-/** A partial file of this age belongs to an interrupted download. */
+/** Age from which a partial file counts as left over from an interrupted download. */
 const brokenAfterMs = 3_600_000;
 const notSavedHere =
   'the lock names the file, but this machine has no record that mediabatch saved it; delete the file yourself if you do not need it';
@@ -112,7 +112,7 @@ function makeOwner({ matches }: Situation, others: readonly OtherLock[]): (path:
     const outputs = purchase?.outputs ?? [];
     for (const output of outputs) paths.add(samePath(output.path));
     if (step.file !== undefined) paths.add(samePath(step.file.path));
-    // Until the step has saved a file, an existing file at its path may be its output.
+    // Until a step has saved a file, an existing file at its output path may be its output.
     if (step.save === '' || (purchase?.state === 'done' && outputs.length > 0)) continue;
     stems.add(samePath(step.save));
     if (kinds[step.kind]?.parts !== undefined) listStems.push(samePath(`${step.save}-`));
@@ -187,7 +187,7 @@ export async function deleteLeftover(root: string, file: LeftoverFile): Promise<
   }
 }
 
-/** Finds replaced files, except those of other locks in the folder. `wanted`: digests of files to keep. */
+/** Finds retained files that a new output replaced, except files of other locks. `wanted`: digests of files to keep. */
 export async function findReplaced(
   files: KeptFiles,
   facts: { lock: Lock; others: readonly Lock[]; wanted: ReadonlySet<string>; now: number },
@@ -263,7 +263,7 @@ export function findRemoteRecords(
       const { jobId, state } = purchase;
       if (seen.has(jobId) || (isOrphan && inUse.has(jobId))) continue;
       if (state === 'running') {
-        found.skipped.push({ address, why: `its job ${jobId} is still running; apply collects the job first` });
+        found.skipped.push({ address, why: `its job ${jobId} is running; run apply, which collects the job` });
         continue;
       }
       seen.add(jobId);
@@ -295,10 +295,10 @@ function findWaiting({ matches, gateOf }: Situation): (address: string) => reado
 function whyKept(own: Match | undefined, waiting: readonly Match[], present: PresentFiles): string | undefined {
   if (own?.purchase?.state === 'done' && filesOf(own.purchase, present) === 'missing') {
     const way = own.step.unpicked === true ? 'once the output is picked, apply downloads the file' : 'apply fetches it';
-    return `the output file is missing or changed; ${way}, and then the record can be removed`;
+    return `the output file is missing or changed; ${way}, and after that the record can be removed`;
   }
   const [first] = waiting;
   if (first === undefined) return undefined;
   const more = waiting.length > 1 ? ` and ${waiting.length - 1} more` : '';
-  return `${first.step.address}${more} needs the URL of this output and is not done yet`;
+  return `${first.step.address}${more} still needs the URL of this output`;
 }

@@ -20,7 +20,7 @@ const lockName = /\.lock\.jsonl$/;
 const sandboxLockName = /\.sandbox\.lock\.jsonl$/;
 export const longestLock = 256 * 1024 ** 2;
 
-/** Finds locks in a folder and its direct subfolders. `sandbox`: only locks of sandbox runs, or only others. */
+/** Finds locks in a folder and its direct subfolders. `sandbox`: true for locks of sandbox runs, false for others. */
 export async function findLocks(folder: string, options: { sandbox: boolean }): Promise<FoundLock[]> {
   const paths = await listLocks(folder);
   const wanted = paths.filter((path) => sandboxLockName.test(path) === options.sandbox);
@@ -50,8 +50,8 @@ export async function requireOtherLocks(
   const others = (await findLocks(folder, { sandbox })).filter(({ path }) => path !== lock);
   return others.map(({ path, shown, problem, reading }) => {
     if (reading !== undefined && !hasErrors(reading.diagnostics)) return { path, lock: reading.lock };
-    const message = `${shown} cannot be read${problem === undefined ? '' : ` (${problem})`}, and that lock may have ${mayHave}`;
-    const hint = `repair ${shown}, or move it away; nothing was ${done}`;
+    const message = `${shown} cannot be read${problem === undefined ? '' : ` (${problem})`}, and this lock may contain ${mayHave}`;
+    const hint = `repair ${shown}, or move it to another folder; nothing was ${done}`;
     throw new CampaignError({ code: 'MB3407', message, hint, lock: shown });
   });
 }
@@ -70,7 +70,7 @@ async function read(path: string, shown: string): Promise<FoundLock> {
   }
 }
 
-// Anybody who can commit may have written these files. They are only used as hints, and reading them is cheap.
+// Limits for locks of other campaigns. Such a lock may be forged, so it is used only as a hint.
 const most = { locks: 24, bytesOfLock: 8 * 1024 ** 2, bytes: 32 * 1024 ** 2 };
 
 /** Reads the service's locks in the campaign's folder and its parent. Skips damaged and large locks. */
@@ -95,7 +95,7 @@ export async function readOtherLocks(
         locks.push({ shown: shownPath(path), lock });
       }
     } catch {
-      // The file is gone, not regular, or not readable for this user.
+      // The lock was deleted, is not a regular file, or is not readable for this user.
     }
   }
   return locks;

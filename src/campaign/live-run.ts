@@ -105,12 +105,12 @@ export class LiveRun {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Records decisions in order. Resolves when they are durable. `over`: the run had ended, so nothing was recorded. */
+  /** Records decisions in order. Resolves when they are on disk. `over`: the run had ended, so nothing was recorded. */
   judge(verdicts: readonly WantedVerdict[]): Promise<Ruling[] | 'over'> {
     return this.#queue(async () => {
       if (this.#works === undefined || this.#is === 'ended') return 'over';
       const { ledger, emit } = this.#works;
-      // The lock is copied because verdicts count only when they are durable.
+      // The lock is copied, because a decision counts only when it is on disk.
       const lock = { ...ledger.lock, steps: new Map(ledger.lock.steps) };
       const rulings = ruleOn(verdicts, situate(this.#options.graph, lock));
       await ledger.decide(rulings.flatMap((ruling) => (ruling.is === 'recorded' ? ruling.records : [])));
@@ -124,7 +124,7 @@ export class LiveRun {
     });
   }
 
-  /** Resolves with true when steps can run, and with false when no open gate is left or the run must stop. */
+  /** Resolves with `true` when steps can run, or with `false` when no open gate is left or the run must stop. */
   async goesOn(): Promise<boolean> {
     this.#lookSoon();
     for (;;) {
@@ -150,7 +150,7 @@ export class LiveRun {
   }
 
   stopWaiting(): boolean {
-    // The steps that the last decision released are already running.
+    // If the last decision released steps, the run does not wait: the steps are already running.
     if (this.#is !== 'waiting' || this.#isEnough || this.#requireWorks().driven.underWay > 0) return false;
     this.#isEnough = true;
     this.#news.notify();
@@ -230,7 +230,7 @@ export class LiveRun {
     });
   }
 
-  /** Plans again with the run's lock. Ignores the manifest's budget, because the run enforces its own limit. */
+  /** Plans again with the lock of the run. Ignores the manifest's budget: the run enforces the approved limit. */
   async #plan(): Promise<{ plan: Plan; situation: Situation }> {
     const { means, graph, agreed, agreement, selected, hints, onUnknown } = this.#options;
     const { lock } = this.#requireWorks().ledger;
@@ -240,7 +240,7 @@ export class LiveRun {
     const underWay = new Set([...orders, ...this.#took.keys()]);
     const look = () => situate({ ...graph, budget: undefined }, lock, { redo, selected, underWay });
     const first = look();
-    // The check of a canary's outputs can release steps that waited for it.
+    // The outputs of canaries are checked, because the check can release steps that wait for their canary.
     const goFirst = new Set((graph.canaries ?? []).flatMap(({ members }) => members));
     const matters = ({ step }: Match) => waiting.has(step.address) || goFirst.has(step.address);
     const recorded = outputsToCheck(first.matches.filter(matters));

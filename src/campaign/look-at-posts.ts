@@ -26,7 +26,7 @@ type Accounts = Pick<PostFacts, 'accounts' | 'isSandbox'>;
 
 /**
  * Checks times and accounts of posts that the plan would publish, and adds account names to the plan. Throws errors and
- * reports warnings. `asks`: queries the service (free) instead of using the stored accounts.
+ * reports warnings. `asks`: queries the service (for 0 credits) instead of using stored accounts.
  */
 export async function lookAtPosts(
   plan: Plan,
@@ -72,7 +72,7 @@ async function askForAccounts(campaign: OpenCampaign): Promise<KnownAccount[] | 
   const { sandbox, environment, paths, service, tell } = campaign;
   const { baseUrl, token } = environment;
   if (sandbox || baseUrl === undefined || token === undefined) return undefined;
-  // Loaded on demand, because the HTTP client is large.
+  // The library is loaded on demand, because the HTTP client is large.
   const { Library, ServiceError } = await import('../service/library.ts');
   const library = new Library({ baseUrl, token, clock: systemClock, requestTimeoutMs: patienceMs });
   try {

@@ -29,10 +29,10 @@ import { findPriceHints, type ServiceFacts } from './service-facts.ts';
 import type { Session } from './session.ts';
 
 export interface MakePlanOptions extends PlanningOptions {
-  /** Steps that a saved plan selected. `leftOut`: steps that the saved plan skipped because of a limit. */
+  /** Steps that a saved plan contains. `leftOut`: steps that the saved plan skipped because of a limit. */
   chosen?: { redo: ReadonlySet<string>; selected?: ReadonlySet<string>; leftOut?: ReadonlySet<string> } | undefined;
   limitThere?: SpendingLeft | undefined;
-  /** True if the plan will be applied. A path that is not writable is then an error instead of a notice. */
+  /** True if the plan will be applied: a path that is not writable is then an error instead of a notice. */
   isRun?: boolean | undefined;
 }
 
@@ -85,7 +85,7 @@ export async function makePlan(
     journal: defined({ restored: loaded.restored, sentHere }),
     durations: await readKeptDurations(paths),
   });
-  // If the lock has no jobs, `refuseLostLock` handles existing outputs.
+  // If the lock has no jobs, `refuseLostLock` reports existing outputs.
   const mayBeLost = loaded.isEmpty && options.new !== true;
   await checkPlaces(plan, lock, { paths, tell, isRun, mayBeLost });
   return { plan, states, redo, hints, selected };
@@ -133,7 +133,7 @@ async function checkPlaces(
   const more = others.length > 0 ? ` (and ${countOf(others.length, 'more file')})` : '';
   const text = `${stranger.path} is not recorded as an output of ${stranger.address}${more}; if the content differs from the download, the existing file is retained under another name`;
   const hint = way(
-    'if a lost lock recorded the file, search the lists of the service for its job, so that nothing is bought twice',
+    'if the lock that recorded the file was lost, adopt the job of the file, so that the step is not bought twice',
     call('adopt'),
   );
   tell({ is: 'notice', code: 'MB1604', text, hint });
@@ -182,7 +182,7 @@ const mostShown = 5;
 
 /**
  * Removes published posts from `--redo` unless the user named their exact address, so that a wildcard cannot publish a
- * post again. Throws MB3005 if no step is left. A saved plan (`settled`) does not throw.
+ * post again. Throws MB3005 if no step is left, except for a saved plan (`settled`).
  */
 function sparePosts(
   redo: ReadonlySet<string>,
@@ -190,7 +190,7 @@ function sparePosts(
 ): ReadonlySet<string> {
   const { texts, matches, settled, tell } = context;
   if (redo.size === 0) return redo;
-  // Spaces in a selection mean “or”, and no address contains one, so each word that is an address names it.
+  // A selection is split at spaces (“or”), because no address contains a space.
   const named = new Set(texts.flatMap((text) => text.split(/\s+/)));
   const spared = matches.filter(
     ({ step }) => redo.has(step.address) && isPost(step.kind) && !named.has(step.address), // I24
@@ -208,13 +208,13 @@ function sparePosts(
     const own = { message: `--redo: ${what}`, hint: `give the exact address of each post: ${hint}. Nothing was sent` };
     throw new CampaignError({ code: 'MB3005', ...own, addresses });
   }
-  tell({ is: 'notice', text: `--redo: ${what} (${hint}); the other selected steps are redone` });
+  tell({ is: 'notice', text: `--redo: ${what} (${hint}); only the other selected steps are redone` });
   return left;
 }
 
 const looks = 5;
 
-/** Returns the balance that the service last reported to a run on this machine. The API cannot be queried for it. */
+/** Returns the balance that the service last reported to a run on this machine. The API has no query for a balance. */
 async function readLastBalance({ state, runs }: CampaignPaths): Promise<PlanTotals['lastBalance']> {
   const history = new RunHistory(state, runs);
   for (const { id } of (await history.list()).slice(0, looks)) {

@@ -13,7 +13,7 @@ import type { Digest } from '../disk/outputs/hash-file.ts';
 import { besideManifest } from '../manifest/file-path.ts';
 
 export interface InputReader {
-  /** True for files of a commit. The old manifest may lack variables for which the user gives values. */
+  /** True for files of a commit: an old manifest may lack variables for which the user gives values. */
   readonly isEarlier?: true;
   manifest(path: string): Promise<Answers['manifest']>;
   vars(path: string): Promise<Answers['vars']>;
@@ -34,7 +34,7 @@ export interface Answers {
 
 export interface Asked {
   ask: keyof Answers;
-  /** Relative to the manifest's folder. The manifest and variable files keep the path that the user gave. */
+  /** Path relative to the manifest's folder. The paths of manifest and variable files stay as the user gave them. */
   path: string;
   answer: string;
 }

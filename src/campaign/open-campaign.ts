@@ -4,7 +4,7 @@ import { KeptMeasures } from '../disk/state/caches.ts';
 import { accountDigest, type Environment, replaysOf, withHiddenKey } from './environment.ts';
 import { type CampaignPaths, campaignPaths, knownService } from './paths.ts';
 
-/** Paths, options and service of a campaign. Its files are not read yet. */
+/** Paths, options and service of a campaign whose files are not read yet. */
 export interface OpenCampaign {
   file: string;
   /** True to use the embedded service with a separate lock and output folder. */
@@ -17,7 +17,7 @@ export interface OpenCampaign {
   varFiles: readonly string[];
   /** Digest of the service's URL. Undefined if the URL is unknown. */
   service: string | undefined;
-  /** Digest of the URL of the service that a sandbox run simulates. Its stored answers are used. */
+  /** Digest of the URL of the service that a sandbox run simulates. The run uses the stored answers of this service. */
   rehearsed: string | undefined;
   replays: 'yes' | 'no' | 'unknown';
   /** Returns a digest of the account, salted with `send` (ID of a create request). Undefined without an API key. */
@@ -27,7 +27,7 @@ export interface OpenCampaign {
   /** True if a request field that neither this version nor the service knows is an error, not a warning. */
   strict: boolean;
   tell: Tell;
-  /** Called twice: with the length of the manifest's texts, then with the number of steps. */
+  /** Called first with the length of the manifest's texts, and then with the number of steps. */
   onSize(known: { characters: number } | { steps: number }): void;
 }
 

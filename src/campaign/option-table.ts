@@ -23,7 +23,7 @@ export interface Range {
   readonly whole?: true;
 }
 
-/** An option of `plan`, `apply` and the library. Help, checks and printed commands are derived from these rows. */
+/** An option of `plan`, `apply` and the library. Help, checks and printed commands are derived from the rows. */
 export interface OptionRow {
   readonly flags: string;
   readonly about: string;
@@ -59,7 +59,7 @@ const count = { takes: 'number', range: { least: 1, whole: true } } as const;
 const credits = { takes: 'number', range: { least: 0, most: 1_000_000_000, whole: true } } as const;
 const aboveZero = { takes: 'number', range: { least: Number.MIN_VALUE } } as const;
 const share = { takes: 'number', range: { least: 0, most: 1 } } as const;
-/** In ms. Node's timers run at once if the delay is longer. */
+/** Maximum delay of a timer in ms. Node runs a timer at once if its delay is longer. */
 const longestMs = 2 ** 31 - 1;
 const limitMs: Range = { least: 1, most: longestMs };
 const waitMs: Range = { least: 0, most: longestMs };
@@ -90,7 +90,7 @@ export const scopeOptions = {
     '--service-moved',
     'accept that the address of the service has changed since the lock was written',
   ),
-  /** For each task, includes only the first rows and the steps that they depend on. */
+  /** Number of rows per task: includes only the first rows of each task, and the steps that these rows need. */
   first: plan('--first <n>', 'only the first rows of each task for which its `when` is true, as a trial', count),
   /** Maximum credits of this run. */
   maxCredits: plan('--max-credits <n>', 'credit limit of this run, in addition to the budget of the manifest', credits),
@@ -101,7 +101,7 @@ export const sharedOptions = {
   redo: plan(
     '--redo <selection>',
     'buy these steps again (posts only by exact address); repeatable',
-    // A printed command with this option would create the steps once more.
+    // A printed command with `--redo` would create the steps once more.
     { takes: 'texts', printed: 'never' },
   ),
   /** Maximum number of parallel jobs. Defaults to the manifest's value, or 8. */
@@ -121,7 +121,7 @@ export const sharedOptions = {
 export const planOptions = {
   refresh: here('--refresh', 'query the service for its description of requests and its prices'),
   strict: here('--strict', 'report as a mistake each field that neither this version nor the service lists'),
-  all: here('--all', 'show every row, nothing folded'),
+  all: here('--all', 'show every row, without summaries'),
   out: here('--out <file>', 'save the plan to a file, such as campaign.plan.json, for apply to run exactly', {
     compared: 'refused',
   }),
@@ -158,10 +158,10 @@ export const applyOptions = {
   patienceMs: run(
     '--patience <duration>',
     'stop watching a job after this time (90s, 30m, 2h); the next run collects it',
-    // No single timer is used, so there is no upper limit.
+    // The run does not use a single timer for this time, so there is no upper limit.
     { takes: 'duration', range: { least: 1 } },
   ),
-  /** How long to wait for credits when the account is empty, in ms. Defaults to no wait. */
+  /** How long to wait for credits if the account is empty, in ms. By default, the run does not wait. */
   creditWaitMs: run(
     '--wait-for-balance <duration>',
     'wait for credits when the account is empty, as in 2h (default: 0)',
@@ -171,7 +171,7 @@ export const applyOptions = {
       standard: 0,
     },
   ),
-  /** If the answer to a create request was lost: `ask` queries the service, `hold` waits. Defaults to `ask`. */
+  /** If the answer to a create request was lost: `ask` (default) queries the service, `hold` waits for a user. */
   onUnknown: run(
     '--on-unknown <what>',
     'if the answer to a create request was lost: ask the service, or hold the step',
@@ -285,7 +285,7 @@ export function flagOf({ flags }: Pick<OptionRow, 'flags'>): string {
 
 const rows = Object.entries(optionTable) as [keyof Table, OptionRow][];
 
-/** Returns the given options for which `is` is true. Untyped callers may pass unknown options. */
+/** Returns the given options whose rows fulfil `is`. Ignores unknown options, which untyped callers may pass. */
 export function findGiven(options: object, is: (row: OptionRow) => boolean) {
   const values = new Map<string, unknown>(Object.entries(options));
   const found = rows.map(([name, row]) => ({ name, row, value: values.get(name) }));

@@ -74,7 +74,7 @@ export async function keepIndex(campaign: OpenCampaign, index: string | undefine
     const { target } = await prepareOutputFolder(paths.outputs, index);
     // Notices about the campaign were already shown with the plan.
     const found = await findOutputs({ ...campaign, tell: () => {} }, {});
-    // Stores the measurements, so that the next list need not open these files.
+    // The measurements are stored, so that the next list need not open the files.
     await campaign.measures.keep();
     const listed = readOutputsList(target)?.match(/\b[0-9a-f]{64}\b/g) ?? [];
     if (listed.length > 0 && !listed.some(found.isOnRecord)) {

@@ -32,7 +32,7 @@ export async function lookAtOutputs(
   const replaced = new Set<string>();
   for (const { output, replaced: others = [] } of recorded) {
     if (states.get(output.path) !== 'changed') continue;
-    // One after another, because they have the same path.
+    // The outputs are checked one after another, because they have the same path.
     for (const other of others) if ((await check([other])).get(other.path) === 'intact') replaced.add(other.path);
   }
   return {

@@ -16,7 +16,7 @@ export interface OwnFile {
   /** Returns true if mediabatch wrote the file that starts with this text. Other files are not overwritten. */
   isOwn(start: string): boolean;
   what: string;
-  /** `asked`: option that names the path. `path`: as the user typed it. Defaults to `--out` and the path itself. */
+  /** Names for messages. `asked`: the option for the path (default `--out`). `path`: the path as the user typed it. */
   name?: { asked: string; path: string };
 }
 

@@ -39,10 +39,10 @@ export function shownPath(path: string): string {
   return relative('', path) || path;
 }
 
-/** All embedded sandboxes count as one service, independent of their port. */
+/** All embedded sandboxes count as one service, whatever their ports are. */
 export const sandboxService = 'sandbox';
 
-/** Digest of the service's URL, so that the lock does not reveal the URL. Ignores differences in spelling. */
+/** Digest of the service's URL, so that the lock does not reveal the URL. The same for all spellings of the URL. */
 export function knownService(sandbox: boolean, { baseUrl }: { baseUrl?: string }): string | undefined {
   if (sandbox) return sandboxService;
   const address = baseUrl === undefined ? undefined : sameAddress(baseUrl);

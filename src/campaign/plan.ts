@@ -22,7 +22,7 @@ export interface Planned {
   options: PlanningOptions;
   /** Addresses that `redo` matched. */
   redo: ReadonlySet<string>;
-  /** Addresses that `select` and `exclude` matched. Defaults to all steps. */
+  /** Addresses that `select` and `exclude` selected. Defaults to all steps. */
   selected?: ReadonlySet<string>;
 }
 
@@ -86,7 +86,7 @@ export async function load(file: string, options: OpenOptions = {}): Promise<Cam
   return { ...opened, ...(graph && !hasErrors(diagnostics) && { graph }), diagnostics, sources, notices, checked };
 }
 
-/** Returns the graph or throws the campaign's errors. Does not report its warnings again. */
+/** Returns the graph, or throws the campaign's errors. Does not report the campaign's warnings again. */
 export function checkedOf(campaign: Campaign): CheckedGraph {
   return graphOf(campaign.checked, campaign, campaign.checked);
 }

@@ -35,11 +35,11 @@ export interface LoadedLock {
   tornTailAt?: number;
   needsRewrite: boolean;
   isNotable: boolean;
-  /** True if the lock belongs to another URL and the user gave `--service-moved`. The user must still confirm. */
+  /** True if the lock belongs to another URL and the user gave `--service-moved`, but must still confirm the URL. */
   isMoved: boolean;
-  /** True if the header must name this service before the first create request. */
+  /** True if the run must write this service to the lock's header before the first create request. */
   isOfAnother: boolean;
-  /** True if the purchase journal added jobs. They must be written to the file before the first create request. */
+  /** True if the purchase journal added jobs, which the run must write to the file before the first create request. */
   isLonger?: boolean;
 }
 
@@ -57,7 +57,7 @@ function unusable(lock: string, message: string, hint?: string): CampaignError {
 
 /**
  * Reads the lock, or throws if it is unusable. `given`: digest of the service's URL, undefined if unknown. With
- * `serviceMoved`, accepts another URL. The caller must then call `agreeToMove` before writing.
+ * `serviceMoved`, accepts another URL, and the caller must call `agreeToMove` before it writes to the lock.
  */
 export async function requireLock(
   { paths, sandbox, tell }: Pick<OpenCampaign, 'paths' | 'sandbox' | 'tell'>,
@@ -65,7 +65,7 @@ export async function requireLock(
   { serviceMoved = false, isOnlyRead = false }: { serviceMoved?: boolean | undefined; isOnlyRead?: boolean } = {},
 ): Promise<LoadedLock> {
   const shown = shownPath(paths.lock);
-  // Decisions need no service, but a rehearsal must not record decisions in the lock of a real service.
+  // A decision needs no service, but a sandbox decision must not be recorded in the lock of a real service.
   const service = sandbox ? sandboxService : given;
   requireLockFolder(paths.lock);
   const bytes = await readLockBytes(paths.lock).catch((error: unknown) => {
@@ -126,9 +126,9 @@ type Belonging = 'ours' | 'unclaimed' | 'elsewhere';
 export function belongingOf({ lock, services }: LockReading, service: string | undefined): Belonging {
   if (service === undefined) return 'ours';
   const others = services.filter((one) => one !== service);
-  // Refused requests count, too: their idempotency keys were used at that service, and may be unused at this service.
+  // A lock with only refused requests counts as well: the keys were used at the other service, but not at this one.
   if (others.length > 0) return lock.steps.size > 0 ? 'elsewhere' : 'unclaimed';
-  // These decisions were recorded before any run had a service. A sandbox run would have recorded its service.
+  // Decisions in a lock without a service are from before its first run. The sandbox would have recorded its service.
   if (service === sandboxService && services.length === 0 && lock.steps.size > 0) return 'elsewhere';
   return services.length === 0 ? 'unclaimed' : 'ours';
 }
@@ -179,8 +179,8 @@ export interface MoveQuestion {
 export type Answer = 'yes' | 'no' | 'interrupted';
 
 /**
- * Throws unless the user confirms that the URL belongs to the same service. Otherwise lost create requests could be
- * paid twice.
+ * Throws unless the user confirms that the URL belongs to the same service. At another service, unresolved create
+ * requests could be paid twice.
  */
 export async function agreeToMove(
   loaded: Pick<LoadedLock, 'isMoved' | 'lock'>,
@@ -245,7 +245,7 @@ async function joinWithChanged(path: string, lock: Lock, outline: GraphOutline):
   const reading = bytes === undefined ? undefined : readLock(path, bytes);
   if (hasErrors(reading?.diagnostics ?? [])) throw new LockChangedError(path);
   const joined = reading === undefined ? lock : joinLocks(reading.lock, lock); // I7
-  // The jobs belong to two services, so the file names both. The next run reports the error.
+  // If the jobs belong to two services, the lock names both services, and the next run reports the error.
   const { service } = lock;
   const other = reading?.services.find((one) => one !== service);
   const read = bytes === undefined ? null : digestOf(bytes);
@@ -325,7 +325,7 @@ function heldError(shown: string, { by, note }: Held): CampaignError {
   });
 }
 
-/** A holder on this machine is alive, because the lock of a dead process would have been replaced. */
+/** A holder on this machine is alive, because a run replaces the lock of a dead process. */
 function hintOf(by: Held['by']): Advice {
   const wait = 'wait for the run to end (--lock-timeout waits longer)';
   if (by.host === hostname()) return `${wait}, or end process ${by.pid} on this machine`;

@@ -60,7 +60,7 @@ function neededJobs({ rows }: Plan, lock: Lock): NeededJob[] {
   const spending = new Set(rows.filter(({ action }) => isSpending(action)).map(({ address }) => address));
   for (const { address, action, order } of rows) {
     if (order === undefined) continue;
-    // The files of a moved step are on this machine.
+    // A renamed step needs no job of the sandbox, because its files are on this machine.
     if (order.jobId !== undefined && action !== 'move') needed.set(address, order.jobId);
     if (!isSpending(action)) continue;
     for (const used of findReferences(order.request)) {
@@ -80,7 +80,7 @@ function sandboxGone(gone: readonly NeededJob[], { lock, dataDir }: { lock: stri
     code: 'MB3404',
     message: `${shownPath(lock)} belongs to a sandbox that no longer exists: ${shownPath(dataDir)} does not have ${countOf(gone.length, 'job')} that this run needs (its data was deleted, or the lock is from another machine)`,
     hint: way(
-      'only sandbox credits are lost; forget the jobs, so that the next run creates them again',
+      'only sandbox credits are lost; to let the next run create the jobs again, forget the old jobs',
       call('forget', ...names, '--force'),
     ),
     lock: shownPath(lock),

@@ -29,13 +29,13 @@ import { shownPath } from './paths.ts';
 import { type LoadedLock, requireLock } from './read-lock.ts';
 
 export interface RestoredLock extends LoadedLock {
-  /** IDs of jobs and create requests that were restored from the journal. Omitted if there are none. */
+  /** IDs of jobs and create requests that were restored from the journal. Omitted if nothing was restored. */
   restored?: ReadonlySet<string>;
-  /** True if the lock file is missing or has no jobs. All jobs of `lock` were then restored from the journal. */
+  /** True if the lock file is missing or has no jobs: all jobs of `lock` were restored from the journal. */
   isEmpty: boolean;
 }
 
-/** Returns a name per service, account and campaign name. Undefined in the sandbox or without an API key. */
+/** Returns the journal's name for a service, account and campaign. Undefined in the sandbox or without an API key. */
 export function nameOfPurchases(
   { sandbox, service, accountOf }: Pick<OpenCampaign, 'sandbox' | 'service' | 'accountOf'>,
   campaign: string,
@@ -64,7 +64,7 @@ export type LockTerms = NonNullable<Parameters<typeof requireLock>[2]> & {
 
 /**
  * Reads the lock, and restores missing jobs from this machine's purchase journal. Writes nothing. With `new`, restored
- * jobs are marked as forgotten, except posts and unresolved creates.
+ * jobs are marked as forgotten, except posts and unresolved create requests.
  */
 export async function requireRestoredLock(
   campaign: OpenCampaign,
@@ -96,7 +96,7 @@ export async function requireRestoredLock(
 function tellOtherKey({ tell }: Pick<OpenCampaign, 'tell'>): void {
   tell({
     is: 'notice',
-    text: "the lock has no purchases. This machine's purchase journal has purchases of this campaign that were made with another API key; they are not restored",
+    text: "the lock has no purchases. This machine's purchase journal has purchases of this campaign that were made with another API key and are not restored",
     hint: [
       'if the key was replaced, restore the lock from git or a copy',
       way('or record the jobs that the service lists', call('adopt')),
@@ -105,7 +105,7 @@ function tellOtherKey({ tell }: Pick<OpenCampaign, 'tell'>): void {
 }
 
 async function findLacking(name: string, graph: Graph, lock: Lock): Promise<StepRecord[]> {
-  // Jobs of different kinds may have equal IDs. Only one of them is skipped. Merging the others again is harmless.
+  // Jobs of different kinds may have equal IDs, so some known jobs are read again, which is harmless.
   const keys = new Map<string, string>();
   for (const { purchases } of lock.steps.values()) {
     for (const one of purchases) if (isJob(one)) keys.set(one.jobId, one.key);
@@ -115,7 +115,7 @@ async function findLacking(name: string, graph: Graph, lock: Lock): Promise<Step
   const jobs = [...lock.steps.values()].flatMap(({ purchases }) => purchases.filter(isJob));
   const bought = new Set(jobs.map(({ key }) => key));
   const addresses = new Set(graph.steps.map(({ address }) => address));
-  // A recorded job with the same idempotency key resolves an unresolved create, even if another client recorded it.
+  // A job with the same idempotency key resolves an unresolved create request, even if another client recorded the job.
   const isLacking = (one: Purchase) => !(mayBeCharged(one) && bought.has(one.key));
   const wantedBy = (fingerprints: ReadonlySet<string>) =>
     records.flatMap((record): StepRecord[] => {
@@ -128,7 +128,7 @@ async function findLacking(name: string, graph: Graph, lock: Lock): Promise<Step
   const own = new Set(graph.steps.map(({ fingerprint }) => fingerprint));
   const found = wantedBy(own);
   if ((graph.gates ?? []).length === 0) return found;
-  // Picked outputs are part of the requests of later steps.
+  // The requests of later steps contain picked outputs, so their purchases are found only after the picks are applied.
   const decided = situate(graph, joinLocks(lock, lockOf(found))).matches;
   return wantedBy(new Set([...own, ...decided.map(({ step }) => step.fingerprint)]));
 }
@@ -222,10 +222,10 @@ export async function findLoss(
     planByLock(campaign, situate({ ...graph, budget: undefined }, joinLocks(lock, lockOf(adopted))));
   const made = plan ?? planWhole();
   const isBought = (row: PlanRow) => row.later !== undefined || (isSpending(row.action) && !isFreelyRepeated(row.kind));
-  // A run that only downloads also writes the restored jobs. The next run would then pay again for missing jobs.
+  // A run that only downloads writes the restored jobs to a new lock, and the next run would pay for missing jobs.
   if (restored === undefined && !made.rows.some(isBought)) return undefined;
   const name = nameOfPurchases(campaign, graph.name);
-  // Read once more, because another run of the campaign may have made the outputs since the lock was read.
+  // The journal is read once more, because another run may have created the outputs after the lock was read.
   const records = name === undefined ? [] : await readPurchases(name, () => false);
   const known = [...records, ...adopted].flatMap(({ purchases }) => purchases);
   const planned = new Set(made.rows.flatMap(({ address, action }) => (action === 'blocked' ? [] : [address])));
@@ -245,7 +245,7 @@ export async function findLoss(
     message: `nothing can be bought: ${lossOf(campaign.paths.lock)}, but ${found.join(', and ')}${unknown}. Nothing was sent`,
     hint: [
       ...restore,
-      // After an adoption, the jobs that are still missing are in no list.
+      // After an adoption, the service lists none of the jobs that are still missing.
       ...(adopted.length > 0 ? [] : [way('or record the jobs that the service lists, for 0 credits', call('adopt'))]),
       'or record unlisted jobs by id: `adopt ADDRESS --job ID`',
       way('or buy everything again', call('apply', '--new')),

@@ -17,11 +17,11 @@ import type { ServiceFacts } from './service-facts.ts';
 import type { HoldTerms } from './session.ts';
 
 export interface Ending {
-  /** When aborted, no create request is sent any more. Requests in flight are awaited and recorded. */
+  /** After an abort, the run sends no create request. It waits for requests in flight and records their answers. */
   signal?: AbortSignal | undefined;
-  /** Ends the run at once when it resolves. Create requests in flight stay recorded as sent. */
+  /** When this promise resolves, the run ends at once. Create requests in flight stay recorded as sent. */
   leave?: Promise<void> | undefined;
-  /** `first` resolves at the first unhandled error, which is then in `seen`. The run stops and throws the error. */
+  /** `first` resolves at the first unhandled error, which is in `seen`. The run stops and throws the error. */
   stray?: { first: Promise<void>; seen?: { error: unknown } } | undefined;
 }
 
@@ -41,17 +41,17 @@ export interface ApplyTerms
   rehearsal?: RehearsalOptions | undefined;
   saved?: SavedPlan | undefined;
   isAskedAgain?: true | undefined;
-  /** Earlier approval. Defaults to the approval of the saved plan, or to the answer given in this run. */
+  /** Earlier approval. Defaults to the approval of the saved plan, or to the user's answer in this run. */
   agreement?: Agreement | undefined;
   review?: boolean | undefined;
-  /** Digest of the plan's inputs except files. Omitted if no later run compares it. */
+  /** Digest of the plan's inputs except files. Omitted if no later run compares this digest. */
   given?: string | undefined;
   engine?: EngineChoice | undefined;
 }
 
 export interface EngineChoice {
   url: string;
-  /** `--store` as the user typed it. If omitted, workers' files are downloaded to this client. */
+  /** `--store` as the user typed it. If omitted, this client downloads the files of the run. */
   store?: string | undefined;
 }
 
@@ -81,7 +81,7 @@ export interface Carrier {
   limitThere?: SpendingLeft | undefined;
   /** Returns the campaign's open run, or an ended run that the local lock does not contain yet. */
   attach(): Promise<Running | undefined>;
-  /** Prepares an approved plan while the lock is held. `result`: nothing is left to run. */
+  /** Prepares an approved plan while the lock is held. Returns a `result` if nothing is left to run. */
   start(plan: Plan, held: Held): Promise<Running | { result: RunResult }>;
 }
 
@@ -91,6 +91,6 @@ export interface Running {
   engineRun?: string;
   filesStay?: boolean;
   judge?: LiveRun | undefined;
-  /** Must be called once. Resolves after the lock is settled, or when the client leaves the run. */
+  /** Must be called once. Resolves after the lock is saved, or when the client leaves the run. */
   watch(observer: Watching): Promise<RunResult>;
 }

@@ -28,14 +28,14 @@ export async function listRuns({ state, runs, lock }: CampaignPaths): Promise<Ru
   const stories: RunStory[] = [];
   for (const { id } of await history.list()) {
     const story = tellRun(id, historyLines((await history.readEnds(id)) ?? []));
-    // Campaigns of one folder share the histories. A run whose first line is damaged may belong to any of them.
+    // Campaigns of one folder share histories. A run with a damaged first line may belong to each of these campaigns.
     if (story.lock === undefined || story.lock === basename(lock)) stories.push(story);
   }
-  // Ids contain the time to the minute, followed by random characters.
+  // The IDs of runs contain only the minute and random characters, so the time of the first line is compared.
   return stories.sort((a, b) => (beganAt(a) < beganAt(b) ? 1 : -1));
 }
 
-/** Returns one record per run, because each client that watched a run has recorded it. Prefers a complete record. */
+/** Returns one record per run: each client that watched a run has a record of the run. Prefers a complete record. */
 export function eachRunOnce(stories: readonly RunStory[]): RunStory[] {
   const runOf = ({ engineRun, id }: RunStory) => engineRun ?? id;
   const sawOf = ({ how, spentNow }: RunStory) => (how === 'ended' ? Number.POSITIVE_INFINITY : spentNow);
@@ -141,7 +141,7 @@ const mostCharacters = 48 * 1024 ** 2;
 export async function recordRun(running: Running, campaign: OpenCampaign, observer: Observer): Promise<RunResult> {
   const { on, times, approved, ...ending } = observer;
   const startedAt = systemClock.now();
-  // A screen would draw over a notice that is printed during the run.
+  // While the run's screen is shown, a notice is an event, because the screen would overwrite a printed line.
   let isRunning = false;
   const lost = (error: unknown) => {
     const message = `the history of this run is not saved: ${messageOf(error)}`;
@@ -228,8 +228,8 @@ async function openJournal(
 const runsToRead = 3;
 
 /**
- * Returns jobs that are running in the lock, but finished in the logs of this machine's runs. The value is the latest
- * error of the step.
+ * Returns jobs that are running according to the lock, but finished according to a run history on this machine, with
+ * the latest error of each step.
  */
 export async function findFinishedJobs(paths: CampaignPaths, lock: Lock): Promise<Map<string, string | undefined>> {
   const bought = [...lock.steps.values()].flatMap(({ purchases }) => purchases);

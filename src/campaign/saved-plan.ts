@@ -36,7 +36,7 @@ import { readPlanFile, saveOwnFile, typeOfOwn } from './own-file.ts';
 import { shownPath } from './paths.ts';
 import { findViolations, type Violation } from './validate-plan.generated.ts';
 
-/** A plan written by `plan --out`. `apply` plans again, and both plans must match. */
+/** A plan written by `plan --out`. `apply` plans again, and the new plan must match the saved plan. */
 export interface SavedPlan extends Agreement, Pick<Saved, 'manifest' | 'options' | 'service' | 'steps'> {
   path: string;
   digest: string;
@@ -99,7 +99,7 @@ function describeViolation({ instancePath, params }: Violation): string {
   const place = key === undefined ? instancePath : `${instancePath}/${key}`;
   const [, part, inside, option] = place.split('/');
   return part === 'saved' && inside === 'options' && option !== undefined
-    ? `has an unknown option, or an option with an unknown value: ${option}`
+    ? `has an unknown option or option value: ${option}`
     : `is incomplete, or was written by another version: ${place}`;
 }
 
@@ -112,10 +112,10 @@ function unusable(path: string, what: string): CampaignError {
   });
 }
 
-/** Returns a contradiction between visible rows and stored requests, so that a manipulated plan cannot look free. */
+/** Returns a contradiction between visible rows and stored purchases, so that a manipulated plan cannot look free. */
 export function findContradiction(plan: WrittenPlan & { saved: Saved }): string | undefined {
   const { rows, totals, saved } = plan;
-  // An unresolved create can have its own row in addition to the row of its step.
+  // An unresolved create request can have a row in addition to the row of its step.
   const steps = rows.filter(({ send }) => send === undefined);
   if (new Set(steps.map(({ address }) => address)).size < steps.length) return 'it has two rows for one step';
   for (const { address, action, credits } of rows) {
@@ -140,13 +140,13 @@ export function findContradiction(plan: WrittenPlan & { saved: Saved }): string 
   }
   if (totals.ceiling !== ceiling) return 'its rows do not add up to its ceiling';
   if (totals.toSpend !== toSpend) return 'its rows do not add up to its likely cost';
-  if (totals.asksAgain !== undefined) return 'it needs an approval during the run, which a saved plan cannot ask for';
+  if (totals.asksAgain !== undefined) return 'it needs an approval during the run, which no saved plan can have';
   const { maxCredits, concurrency = plan.concurrency } = saved.options;
   if (totals.maxCredits !== maxCredits) return 'its limit differs from the limit that it shows';
   return plan.concurrency === concurrency ? undefined : 'its concurrency differs from the concurrency that it shows';
 }
 
-/** Returns the addresses that were selected when the plan was saved. The selections could match other steps now. */
+/** Returns the addresses that were selected when the plan was saved. Its selections may match other steps now. */
 export function chosenBy(saved: SavedPlan, lock: Lock): NonNullable<MakePlanOptions['chosen']> {
   const { select, exclude, first } = saved.options;
   const isPart = [select, exclude, first].some((one) => one !== undefined);
@@ -155,7 +155,7 @@ export function chosenBy(saved: SavedPlan, lock: Lock): NonNullable<MakePlanOpti
     const purchases = lock.steps.get(address)?.purchases ?? [];
     if (fingerprint === undefined || repeat === undefined) return false;
     const [newest] = purchases;
-    // The redo was interrupted. It continues with the same idempotency key.
+    // An interrupted redo continues with the same idempotency key.
     if (newest !== undefined && isOpenSend(newest) && newest.fingerprint === fingerprint) return true;
     return nextPurchase(purchases, fingerprint).repeat <= repeat;
   };
@@ -184,11 +184,10 @@ export function refuseStale(saved: SavedPlan, now: { plan: Plan; graph: Graph; s
   if (saved.steps !== digestOfSteps(graph) || saved.campaign !== graph.name) {
     throw stale('the manifest, its data, its files or its variables changed since the plan was made');
   }
-  // The cost of purchases after picks is shown apart from the amount to spend, so a purchase that is possible at once
-  // must not be listed there.
+  // The cost of purchases after picks is shown separately, so such a purchase must not be possible at once.
   const behind = findBehind(graph, saved.gates);
   const early = [...saved.afterPicks.keys()].find((address) => !behind.has(address));
-  if (early !== undefined) throw stale(`${early} depends on none of the gates that the plan shows as open`);
+  if (early !== undefined) throw stale(`${early} depends on no gate that the plan shows as open`);
   const found = findUncovered(saved, plan);
   if (found !== undefined) throw stale(found.text);
 }
@@ -218,7 +217,7 @@ export function refuseUncovered(agreement: Agreement, plan: Plan): void {
   throw new CampaignError({ code: 'MB3102', message: `the plan is stale: ${text}`, hint, addresses });
 }
 
-/** Limits a plan to the remaining part of an approval. All runs under this approval share its credits. */
+/** Limits a plan to the remaining credits of an approval, because all runs under one approval share its credits. */
 export function goOnUnder(agreement: Agreement, plan: Plan, lock: Lock): Plan {
   const held = holdToCeilings(agreement, plan);
   const totals = { ...held.totals };
@@ -271,7 +270,7 @@ function digestOfSteps(graph: Graph): string {
   const steps = graph.steps.map(({ address, fingerprint, save, rules: { retry } = {} }) =>
     canonicalJson([address, fingerprint, save, retry === undefined ? null : { ...retry }]),
   );
-  // Gates are part of the digest, because without a gate its dependent steps would be bought without a decision.
+  // The digest includes gates, because without a gate the steps behind the gate would be bought without a decision.
   const gates = (graph.gates ?? []).map(({ name, is, choose, members }) => canonicalJson([name, is, choose, members])); // I27 (saved)
   const canaries = (graph.canaries ?? []).map((one) => canonicalJson({ ...one })); // I28 (saved)
   return digestOf(Buffer.from([graph.name, ...steps, ...gates, ...canaries].join('\n'))).sha256;

@@ -78,7 +78,7 @@ export function makeSelector(situation: Situation): Selector {
 function narrow(graph: Graph, first: number, chosen?: ReadonlySet<string>): Set<string> {
   const kept = firstRows(graph, first, chosen);
   if (kept !== undefined) return kept;
-  const message = '--first has nothing to choose from: no task fans out into several rows';
+  const message = '--first selects nothing: no task has several rows';
   throw noStep('--first', message, 'omit --first, or choose steps with --select');
 }
 
@@ -86,7 +86,7 @@ function noStep(name: string, message: string, hint?: Advice): CampaignError {
   return new CampaignError({ code: 'MB3002', message, ...defined({ hint }), name });
 }
 
-/** Returns a name that matches no step, so that a typo is an error even if other names match. */
+/** Returns the first name that matches no step, so that a typo is an error even if other names match. */
 function unknownName({ terms }: Selection, graph: Graph): string | undefined {
   for (const condition of terms.flat()) {
     if (condition.is !== 'name' || (!condition.literal && condition.text.includes('*'))) continue;
@@ -151,7 +151,7 @@ export function chooseSteps(
     const found = findByName(name, known).map(({ address }) => address);
     const meant = found.length > 0 ? found : findSteps({ text: name, literal: true }, graph);
     if (meant.length === 0 && lock.steps.has(name)) {
-      const hint = 'only steps of the manifest can be decided; `move` gives a recorded step a new address';
+      const hint = 'a decision needs a step of the manifest; `move` gives a recorded step a new address';
       throw noStep(name, `${name} is in the lock, but no longer in the manifest`, hint);
     }
     if (meant.length === 0) throw noStep(name, `there is no step ${name}`, nearTo(name, known));

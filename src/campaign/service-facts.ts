@@ -54,7 +54,7 @@ export interface FactsOptions {
   isRun?: boolean | undefined;
 }
 
-/** Returns facts about the service. `ask`: requests the current document. Omitted if the facts are up to date. */
+/** Returns facts about the service. `ask` requests its current document. Omitted if the facts are up to date. */
 export async function findFacts(
   campaign: OpenCampaign,
   { refresh, isRun }: FactsOptions,
@@ -65,7 +65,7 @@ export async function findFacts(
   if (refresh === true) return { facts: await ask() };
   const facts = await readKeptFacts(campaign);
   const { baseUrl, token } = environment;
-  // Without both, a run ends before any request, because errors of the manifest are reported first.
+  // Without URL and key, the run ends before any request, but reports errors of the manifest first.
   const canAsk = isRun === true && baseUrl !== undefined && token !== undefined;
   return { facts, ...(canAsk && { ask }) };
 }
@@ -76,8 +76,8 @@ async function readKeptFacts({ paths, service }: OfService): Promise<ServiceFact
 }
 
 /**
- * Checks with the stored API document of the service that the sandbox simulates. If there is none, checks with the
- * sandbox's own document, and differences are warnings.
+ * Uses the stored API document of the service that the sandbox simulates. If no document is stored, uses the sandbox's
+ * document, and differences from it are only warnings.
  */
 async function readSandboxFacts({ paths, rehearsed }: OpenCampaign): Promise<ServiceFacts> {
   const kept = await readKeptFacts({ paths, service: rehearsed });
@@ -90,7 +90,7 @@ async function fetchFacts(
   { access, withCatalog }: { access: Access; withCatalog: boolean },
 ): Promise<ServiceFacts> {
   const { paths, service } = campaign;
-  // Loaded on demand, because the HTTP client is large.
+  // The library is loaded on demand, because the HTTP client is large.
   const { Library, ServiceError } = await import('../service/library.ts');
   const library = new Library({ ...access, clock: systemClock, requestTimeoutMs: 10_000 });
   let refused: string | undefined;
@@ -176,13 +176,13 @@ function freshRoutes({ creates, missing }: ServiceDocument): CreateRoutes {
   for (const [kind, { path }] of Object.entries(creates)) routes[kind] = { path, isDocumented: true };
   for (const [kind, why] of Object.entries(missing)) {
     const { create } = requireKind(kind);
-    // A request that other documentation describes may be accepted although the service's document lacks it.
+    // The service may accept a request of its documentation, even if its OpenAPI document lacks the request.
     routes[kind] = create.documented ? { path: create.paths[0], isDocumented: false } : { missing: why };
   }
   return routes;
 }
 
-/** Returns known routes only, because the stored document may be outdated or forged. */
+/** Returns only routes that this version knows, because the stored document may be outdated or forged. */
 function keptRoutes({ creates }: ServiceDocument): CreateRoutes {
   const known = Object.entries(creates).filter(([, { byOperation }]) => byOperation !== true);
   return Object.fromEntries(known.map(([kind, { path }]) => [kind, { path }]));

@@ -11,7 +11,7 @@ import { type LockTerms, type RestoredLock, requireRestoredLock } from './restor
 export interface HoldTerms {
   /** How long to wait for a run that holds the same lock, in ms. Defaults to 0. */
   lockTimeoutMs?: number | undefined;
-  /** True to return the decisions without recording them. */
+  /** True to return decisions without recording them. */
   dryRun?: boolean | undefined;
   /** Digest of the service that the lock must belong to. Omitted if the command needs no service. */
   service?: string | undefined;

@@ -20,7 +20,7 @@ export interface OpenAccess {
 
 const requestTimeoutMs = 30_000;
 
-/** Calls `use` with a connection to the service or sandbox. Throws for a refused key or an unreachable service. */
+/** Calls `use` with a connection to the service or sandbox. Throws if key or connection is refused. */
 export async function withLibrary<T>(
   options: {
     environment: Environment;

@@ -217,18 +217,14 @@ describe('apply of a saved plan', () => {
       (text) => JSON.stringify({ ...JSON.parse(text), saved: undefined }),
       'was printed, not saved with --out',
     ],
-    [
-      'with an option that nobody knows',
-      options('"yes": true'),
-      'an unknown option, or an option with an unknown value: yes',
-    ],
+    ['with an option that nobody knows', options('"yes": true'), 'has an unknown option or option value: yes'],
     [
       'of a version that nobody can tell',
       (text) => text.replace('"version": 2', `"version": ${'['.repeat(50_000)}${']'.repeat(50_000)}`),
       'is a plan of an unknown version',
     ],
-    ['with a lock that no file can be', options('"lock": "a\\u0000b"'), 'with an unknown value: lock'],
-    ['that selects nothing', options('"select": []'), 'with an unknown value: select'],
+    ['with a lock that no file can be', options('"lock": "a\\u0000b"'), 'unknown option or option value: lock'],
+    ['that selects nothing', options('"select": []'), 'unknown option or option value: select'],
     ['of a manifest that no file can be', ['"manifest": "', '"manifest": "\\u0000'], 'is incomplete'],
     ['with rows that are none', (text) => JSON.stringify({ ...JSON.parse(text), rows: [1] }), 'is incomplete'],
     [

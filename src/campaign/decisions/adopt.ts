@@ -92,13 +92,13 @@ function ruleEach(found: readonly { match: Match; job: ListedJob }[], { graph, l
 export interface ImportedJob {
   address: string;
   job: string;
-  /** Credits charged for the job. Needed if the service does not report them. */
+  /** Credits charged for the job. Required if the service does not report the charge. */
   credits?: number | undefined;
   /** True to record the job without querying the service. */
   offline?: boolean | undefined;
 }
 
-/** Records an already paid job for a step that has no job. */
+/** Records a paid job for a step that has no job. */
 export async function importStep(
   campaign: OpenCampaign,
   imported: ImportedJob,
@@ -156,7 +156,7 @@ async function askFor({ address, kind }: Step, jobId: string, library: Library):
     const why = facts.error === undefined ? '' : `: ${facts.error}`;
     return refuse(
       address,
-      `cannot adopt job ${jobId}: it failed${why}`,
+      `cannot adopt job ${jobId}: the job failed${why}`,
       'the next apply buys the step; --offline records the failed job anyway',
     );
   }
@@ -187,13 +187,13 @@ function fieldsOf(kind: string): readonly string[] {
 
 interface FoundOut {
   address: string;
-  /** Result of the user's check at the service. If undefined, the error lists the possible commands. */
+  /** Result of the user's check at the service. If undefined, `resolve` throws an error with the commands to use. */
   finding: Finding | undefined;
-  /** ID of the create request. Needed if the step has more than one unresolved create. */
+  /** ID of the create request. Required if the step has more than one unresolved create request. */
   send?: string | undefined;
 }
 
-/** Records how a create request with a lost answer ended, as found by the user. */
+/** Records what a user found out about a create request whose answer was lost. */
 export async function resolve(campaign: OpenCampaign, found: FoundOut, options: DecideOptions = {}): Promise<Decided> {
   const { address, finding, send } = found;
   if (finding?.is === 'job') checkJob(finding.jobId, finding.credits);
@@ -212,7 +212,7 @@ export async function resolve(campaign: OpenCampaign, found: FoundOut, options: 
 function nothingFound(address: string): CampaignError {
   return new CampaignError({
     code: 'MB3405',
-    message: `the result of the create request of ${address} is not known yet: look for the job in the service's dashboard`,
+    message: `the outcome of the create request of ${address} is unknown: look for its job in the service's dashboard`,
     hint: [
       'if the dashboard shows the job, add --job and the job id',
       way('if the dashboard does not show the job', call('resolve', address, '--not-spent')),

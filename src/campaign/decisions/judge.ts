@@ -48,7 +48,7 @@ interface RejectOptions extends JudgeOptions {
 }
 
 /**
- * Picks outputs at their gates. Dependent steps then use these outputs. At a gate that chooses one output, the pick
+ * Picks outputs at their gates, so that dependent steps use these outputs. At a gate that chooses one output, the pick
  * replaces the earlier pick.
  */
 export async function pick(campaign: OpenCampaign, chosen: Chosen, options: PickOptions = {}): Promise<Decided> {
@@ -82,7 +82,7 @@ export async function pickFrom(campaign: OpenCampaign, file: string, options: De
       } else return true;
       return false;
     });
-    // Picks of a gate are judged together. Rejections in the same file make room for picks.
+    // Picks of a gate are checked together, after the rejections in the file, which make room for picks.
     const rejected = new Set(current.flatMap(({ address, is }) => (is === 'rejected' ? [address] : [])));
     const roomy = { ...situation, gateOf: gatesByMember(graph.gates.map((gate) => withoutPicks(gate, rejected))) };
     const judged = (['rejected', 'picked'] as const).flatMap((as) => {
@@ -93,7 +93,7 @@ export async function pickFrom(campaign: OpenCampaign, file: string, options: De
       return rulings.map((ruling) => {
         if (ruling.is !== 'recorded') return ruling;
         const text = `by ${words.get(ruling.address)?.by}, ${ruling.text}`;
-        // The command is called `pick`, even for the rejections in the file.
+        // The command is `pick`, so a rejection in the file is marked as `reject`.
         return { ...ruling, text, ...(as === 'rejected' && { as: 'reject' as const }) };
       });
     });
@@ -193,7 +193,7 @@ function readOpinion(value: Json, by: string): Opinion | undefined {
   if (!isMap(value)) return undefined;
   const { address, is, note, reason, job } = value;
   if (!isPlainText(address, mostAddress) || (is !== 'picked' && is !== 'rejected')) return undefined;
-  // The text comes from another user. It is printed and becomes part of the note in the lock.
+  // The texts come from another user, and are printed and stored in the lock.
   if ([note, job].some((text) => text !== undefined && !isPlainText(text, mostNote))) return undefined;
   if (reason !== undefined && !isPlainText(reason, mostReason)) return undefined;
   return {
@@ -294,7 +294,7 @@ class Bench {
   }
 }
 
-/** On Windows, an open file cannot be replaced, so the lock file is closed after each batch. */
+/** False on Windows, where an open file cannot be replaced: the lock file is closed after each batch. */
 const keepsOpen = platform() !== 'win32';
 
 interface Held {
@@ -308,7 +308,7 @@ interface Held {
 
 /**
  * Records decisions of a review page in batches. Holds the lock only during a batch, and keeps its content in memory
- * until another program changes the file.
+ * until another program changes the lock.
  */
 export class Desk {
   readonly #campaign: OpenCampaign;
@@ -339,7 +339,7 @@ export class Desk {
     );
   }
 
-  /** Rewrites the lock if lines were appended. Does nothing while a run holds it, because the run rewrites it. */
+  /** Rewrites the lock if lines were appended. Does nothing while a run holds the lock, because the run rewrites it. */
   async tidy(): Promise<void> {
     if (this.#held?.isLonger !== true) return;
     await this.#guarded(0, async () => {
@@ -364,7 +364,7 @@ export class Desk {
     try {
       return await work();
     } catch (error) {
-      // Memory may contain lines that are not on disk.
+      // After an error, memory may contain lines that are not on disk.
       await this.#letGo();
       throw error instanceof LockChangedError ? changedMeanwhile(paths.lock) : error;
     } finally {

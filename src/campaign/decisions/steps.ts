@@ -23,7 +23,7 @@ export interface Chosen {
   select?: readonly string[] | undefined;
 }
 
-/** Pins steps. A pinned step keeps its outputs, even if the manifest changes, until it is unpinned. */
+/** Pins steps. Until it is unpinned, a pinned step keeps its outputs, even if the manifest changes. */
 export async function pin(campaign: OpenCampaign, chosen: Chosen, options: DecideOptions = {}): Promise<Decided> {
   return decideEach(campaign, chosen, options, pinStep);
 }
@@ -47,7 +47,7 @@ function decideEach(
   });
 }
 
-/** Accepts outputs as they are: edited by hand, made from an older input, or failing `expect`. */
+/** Accepts the current outputs, even if they were edited by hand, made from an older input, or do not fit `expect`. */
 export async function accept(campaign: OpenCampaign, chosen: Chosen, options: DecideOptions = {}): Promise<Decided> {
   const { names = [], select } = chosen;
   return decide(campaign, options, async (session) => {

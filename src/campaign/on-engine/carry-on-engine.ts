@@ -52,7 +52,7 @@ interface Found extends Pick<RunRecord, 'id' | 'store'> {
   isOpen: boolean;
 }
 
-/** Returns a carrier that submits steps to an engine. It runs local uploads and renames on this machine. */
+/** Returns a carrier that submits steps to an engine, but runs local uploads and renames on this machine. */
 export async function carryOnEngine(
   opened: OpenCampaign,
   graph: Graph,
@@ -89,8 +89,8 @@ class EngineCarrier implements Carrier {
   }
 
   /**
-   * Attaches to the run that this clone submitted, or to another clone's run that is open or has jobs that this lock
-   * does not contain.
+   * Attaches to the run that this clone submitted, or to another clone's run if that run is open or has jobs that are
+   * missing from this lock.
    */
   async attach(): Promise<Running | undefined> {
     const { engine, campaign, options, graph, scope } = this.#ground;
@@ -106,7 +106,7 @@ class EngineCarrier implements Carrier {
     const run =
       noted ?? (await findOpenRun(database, account, graph.name)) ?? (await findUnseenRun(engine, campaign, graph));
     if (run === undefined) {
-      // A store that cannot be used is reported before the user is asked.
+      // An unusable store is reported before the user is asked for approval.
       if (options.engine.store !== undefined) await findStore(options.engine.store);
       return undefined;
     }
@@ -141,7 +141,7 @@ class EngineCarrier implements Carrier {
     await this.#note(submission.id, { submitted: false });
     const submitting = submitRun(database, boss, submission);
     const { id, attached } = await submitting.catch(async (error: unknown) => {
-      // The engine refused the submission, so it has no such run. After any other error it may have one.
+      // After a `CampaignError`, the engine does not have the run. After another error, the engine may have the run.
       if (error instanceof CampaignError) await removeEngineNote(lock);
       throw error;
     });
@@ -149,7 +149,7 @@ class EngineCarrier implements Carrier {
       await this.#note(id, { submitted: true });
       return this.#watch({ id, store, plan, outline, loaded, isOpen: true });
     }
-    // Another clone has submitted this campaign since `attach`.
+    // After the call of `attach`, another clone submitted this campaign.
     await removeEngineNote(lock);
     const theirs = await readRun(database, id);
     if (theirs === undefined) throw unknownRun(id, engine.shown, 'nothing was sent; ');
@@ -186,7 +186,7 @@ class EngineCarrier implements Carrier {
     const { id, store, plan } = found;
     const files = await storeOfRun({ campaign: plan.campaign, store }, options.engine.store, campaign.tell);
     const from = files === 'stay' ? undefined : files;
-    // The scope closes in reverse order, so this is printed after the progress display has ended.
+    // The scope closes in reverse order, so the notice is printed after the progress display has ended.
     scope.add(() => {
       if (this.#isDetached) campaign.tell({ is: 'notice', text: detachedText(engine.shown) });
     });
@@ -250,7 +250,7 @@ function attachedText({ submitted, origin, state }: RunRecord, shown: string): s
 }
 
 function detachedText(shown: string): string {
-  return `detached: the run continues at ${shown}. The same command attaches to it again; \`cancel\` with the same --engine stops it`;
+  return `detached: the run continues at ${shown}. The same command attaches to the run again; \`cancel\` with the same --engine stops the run`;
 }
 
 /** Converts notices to events during a run, because printed lines would break the progress display. */
@@ -309,15 +309,15 @@ function submissionOf(
     id: randomUUID(),
     ...{ account, store, header, seal },
     campaign: plan.campaign,
-    // The order of each post says whether it may be published.
+    // The setting `publish` is left out, because the order of each post contains the consent to publish it.
     settings: { ...ofRun, concurrency: plan.concurrency },
     totals: plan.totals,
     origin: { host: hostname(), user: userName() ?? '', manifest, version: ownVersion() },
     orders,
-    // A function, because the lines are read again when the transaction has to be repeated.
+    // The lines can be iterated more than once, because the transaction may have to be repeated.
     lines: {
       *[Symbol.iterator]() {
-        // The header is left out, because the engine has the service of an account.
+        // The header of the lock is left out, because the engine stores the service with the account.
         const lines = writeLines(loaded.lock);
         lines.next();
         yield* lines;

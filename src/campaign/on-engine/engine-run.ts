@@ -39,7 +39,7 @@ export function lookAtRun(url: string, campaign: OpenCampaign, name: string): Pr
 
 export type RunAct = 'cancel' | 'pause' | 'resume';
 
-/** Cancels, pauses or resumes a campaign's run. `isDone`: true if its state changed. Undefined without a run. */
+/** Cancels, pauses or resumes a campaign's run. `isDone`: whether the run's state changed. Undefined without a run. */
 export function actOnRun(
   url: string,
   campaign: OpenCampaign,
@@ -68,7 +68,7 @@ async function withRun<Answer>(
     if (!(await hasTables(database))) return undefined;
     const note = readEngineNote(paths.lock);
     const noted = note && (await readRun(database, note.run));
-    // The run that was submitted here may have ended, and another clone may have submitted one since.
+    // The run that this clone submitted may have ended, and another clone may have submitted a new run.
     const run = noted?.state === 'open' ? noted : ((await findOpenRun(database, account, name)) ?? noted);
     return run && (await act(run, { database, account, shown: showEngine(url) }));
   } finally {
@@ -126,7 +126,7 @@ export async function giveUpRun(campaign: OpenCampaign, note: EngineNote, reques
 }
 
 async function askEngine(campaign: OpenCampaign, note: EngineNote, { force, env }: Request): Promise<GivenUp> {
-  // The note does not contain the password, but the environment may.
+  // The engine note does not contain the password of the database, but the environment may.
   const named = engineOf(undefined, env);
   const url = named !== undefined && showEngine(named) === note.engine ? named : note.engine;
   const { tell } = campaign;
@@ -158,7 +158,7 @@ async function endThere(
   if (record.state === 'open' && !force) return { is: 'open' };
   await giveUp(database, run, `given up by ${whoIsHere()}`);
   const mirror = await MirroredLock.open(campaign, await requireLock(campaign, campaign.service));
-  // The run is over, so these are its last lines.
+  // The run has ended, so no lines follow these lines.
   await mirror.add(await readAllLines(database, run)).finally(() => mirror.close());
   return { is: 'over' };
 }

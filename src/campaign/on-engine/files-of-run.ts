@@ -28,8 +28,8 @@ export async function findStore(name: string): Promise<Store | undefined> {
 }
 
 /**
- * Returns the store from which files are copied. `stay`: the user wants no copies. Undefined: the run has no store, so
- * this client downloads the files. Throws MB3705 if the user named another store.
+ * Returns the store from which this client copies files. `stay`: the user wants no copies. `undefined`: the run has no
+ * store, so this client downloads the files. Throws MB3705 if the user named another store.
  */
 export async function storeOfRun(
   run: { campaign: string; store: string | null },
@@ -40,12 +40,12 @@ export async function storeOfRun(
   if (run.store === null) {
     if (name !== undefined)
       notice(
-        'the run was submitted without --store: its files are saved on this machine while this command watches the run',
+        'the run was submitted without --store: while this command watches the run, it saves the files on this machine',
       );
     return undefined;
   }
   if (name === undefined) {
-    notice('no --store is given: files in the store of the run are not downloaded to this machine');
+    notice('--store is missing, so the files in the store of the run are not downloaded to this machine');
     return 'stay';
   }
   const store = await findStore(name);
@@ -146,7 +146,7 @@ export class FileBringer {
       const id = `${sha256} ${path}`;
       if (!isWanted(file) || this.#brought.has(id)) continue;
       const brought = this.#queue.use(() => this.#bring(file));
-      // The error is reported by `end`.
+      // `end` reports the error.
       brought.catch(() => {});
       this.#brought.set(id, brought);
     }

@@ -33,7 +33,7 @@ export class MirroredLock {
   readonly #steps: Map<string, StepRecord>;
   #unfolded: string[] = [];
   #hasNews = false;
-  /** True after another program changed the file. New lines then stay in memory until the run ends. */
+  /** True if another program changed the lock file. New lines then stay in memory until the run ends. */
   #isElses = false;
 
   private constructor(opened: Opened) {
@@ -66,8 +66,8 @@ export class MirroredLock {
       this.#isElses = true;
     }
     if (purchases === undefined) return fresh.length;
-    // The journal comes after the lock, because these jobs are bought already, and a full journal must not keep them
-    // out of the lock.
+    // The lock is written before the journal, because the jobs are already paid: a journal that cannot be written must
+    // not keep them out of the lock.
     const bought = fresh
       .map((text) => JSON.parse(text) as LockLine)
       .filter(({ key, kind }) => key !== undefined && !isFreelyRepeated(kind));

@@ -39,7 +39,7 @@ export async function findUnseenRun(
   let lock: Lock | undefined;
   for (const run of ended) {
     if (!isOfGraph(await readHeader(database, seal, run), graph)) continue;
-    // Notices about the lock are shown when it is read for the run.
+    // Notices about the lock are not shown here, but when the lock is read for the run.
     lock ??= (await requireLock({ ...campaign, tell: () => {} }, campaign.service, { serviceMoved: true })).lock;
     // A newer run of another clone may lack jobs of an older run.
     if (hasNews(await lockOfRun(database, run.id), lock)) return run;
@@ -47,7 +47,7 @@ export async function findUnseenRun(
   return undefined;
 }
 
-/** Returns true if `lock` contains a job or an unresolved create that `known` does not contain. */
+/** Returns true if `lock` contains a job or an unresolved create request that is missing from `known`. */
 export function hasNews(lock: Lock, known: Lock): boolean {
   const purchases = [...known.steps.values()].flatMap((record) => record.purchases);
   const [jobs, keys] = [new Set(purchases.map(({ jobId }) => jobId)), new Set(purchases.map(({ key }) => key))];
@@ -62,8 +62,8 @@ export function hasNews(lock: Lock, known: Lock): boolean {
 }
 
 /**
- * Sends jobs that only the local lock contains to an open run. The engine lacks them if its database was restored from
- * a backup, or if they came from git. Also retries a deferred run.
+ * Sends jobs that only the local lock contains to an open run. The engine lacks jobs if its database was restored from
+ * a backup, or if the jobs came from git. Also retries a deferred run.
  */
 export async function giveBackLost(
   { database, shown }: Pick<Engine, 'database' | 'shown'>,
@@ -76,14 +76,14 @@ export async function giveBackLost(
   const [, ...lines] = writeLines(lock);
   await giveBack(database, { id: run.id, server: found.server }, lines);
   if (found.is === 'an older copy') {
-    const text = `${shown} has an older copy of this run, or another server took over, and this lock may lack records of the run: the workers buy nothing more for the run unless its store proves that nothing is missing`;
+    const text = `${shown} has an older copy of this run, or another server replaced it, and this lock may lack records of the run. The workers buy nothing for the run unless its store proves that no record is missing`;
     const hint = [
       'to restore missing records, apply in the clone that watched the run',
       way('to list purchases that no lock contains', call('list jobs', '--unknown')),
     ];
     return tell({ is: 'notice', text, hint });
   }
-  const why = run.error === null ? 'did not have all purchases' : 'had deferred the run';
+  const why = run.error === null ? 'lacked purchases of the run' : 'had deferred the run';
   const text = `${shown} ${why}: this command sent the records of this lock to the engine, and the workers continue the run`;
   tell({ is: 'notice', text });
 }
@@ -99,7 +99,7 @@ async function compareRecord(
   const isMoved = !isSameServer(server, now);
   const isShort = seen !== undefined && (await countLines(database, id, seen.epoch)) < seen.lines; // I46 (seen)
   if (!isMoved && !isShort) return { is: 'as it was', server };
-  // A client that first saw the run after the copy was restored has no more lines than the copy.
+  // A client that first saw the run after the database was restored has no more lines than the restored database.
   const isKnown = seen !== undefined && isSameServer(server, seen.server) && countJobs(known()) >= seen.jobs; // I46 (vouched)
   if (isKnown) return { is: 'an older copy, and known here', server: now };
   return { is: 'an older copy', server: isMoved ? server : null };

@@ -30,7 +30,7 @@ interface WatchOptions {
   name: string;
   outline: GraphOutline;
   loaded: LoadedLock;
-  /** Omitted if the run has ended. This client then downloads no files for its workers. */
+  /** Omitted if the run has ended, so that this client downloads no files for the workers of the run. */
   access: Access | undefined;
   store: StoreFiles | undefined;
   storeName?: string | undefined;
@@ -110,7 +110,7 @@ async function follow(
     if (record === undefined) throw unknownRun(run, engine.shown);
     if (record === 'left' || record.error === null) return record;
     if (record.state === 'open') throw putAside(record.error, { run, shown: engine.shown, lock: paths.lock });
-    const text = `the run was ${record.error}: its purchases are in this lock, and the next \`apply\` continues from this lock`;
+    const text = `the run was ${record.error}. Its purchases are in this lock, from which the next \`apply\` continues`;
     tell({ is: 'notice', text });
     return record;
   } finally {
@@ -120,11 +120,11 @@ async function follow(
   }
 }
 
-/** Downloads files of a run without a store. Shows a notice if no worker can run it. Never rejects. */
+/** Downloads files of a run without a store. Shows a notice if no worker can execute the run. Never rejects. */
 async function workBeside(engine: Engine, campaign: OpenCampaign, options: WatchOptions): Promise<void> {
   const { run, access, signal } = options;
   if (access === undefined) return;
-  // An unreachable server is reported by the engine.
+  // The engine reports an unreachable server itself.
   const telling = tellOfNoWorker(engine, { ...options, tell: campaign.tell }).catch(() => {});
   try {
     const record = await readRun(engine.database, run);
@@ -138,7 +138,7 @@ async function workBeside(engine: Engine, campaign: OpenCampaign, options: Watch
 }
 
 const lookMs = 1000;
-/** Number of polls without a worker before the notice. A new worker needs time to start. */
+/** Number of polls without a worker before the notice, because a new worker needs time to start. */
 const patience = 10;
 
 export async function tellOfNoWorker(
@@ -177,7 +177,7 @@ function putAside(error: string, { run, shown, lock }: { run: string; shown: str
     message: `the workers on ${shown} cannot continue this run: ${error}`,
     hint: [
       way(
-        'the run stays open, nothing is lost, and the workers try again each minute; to attach again, and send the records of this lock to the engine',
+        'the run stays open, and the workers try again each minute; to attach to the run again, and send the records of this lock to the engine',
         call('apply'),
       ),
       way(
@@ -222,7 +222,7 @@ async function bringRest(
   if (missing.length === 0) return { missing: 0, isShort: false };
   const elsewhere =
     record.store === null
-      ? 'the files are where another `apply` was attached to the run'
+      ? 'the files are on the machine on which another `apply` was attached to the run'
       : 'the files are in the store of the run, and no --store was given';
   const why = bringer?.trouble ?? elsewhere;
   const text = `files not downloaded to this machine: ${shortList(missing, mostNamed)}; ${why}. The next \`apply\` fetches missing files for 0 credits`;
@@ -230,7 +230,7 @@ async function bringRest(
   return { missing: missing.length, isShort: bringer !== undefined || record.store === null };
 }
 
-/** Returns steps that the engine reported as done, but whose lines were lost when its database was restored. */
+/** Returns steps that the engine reported as done, but whose lock lines were lost when its database was restored. */
 function doneWithoutRecord(lock: Lock, outcomes: { readonly [step: string]: string }): string[] {
   const isDone = (address: string) => lock.steps.get(address)?.purchases.some(({ state }) => state === 'done') === true;
   return Object.keys(outcomes).filter((address) => outcomes[address] === 'done' && !isDone(address));

@@ -160,7 +160,7 @@ tasks:
       hidden.saved.afterPicks['hero/1'] = { generation: 1 };
       trial.write('hidden.plan.json', JSON.stringify(hidden));
       const early = await trial.run(['apply', 'hidden.plan.json']);
-      expect(early.err).toContain('hero/1 depends on none of the gates that the plan shows as open');
+      expect(early.err).toContain('hero/1 depends on no gate that the plan shows as open');
 
       const text = JSON.stringify({ ...document, totals: { ...document.totals, afterPicks: undefined } });
       trial.write('q.plan.json', text);

@@ -110,7 +110,7 @@ test.each([
     before: ({ end }) => end({ outcomes: { 'hero@1': 'done' }, end: ended }),
   });
   expect(await watched).toMatchObject({ exit, end: { exit, ...(exit === 3 && { unsaved: 1 }) } });
-  const where = store === null ? 'where another `apply` was attached' : 'in the store of the run';
+  const where = store === null ? 'on the machine on which another `apply` was attached' : 'in the store of the run';
   expect(said.join()).toContain(`files not downloaded to this machine: output/hero-1.png; the files are ${where}`);
 });
 

@@ -129,7 +129,7 @@ test('a client that attaches without the store of a run learns that the files st
   const { id } = await openStore(makeFolder(), { makes: true });
   const { storeFor, notices } = attachTo(id);
   expect(await storeFor()).toBe('stay');
-  expect(notices).toEqual([expect.stringContaining('no --store is given')]);
+  expect(notices).toEqual([expect.stringContaining('--store is missing')]);
 });
 
 test('a store that a run does not have is said to be of no use', async () => {
