@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import { platform } from 'node:os';
 import { basename } from 'node:path';
 import { LockChangedError } from '../../contract/errors.ts';
-import { CampaignError, orFailure } from '../../contract/failure.ts';
+import { type CampaignError, orFailure } from '../../contract/failure.ts';
 import type { LockFile } from '../../contract/ports.ts';
 import type { WantedVerdict } from '../../contract/review.ts';
 import { lstatOrAbsent } from '../../disk/fs/plain-file.ts';
 import { orForgotten, readJsonFile } from '../../disk/state/caches.ts';
 import { type Graph, outlineOf } from '../../graph/graph.ts';
 import type { Json } from '../../ground/json.ts';
-import { isMap, isPlainText } from '../../ground/values.ts';
+import { defined, isMap, isPlainText } from '../../ground/values.ts';
 import { mostNote, mostReason } from '../../lock/decisions.ts';
 import { joinInto } from '../../lock/join.ts';
 import type { Lock } from '../../lock/record.ts';
@@ -19,7 +19,7 @@ import { type Judgement, judgeSteps } from '../../plan/decisions/judge.ts';
 import { type Ruling, refuse, withGivenUp } from '../../plan/decisions/ruling.ts';
 import { gatesByMember, stateOfGate } from '../../plan/gates/gates.ts';
 import { withoutMovedAway } from '../../plan/rows/orphans.ts';
-import type { DecidedGate, Match } from '../../plan/situation/find-purchases.ts';
+import type { DecidedGate } from '../../plan/situation/find-purchases.ts';
 import { type Situation, situate } from '../../plan/situation/situation.ts';
 import type { Verdicts } from '../../plan/situation/verdicts.ts';
 import { changedMeanwhile, type Decided, type DecideOptions, decide } from '../decide.ts';
@@ -97,7 +97,7 @@ export async function pickFrom(campaign: OpenCampaign, file: string, options: De
         return { ...ruling, text, ...(as === 'rejected' && { as: 'reject' as const }) };
       });
     });
-    const refused = judged.filter(({ is }) => is === 'refused');
+    const refused = [...refuseReasons(current, situation), ...judged.filter(({ is }) => is === 'refused')];
     return refused.length > 0 ? refused : [...withGivenUp(judged, 'picked', situation), ...rulings];
   });
 }
@@ -125,7 +125,9 @@ function judge(
     checkWords('--by', by, mostReason);
     const addresses = new Set(chooseSteps(chosen.names ?? [], chosen.select, situation));
     const meant = situation.matches.filter(({ step }) => addresses.has(step.address));
-    if (reason !== undefined) checkReason(reason, meant, situation);
+    const words = meant.map(({ step: { address } }) => ({ address, reason }));
+    const wrong = refuseReasons(words, situation);
+    if (wrong.length > 0) return wrong;
     const isPattern = chosen.select !== undefined || chosen.names?.some((name) => name.includes('*')) === true;
     const judgement = { as, isPattern, replaces: replace, wordsOf: () => ({ note, reason, by }) };
     return withGivenUp(judgeSteps(meant, judgement, situation), as, situation);
@@ -138,19 +140,19 @@ function checkWords(option: '--note' | '--reason' | '--by', text: string | undef
   throw wrongOptions(message, `write 1 to ${most} characters on one line; nothing was recorded`, option);
 }
 
-function checkReason(reason: string, meant: readonly Match[], { gateOf }: Pick<Situation, 'gateOf'>): void {
-  for (const { step } of meant) {
-    const { name, reasons = [] } = gateOf.get(step.address) ?? {};
-    if (reasons.length === 0 || reasons.includes(reason)) continue;
-    throw new CampaignError({
-      code: 'MB3000',
-      message: `--reason ${JSON.stringify(reason)} is not one of the reasons of ${name}; nothing was recorded`,
-      hint: `${suggestName(reason, reasons, { what: 'allowed reasons' })}; use --note for other words`,
-      options: ['--reason'],
-      value: reason,
-      known: [...reasons],
-    });
-  }
+/** Refuses reasons that their gates do not have. A recorded reason may stay, because the gate may have had it before. */
+function refuseReasons(
+  words: readonly { address: string; reason?: string | undefined }[],
+  { byAddress, gateOf, verdicts }: Situation,
+): Ruling[] {
+  return words.flatMap(({ address, reason }) => {
+    const { name, reasons = [] } = gateOf.get(address) ?? {};
+    const match = byAddress.get(address);
+    const known = [...reasons, match && verdicts.on(match)?.reason];
+    if (!reason || reasons.length === 0 || known.includes(reason)) return [];
+    const hint = `${suggestName(reason, reasons, { what: 'allowed reasons' })}; write other words as a note`;
+    return refuse(address, `cannot have the reason ${JSON.stringify(reason)}, which is not a reason of ${name}`, hint);
+  });
 }
 
 const mostBytes = 1 << 24;
@@ -196,12 +198,7 @@ function readOpinion(value: Json, by: string): Opinion | undefined {
   // The texts come from another user, and are printed and stored in the lock.
   if ([note, job].some((text) => text !== undefined && !isPlainText(text, mostNote))) return undefined;
   if (reason !== undefined && !isPlainText(reason, mostReason)) return undefined;
-  return {
-    ...{ by, address, is },
-    ...(typeof note === 'string' && { note }),
-    ...(typeof reason === 'string' && { reason }),
-    ...(typeof job === 'string' && { job }),
-  };
+  return { by, address, is, ...(defined({ note, reason, job }) as Pick<Opinion, 'note' | 'reason' | 'job'>) };
 }
 
 function unusable(path: string, what: string): CampaignError {
@@ -269,11 +266,11 @@ class Bench {
     }
     const gate = gateOf.get(address);
     const now = gate && this.#stateNow(gate);
-    const [ruling = refuse(address, 'cannot be decided', 'reload the page')] = judgeSteps(
-      [match],
-      { as: is, wordsOf: () => words },
-      { ...this.#now, gateOf: { get: (one) => (one === address ? now : gateOf.get(one)) } },
-    );
+    const judgement = { as: is, wordsOf: () => words };
+    const nowOf = { get: (one: string) => (one === address ? now : gateOf.get(one)) };
+    const wrong = refuseReasons([{ address, ...words }], this.#now);
+    const rulings = [...wrong, ...judgeSteps([match], judgement, { ...this.#now, gateOf: nowOf })];
+    const [ruling = refuse(address, 'cannot be decided', 'reload the page')] = rulings;
     if (ruling.is === 'recorded') {
       for (const record of ruling.records) {
         joinInto(lock.steps, record);

@@ -77,7 +77,7 @@ tasks:
       const misspelt = await trial.run(['reject', 'campaign.yaml', 'hero/1', '--reason', 'licht']);
       expect([misspelt.code, misspelt.err]).toEqual([
         64,
-        expect.stringContaining('did you mean `light`? allowed reasons: light, bed; use --note for other words'),
+        expect.stringContaining('did you mean `light`? allowed reasons: light, bed; write other words as a note'),
       ]);
       expect(await decide(trial, 'reject', 'hero/2', '--dry-run')).toContain('; gives up poster, card, 4 credits');
       expect(await decide(trial, 'pick', '-s', 'hero/3', '--replace')).toContain(

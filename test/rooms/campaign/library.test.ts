@@ -277,6 +277,8 @@ tasks:
   ).toEqual(['recorded a/1', 'recorded a/2', 'unchanged gone', 'unchanged a/3']);
   const lines = campaign.lock();
   expect(lines).toContain('"reason":"dark"');
+  const misspelt = pick({ address: 'a/3', is: 'picked' }, { address: 'a/1', is: 'rejected', reason: 'drak' });
+  await expect(misspelt).rejects.toThrow('a/1 cannot have the reason "drak", which is not a reason of a');
   const two = pick({ address: 'a/1', is: 'picked' }, { address: 'a/3', is: 'picked' });
   await expect(two).rejects.toThrow('can have only 1 pick');
   expect(campaign.lock()).toBe(lines);

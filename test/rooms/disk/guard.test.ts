@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, it, onTestFinished, test } from 'vitest';
 import { UnsafeFileError } from '../../../src/contract/errors.ts';
 import { type GuardAnswer, readGuardHolder, removeGuard, takeGuard } from '../../../src/disk/lock/guard.ts';
 import { makeFolder } from '../../rig/folder.ts';
@@ -37,9 +37,10 @@ function pathsIn(folder: string): { lock: string; guard: string } {
   return { lock: join(folder, 'campaign.lock.jsonl'), guard: join(folder, '.mediabatch', 'campaign.lock.jsonl.guard') };
 }
 
-/** A process that holds a lock until its stdin gets a line. */
+/** A process that holds a lock until its stdin gets a line. It goes with the test, which may fail while it is stopped. */
 async function startHolder(command: string[]) {
   const holder = startProgram(command, { stdin: 'pipe' });
+  onTestFinished(() => void holder.child.kill('SIGKILL'));
   return Object.assign(holder, { said: await holder.saw('taken') });
 }
 
