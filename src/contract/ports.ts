@@ -5,7 +5,7 @@
  */
 
 import type { Media } from '../kinds/kind.ts';
-import type { LockLine, Output, Purchase, PurchaseState, StepRecord } from '../lock/record.ts';
+import type { Lock, LockLine, Output, Purchase, PurchaseState, StepRecord } from '../lock/record.ts';
 import type { Aspect, MediaFacts } from '../plan/outputs/expectation.ts';
 import type { AskedSend, StepOrder } from '../plan/plan.ts';
 import type {
@@ -232,7 +232,7 @@ export interface PurchaseJournal {
    * Reserves credits before a create request is sent. Reserved plus charged credits of all campaigns exceed a limit
    * only if a charge is higher than its reservation.
    */
-  hold(purchase: Hold): Promise<HoldAnswer>;
+  hold(purchase: Hold, lock?: Pick<Lock, 'steps'>): Promise<HoldAnswer>;
   /** Ends the reservation of a key. Credits of an unresolved create stay reserved. */
   release(key: string): void;
   /** Appends a line. Resolves when other processes can read it or, with `text` (the lock line), when it is durable. */

@@ -152,11 +152,10 @@ export class Account {
     const own = this.#flying.get(address);
     if (own !== undefined) return { is: 'reserved', credits: own.credits };
     this.#setAside(address);
-    const isApproved = this.#isApproved(address, price) || isSent;
     const credits = this.prices.known(price);
     if (credits !== null) this.#waitNoLonger(address);
     const judge = () => (credits === null ? this.#judgeCanary(price) : this.#judge({ ...price, credits }, isSent));
-    const is = isApproved ? judge() : 'over-plan';
+    const is = this.#isApproved(address, price) || isSent ? judge() : 'over-plan';
     if (credits === null && is === 'later') this.#waitingCanaries.add(address);
     else this.#waitNoLonger(address);
     if (is !== 'reserved') return { is };

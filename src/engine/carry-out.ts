@@ -72,11 +72,10 @@ export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
   const money = openAccount(plan, options);
   const gate = new LocalGate(shared, money, { run: account?.run ?? '', emit });
   const ledger = new LocalLedger({ ...options, gate, account: money, totals: plan.totals });
-  const hold = options.onUnknown === 'hold';
   const records = () => ledger.lock.steps.values();
   const lost = holding(
     account?.lost ?? new ListLookUp({ records, service, clock, signal, times: options.times, gate: shared }),
-    hold,
+    options.onUnknown === 'hold',
   );
   const report = (fact: RunFact) => {
     breaker?.note(fact);

@@ -156,17 +156,17 @@ export class LocalLedger implements Ledger {
         await this.account.changed();
         continue;
       }
-      if (answer.is === 'over-plan') {
-        this.#given.gate.reportHeld(order.price.class);
-        return { do: 'stop', because: 'price' };
-      }
-      if (answer.is === 'over-budget') {
-        this.#tellOverBudget(order);
-        return { do: 'stop', because: 'budget' };
+      if (answer.is !== 'reserved') {
+        const isBudget = answer.is === 'over-budget';
+        if (isBudget) this.#tellOverBudget(order);
+        else this.#given.gate.reportHeld(order.price.class);
+        return { do: 'stop', because: isBudget ? 'budget' : 'price' };
       }
       const held = await this.#holdCredits(order, { credits: answer.credits, isSent: isOpen }); // I44 (asked)
       if (held !== 'held') {
         this.#releaseCredits(order);
+        // A price probe of this run may have waited for the released credits.
+        if (held === 'later') await new Promise((resolve) => void setImmediate(resolve));
         if (held === 'later') continue;
         this.#stopSpending('limit', held.over);
         return { do: 'stop', because: 'limit' };
@@ -181,7 +181,7 @@ export class LocalLedger implements Ledger {
   /** Reserves credits under the spending limits of all campaigns. */
   async #holdCredits({ key, price }: StepOrder, hold: Pick<Hold, 'credits' | 'isSent'>): Promise<HoldAnswer> {
     if (this.#given.purchases === undefined || price.class === uncharged) return 'held';
-    return this.#durably(this.#given.purchases.hold({ key, likely: price.likely ?? 0, ...hold }));
+    return this.#durably(this.#given.purchases.hold({ key, likely: price.likely ?? 0, ...hold }, this.lock));
   }
 
   async intent(order: StepOrder, request: IntendedRequest): Promise<string> {

@@ -21,8 +21,8 @@ tasks:
   const program = { AI_AGENT: 'x' };
 
   /** A lock with an open send without an answer, as a run that was killed leaves it, or somebody writes it by hand. */
-  async function leftOpen() {
-    const trial = await makeTrial(manifest, withFaults([{ on: 'create', do: { type: 'hang' } }]));
+  async function leftOpen(text = manifest) {
+    const trial = await makeTrial(text, withFaults([{ on: 'create', do: { type: 'hang' } }]));
     const [own, other] = [makeFolder(), makeFolder()];
     const run = (args: string[], { env, ...options }: Partial<CommandOptions> = {}) =>
       trial.run(args, { ...options, env: { XDG_STATE_HOME: own, ...env } });
@@ -64,6 +64,16 @@ tasks:
     const went = await expectExit(5, apply(['-s', 'hero'], { env: program }));
     expect(went.err).not.toContain('sending it again needs approval');
     expect(trial.sandbox.ledger()).toHaveLength(1);
+  });
+
+  test('under a limit, other purchases wait for a price probe whose answer is recovered', async () => {
+    const song = '  song: { kind: music, with: { model: song-7.5, prompt: calm } }\n';
+    const text = manifest.replace('prices: { image: 2 }\n', '').replace('  hero', `${song}  hero`);
+    const env = { MEDIABATCH_LIMIT: '20/day' };
+    const { trial, apply } = await leftOpen(text);
+    const went = await expectExit(0, apply(['--yes'], { env }));
+    expect(went.err).not.toContain('stopped');
+    expect(trial.sandbox.ledger()).toHaveLength(3);
   });
 });
 

@@ -5,7 +5,7 @@ import type { Hold, HoldAnswer, SpendingLimits } from '../../contract/spending.t
 import { parseJson } from '../../ground/json.ts';
 import { groupBy, isMap, mapOf } from '../../ground/values.ts';
 import { joinParts, partOf } from '../../lock/join.ts';
-import type { LockLine, StepRecord } from '../../lock/record.ts';
+import type { Lock, LockLine, StepRecord } from '../../lock/record.ts';
 import { isJob, isOpenSend } from '../../lock/sends.ts';
 import { writeLine } from '../../lock/write.ts';
 import { coalesce } from '../fs/durable.ts';
@@ -245,8 +245,10 @@ class PurchaseFile implements PurchaseJournal {
     }
   }
 
-  async hold(purchase: Hold): Promise<HoldAnswer> {
-    return this.#of.ledger === undefined ? 'held' : this.#of.ledger.hold(purchase);
+  async hold(purchase: Hold, lock?: Pick<Lock, 'steps'>): Promise<HoldAnswer> {
+    const jobs = () => [...(lock?.steps.values() ?? [])].flatMap(({ purchases }) => purchases.filter(isJob));
+    const find = (key: string) => (this.#held.has(key) ? 'awaited' : jobs().find((job) => job.key === key));
+    return this.#of.ledger?.hold(purchase, find) ?? 'held';
   }
 
   release(key: string): void {

@@ -23,6 +23,9 @@ export interface SpendingHome {
   isGone(finder: Finder): Promise<boolean>;
 }
 
+/** Finds a purchase of this run by its key: a job of its lock, or `awaited` while the run has reserved the key. */
+type FindOwn = (key: string) => 'awaited' | Pick<LockLine, 'credits'> | undefined;
+
 interface Held {
   line: HoldLine;
   isSent: boolean;
@@ -46,13 +49,12 @@ export class SpendingLedger {
     this.#of = of;
   }
 
-  async hold({ key, credits, likely, isSent }: Hold): Promise<HoldAnswer> {
+  async hold({ key, credits, likely, isSent }: Hold, find?: FindOwn): Promise<HoldAnswer> {
     if (this.#held.has(key)) return 'held';
     const { campaign } = this.#of;
     // While a run waits, it writes no line, because a line for each check would make the storage grow.
     if (!isSent && this.#probe !== undefined && this.#home.mustWait({ campaign, hold: key }, this.#probe)) {
-      await this.#await(this.#probe);
-      return 'later';
+      return this.#await(this.#probe, find);
     }
     const { day, month } = this.#home.limits;
     const line: HoldLine = {
@@ -74,13 +76,8 @@ export class SpendingLedger {
         return {
           over: `the limit is ${verdict.most} credits a ${verdict.per} (${this.#home.named}), and ${verdict.left} are left`,
         };
-      case 'lost':
-        return {
-          over: `the charge of an earlier create request is unknown, because its run was killed or got no answer: run apply for ${verdict.path} to find the charge`,
-        };
       case 'later':
-        await this.#await(verdict.other);
-        return 'later';
+        return this.#await(verdict.other, find);
       default:
         return verdict satisfies never;
     }
@@ -114,17 +111,25 @@ export class SpendingLedger {
     if (!held.isSent) {
       this.#held.delete(key);
       this.#settle(held.line, unsent);
-    } else if (held.line.unknown !== undefined) {
-      this.#settle(held.line, { isLost: true });
-    }
+    } else if (held.line.unknown !== undefined) this.#settle(held.line, { isLost: true });
   }
 
-  /** Waits for another purchase's price probe. If the owner of the probe has ended, marks the probe as lost. */
-  async #await(other: UnknownHold): Promise<void> {
-    const isGone = await this.#home.isGone(other.unknown.by);
-    this.#probe = isGone ? undefined : other;
-    if (isGone) this.#settle(other, { isLost: true });
-    else await this.#of.clock.sleep(waitMs);
+  /**
+   * Waits for another purchase's price probe. Records the charge if the lock has its job. Marks the probe as lost if its
+   * owner has ended and this run does not recover its answer.
+   */
+  async #await(other: UnknownHold, find?: FindOwn): Promise<HoldAnswer> {
+    const { campaign, hold, unknown, isLost } = other;
+    const own = campaign === this.#of.campaign ? find?.(hold) : undefined;
+    if (own === undefined && isLost) {
+      const text = 'the charge of an earlier create request is unknown, because its run was killed or got no answer';
+      return { over: `${text}: run apply for ${unknown.path} to find the charge` };
+    }
+    const isOver = own === undefined ? await this.#home.isGone(unknown.by) : own !== 'awaited';
+    this.#probe = isOver ? undefined : other;
+    if (!isOver) await this.#of.clock.sleep(waitMs);
+    else this.#settle(other, typeof own === 'object' ? { credits: own.credits } : { isLost: true });
+    return 'later';
   }
 
   #settle(line: HoldLine, became: HoldEnd): void {
@@ -182,13 +187,11 @@ interface ChargeLine {
 
 export type Verdict =
   | { is: 'held' }
-  /** Another purchase is probing the price. The caller tries again. */
+  /** Another purchase is probing the price. The caller tries again. `isLost`: only a run of its campaign can find it. */
   | { is: 'later'; other: UnknownHold }
-  /** The charge of another purchase is unknown. Only a run of the campaign at `path` can find the charge. */
-  | { is: 'lost'; path: string }
   | { is: 'over'; per: 'day' | 'month'; most: number; left: number };
 
-type UnknownHold = HoldLine & Required<Pick<HoldLine, 'unknown'>>;
+type UnknownHold = HoldLine & Required<Pick<HoldLine, 'unknown'>> & Pick<Entry, 'isLost'>;
 
 interface Entry {
   line: HoldLine;
@@ -277,11 +280,10 @@ export class SpendingSums {
     const { line: other, isLost } = this.#findUnknown() ?? {};
     if (other?.unknown !== undefined) {
       const { unknown } = other;
-      return isLost === true ? { is: 'lost', path: unknown.path } : { is: 'later', other: { ...other, unknown } };
+      return { is: 'later', other: { ...other, unknown, ...(isLost && { isLost }) } };
     }
     const short = left.find((one) => leastOf(line) > one.left); // I44
-    if (short !== undefined) return { is: 'over', ...short };
-    return { is: 'held' };
+    return short === undefined ? { is: 'held' } : { is: 'over', ...short };
   }
 
   /**

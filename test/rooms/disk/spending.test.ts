@@ -15,7 +15,9 @@ import { identifyThisProcess } from '../../../src/disk/lock/process-identity.ts'
 import { openPurchases, readPurchases } from '../../../src/disk/state/purchase-journal.ts';
 import { SharedLines } from '../../../src/disk/state/shared-lines.ts';
 import { readSpent } from '../../../src/disk/state/spending-files.ts';
+import { joinInto, recordOf } from '../../../src/lock/join.ts';
 import type { LockLine } from '../../../src/lock/record.ts';
+import { emptyLock } from '../../../src/lock/write.ts';
 import { temporaryFolder } from '../../rig/command.ts';
 import { makePipe } from '../../rig/folder.ts';
 import { runProgram } from '../../rig/program.ts';
@@ -62,8 +64,8 @@ async function ledgerOf(lock: string, limits: { day?: number; month?: number } =
   const ledger = await openPurchases(lock.split('/')[1] ?? '', { clock, spending: { limits, lock } });
   if (ledger === undefined) throw new Error('nothing can be kept');
   onTestFinished(() => ledger.close().catch(() => undefined));
-  const hold = (name: string, credits: number | null, { isSent = false, likely = 0 } = {}) =>
-    ledger.hold({ key: `key of ${name}`, credits, likely, isSent });
+  const hold = (name: string, credits: number | null, { isSent = false, likely = 0, lock = emptyLock() } = {}) =>
+    ledger.hold({ key: `key of ${name}`, credits, likely, isSent }, lock);
   const note = (name: string, facts: object) =>
     ledger.add({ address: name, kind: 'image', key: `key of ${name}`, ...facts } as LockLine);
   const charge = (name: string, credits?: number) => note(name, { state: 'running', jobId: name, credits });
@@ -212,6 +214,45 @@ describe('I44 what a person spends in all campaigns', () => {
     await next.charge('x', 3);
     expect(await other.hold('y', 7)).toBe('held');
     expect(await readSpent(now)).toEqual({ day: 10, month: 10 });
+  });
+
+  /** The price probe of a run that was killed: its process is not there any more. */
+  async function leaveProbe(name: string): Promise<void> {
+    const killed = await ledgerOf('/a/campaign.lock.jsonl');
+    expect(await killed.hold(name, null)).toBe('held');
+    await killed.ledger.close();
+    const path = join(state, 'mediabatch', 'spending', '2026-11.jsonl');
+    writeFileSync(
+      path,
+      lines()
+        .replaceAll(`"pid":${process.pid},`, '"pid":999999999,')
+        .replaceAll(/.*"isUnsent".*/g, ''),
+    );
+  }
+
+  test('the probe of a killed run is settled by the job in the lock', async () => {
+    await leaveProbe('x');
+    const lock = emptyLock();
+    joinInto(lock.steps, recordOf({ ...step, key: 'key of x', state: 'running', jobId: 'j', credits: 4, request: {} }));
+    const other = await ledgerOf('/b/campaign.lock.jsonl');
+    expect(await other.hold('y', 7, { lock })).toBe('later');
+    expect(await other.hold('y', 7, { lock })).toMatchObject({
+      over: expect.stringContaining('/a/campaign.lock.jsonl'),
+    });
+    const next = await ledgerOf('/a/campaign.lock.jsonl');
+    expect(await next.hold('y', 7, { lock })).toBe('later');
+    expect(await next.hold('y', 7, { lock })).toMatchObject({ over: expect.stringContaining('6 are left') });
+    expect(await next.hold('y', 6, { lock })).toBe('held');
+  });
+
+  test('the probe of a killed run is waited for while a run of its campaign recovers the answer', async () => {
+    await leaveProbe('x');
+    const next = await ledgerOf('/a/campaign.lock.jsonl');
+    await next.ledger.reserve('key of x', { ...asked, asks: 'a send' });
+    for (let look = 0; look < 3; look += 1) expect(await next.hold('y', 7)).toBe('later');
+    expect(await next.hold('x', null, { isSent: true })).toBe('held');
+    await next.charge('x', 3);
+    expect(await next.hold('y', 7)).toBe('held');
   });
 
   test('a decision that a lost create request made no job ends its reservation, but not the charge of a job', async () => {
