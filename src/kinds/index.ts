@@ -67,7 +67,7 @@ const image: Kind = {
       default: '2k',
     },
     referenceImages: {
-      description: 'Reference images: public https URLs, or outputs of other tasks. The model limits their number.',
+      description: 'Reference images, as many as the model allows: public https URLs, or outputs of other tasks.',
       type: 'strings',
       url: true,
     },
