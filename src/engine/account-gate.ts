@@ -6,7 +6,7 @@ import { Places } from '../ground/places.ts';
 
 /**
  * Infers the charge of a create request from the balance before and after it. The fall of the balance is the charge
- * only if this process has no other create request of the account in flight, and no other program uses the account.
+ * only if no other create request of the account is in flight, in this process or in another program.
  */
 class BalanceWatch {
   #balance: number | undefined;
@@ -52,8 +52,8 @@ interface Door {
 }
 
 /**
- * Gate for the create requests of all runs of an account: limits their rate and number, waits for credits, and admits
- * no create of a kind while its list is read.
+ * Gate for the create requests of all runs of an account. Limits their rate and number, and waits for credits. While
+ * the list of a kind is read, admits no create request of the kind.
  */
 export class AccountGate {
   readonly turns: CreateTurns;

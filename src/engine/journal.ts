@@ -145,8 +145,8 @@ export class Journal {
 
   /**
    * Returns the ids of the create requests that an answer settles. If the service does not replay keys, an answer
-   * settles only its own request. With replay, all requests with one key share one job, so the answer settles every
-   * open request that this account sent with the key within the replay window.
+   * settles only its own request. With replay, all requests with one key share one job. Its answer settles every open
+   * request that this account sent with the key within the replay window.
    */
   closedBy(order: StepOrder, { id, replays, at }: AnsweredSend, accountOf: SendFacts['accountOf']): string[] {
     if (!replays) return [id];

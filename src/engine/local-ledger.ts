@@ -358,8 +358,8 @@ const hasLinks = ({ request }: StepOrder) => findReferences(request).length > 0;
 const firstOf = (key: string) => `${key}-first`;
 
 /**
- * Stores a request body before it is sent. A service may replay a key only for the first bytes that it received, and
- * the lock may have lost the outcome of the first request. Both the first and the newest body are therefore stored.
+ * Stores a request body before it is sent. A service may replay a key only for the bytes of the first request, and the
+ * lock may have lost its outcome. Both the first and the newest body are therefore stored.
  */
 async function keepBody(bodies: RequestBodies, { key, body }: { key: string; body: string }): Promise<void> {
   const before = await bodies.read(key);

@@ -89,9 +89,9 @@ export function canReplay({ replays, ageMs }: Pick<CreateSituation, 'replays' | 
 }
 
 /**
- * A refusal settles its own request, but not an earlier request with the same idempotency key and a lost answer: rules,
- * links and balance may have changed between them. A refusal of the bytes (400) settles the earlier request only if a
- * list has shown that no job was made.
+ * A refusal settles only its own request. An earlier request with the same idempotency key and a lost answer stays
+ * open, because rules, links and balance may have changed between the two. A refusal of the bytes (400) settles the
+ * earlier request only if a list has shown that no job was made.
  */
 function afterRefusal(
   answer: Extract<CreateAnswer, { is: 'refused' | 'no-route' }>,

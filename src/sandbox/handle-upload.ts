@@ -169,7 +169,7 @@ async function openUrl(context: Context, url: string, name: string): Promise<Upl
   if (isLoopbackUrl(url)) return fetchLocal(url);
   if (findUrlProblem('url', url, { isOwnFile: () => false }) !== undefined) {
     const message =
-      'The sandbox never leaves this machine: url must be a file of the sandbox, a loopback address such as http://127.0.0.1:8080/logo.png, or a public https URL, for which the sandbox stores a placeholder file.';
+      'The sandbox never leaves this machine. url must be a file of the sandbox, a loopback address such as http://127.0.0.1:8080/logo.png, or a public https URL. For a public URL, the sandbox stores a placeholder.';
     throw new Refusal({ status: 400, code: 'url_not_local', message });
   }
   const { bytes, mediaType } = await makeStandIn(url, name);
