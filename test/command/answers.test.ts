@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, type TestContext, test } from 'vitest';
 import { listenForInterruption } from '../../src/cli/signals.ts';
-import type { Fault, FaultAction } from '../../src/sandbox/index.ts';
 import { expectExit } from '../rig/command.ts';
 import { findLosses, remainsOf } from '../rig/killed-run.ts';
 import { makePlace, type Place } from '../rig/place.ts';
@@ -177,25 +176,9 @@ function expectPaidOnce(place: Place, count: number): void {
   expect(place.service.ledger()).toHaveLength(count);
 }
 
-const lost: [string, FaultAction][] = [
-  ['reset after it was booked', { type: 'reset', booked: true }],
-  ['reset before', { type: 'reset' }],
-  ['a login page after it was booked', { type: 'html', booked: true }],
-  ['502 after it was booked', { type: 'status', status: 502, booked: true }],
-  ['an answer without an id', { type: 'answer', body: { success: true } }],
-];
-
 // Most of the time is waiting: for the service to list what it has made.
 describe.concurrent('a lost answer, through the command', { timeout: 90_000 }, () => {
-  test.for(lost)('voiceover: %s: paid once, in the same run', async ([, action], context) => {
-    const place = await withKnown('voiceover', context);
-    const fault: Fault = { on: 'create', do: action };
-    place.service.addFaults([fault]);
-    await place.apply([], { ends: 0 });
-    expectPaidOnce(place, 2);
-  });
-
-  test.for(['video', 'thumbnail'])('%s: found in its list', async (kind, context) => {
+  test.for(['voiceover', 'video', 'thumbnail'])('%s: found in its list', async (kind, context) => {
     const place = await withKnown(kind, context);
     place.service.addFaults([{ on: 'create', do: { type: 'reset', booked: true } }]);
     const { err } = await place.apply([], { ends: 0 });

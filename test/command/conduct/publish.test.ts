@@ -113,37 +113,6 @@ describe('renamed posts', () => {
       expect(captions(trial)).toHaveLength(1);
       expect(ran.err).toContain('which may be published already');
     });
-
-    test.each<[string, (trial: Trial) => unknown]>([
-      ['key and words change at once', ({ write }) => write('campaign.yaml', campaignOf(['tell', 'Hello!']))],
-      [
-        'it is edited, and then renamed',
-        async ({ apply, write }) => {
-          write('campaign.yaml', campaignOf(['share', 'Hello!']));
-          expect((await apply(['--publish'])).code).toBe(0);
-          write('campaign.yaml', campaignOf(['tell', 'Hello!']));
-        },
-      ],
-      [
-        'another task takes its name',
-        ({ write }) => write('campaign.yaml', campaignOf(['share', 'Something else'], ['tell', 'Hello'])),
-      ],
-      [
-        'another task takes its name, and it is edited',
-        ({ write }) => write('campaign.yaml', campaignOf(['share', 'Something else'], ['tell', 'Hello, you'])),
-      ],
-      [
-        'it goes to one more account',
-        ({ write }) => write('campaign.yaml', campaignOf(['tell', 'Hello!', `acc_36c3a20f22ac6098, ${account}`])),
-      ],
-    ])('when %s', async (_name, change) => {
-      const trial = await makeTrial(campaignOf(['share', 'Hello']));
-      expect((await trial.apply(['--publish'])).code).toBe(0);
-      await change(trial);
-      const again = await trial.apply(['--publish']);
-      expect([0, 5], again.err).toContain(again.code);
-      expect(captions(trial)).toEqual(['Hello']);
-    });
   });
 
   describe('a new post next to a published post without a step', () => {

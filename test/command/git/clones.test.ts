@@ -205,22 +205,6 @@ describe.each(services)('two clones that share no lock, and a service $service',
     await second.apply();
     await expectOnePayment(studio, copies, [trouble]);
   });
-
-  test.each([
-    ['402', '400'],
-    ['Ctrl-C', '402'],
-    ['not reachable', 'empty account'],
-    ['402', 'not reachable after it was booked'],
-    ['power cut', '402'],
-    ['400', 'power cut'],
-  ])('one met with %s, the other with %s, and with the former once more', async (one, other) => {
-    const { studio, copies } = await makeCopies(2, replaysRefusals);
-    const [first, second] = copies as [Copy, Copy];
-    await troubles[one]?.(first, studio);
-    await troubles[other]?.(second, studio);
-    await troubles[one]?.(second, studio);
-    await expectOnePayment(studio, copies, [one, other]);
-  });
 });
 
 const histories = Number(process.env.MEDIABATCH_HISTORIES ?? 12);

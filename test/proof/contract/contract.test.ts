@@ -81,10 +81,6 @@ describe('what succeeds', () => {
     expect(created.body.creditsDeducted).toBe(credits);
   });
 
-  test('instrumental music without lyrics', async () => {
-    await rig.expect('createMusic', 200, { body: { prompt: 'x', model: 'song-7.5', output_format: 'wav' } });
-  });
-
   test('videos, from create to both ends, and page by page', async () => {
     await watchBothEnds(async (number) => {
       const created = await rig.expect('createVideo', 200, { body: { prompt: `scene ${number}`, duration: 1 } });

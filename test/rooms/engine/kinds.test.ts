@@ -29,15 +29,6 @@ describe('uploads', () => {
     expect(campaign.service.library).toEqual(['assets/logo.png']);
   });
 
-  test('the same bytes under two names are uploaded once', async () => {
-    const copy = { ...logo, address: 'copy', file: { path: 'b.png', sha256: 'ab'.repeat(32), bytes: 3 } };
-    const campaign = new TestCampaign(graphOfSteps([logo, copy]));
-    await campaign.run();
-    expect(campaign.service.library).toHaveLength(1);
-    const urls = [...campaign.file.read().steps.values()].map(({ purchases }) => purchases[0]?.url);
-    expect(new Set(urls)).toEqual(new Set(['https://library.example/assets/logo.png']));
-  });
-
   test('goes up even when nothing is left of the budget', async () => {
     const campaign = new TestCampaign(graphOfSteps([logo], { budget: 0 }));
     expect((await campaign.run()).outcomes).toEqual({ logo: 'done' });
@@ -187,15 +178,6 @@ describe('retry', () => {
     });
     expect((await campaign.run()).plan.rows[0]).toMatchObject({ action: 'failed' });
     expect(campaign.service.ledger).toHaveLength(4);
-  });
-
-  test('bought again under another name, it has a key that was never paid with', async () => {
-    const campaign = new TestCampaign(graphOfSteps([{ ...pic(undefined), address: 'a' }]));
-    failing(campaign, 1);
-    await campaign.run();
-    campaign.graph = graphOfSteps([{ ...pic(undefined), address: 'b' }]);
-    await campaign.run({ redo: ['b'] });
-    expect(new Set(campaign.service.ledger.map(({ key }) => key)).size).toBe(2);
   });
 
   test('stays within its credits and within the budget', async () => {
