@@ -125,12 +125,12 @@ const parts: readonly SaveRule[] = [
   { breaks: /^\./, says: 'is hidden', hint: 'start the name with another character' },
   { breaks: /^node_modules$/i, says: 'belongs to npm', hint: 'choose another folder' },
   {
-    breaks: /[<>:"|?*~]|\p{C}/u,
+    breaks: /[<>:"|?*~\ufffd]|[\p{C}\p{Zl}\p{Zp}]/u,
     says: 'has a character that is not allowed',
     hint: 'use {{slug …}} for values that may hold such characters',
   },
-  { breaks: /[. ]$/, says: 'ends in a dot or a space', hint: 'Windows drops both: remove them' },
-  { breaks: /^ /, says: 'starts with a space', hint: 'remove the space' },
+  { breaks: /[.\s]$/, says: 'ends in a dot or a space', hint: 'Windows drops both: remove them' },
+  { breaks: /^\s/, says: 'starts with a space', hint: 'remove the space' },
   {
     breaks: /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)\s*(?:\.|$)/i,
     says: 'is the name of a device on Windows',
@@ -156,12 +156,8 @@ export function checkSavePath(path: string): { code: DiagnosticCode; message: st
       return wrong('MB1602', `has the part "${shorten(part)}", which ${broken.says}${named}`, broken.hint);
     }
     const bytes = encoder.encode(part).length;
-    if (bytes <= maxPartBytes) continue;
-    return wrong(
-      'MB1602',
-      `has a part of ${bytes} bytes; at most ${maxPartBytes} are allowed`,
-      'use {{truncate … 60}}',
-    );
+    const says = `has a part of ${bytes} bytes; at most ${maxPartBytes} are allowed`;
+    if (bytes > maxPartBytes) return wrong('MB1602', says, 'use {{truncate … 60}}');
   }
   const bytes = encoder.encode(path).length;
   if (bytes <= maxPathBytes) return undefined;

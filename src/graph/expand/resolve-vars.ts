@@ -140,7 +140,10 @@ function readText(text: string, declared: Json): Pick<GivenVar, 'value' | 'unsen
   }
   try {
     const value = freshCopy(JSON.parse(text) as Json);
-    return { value, ...defined({ unsendable: [...findUnsendableInJson(text)][0] }) };
+    return {
+      value,
+      ...defined({ unsendable: [...findUnsendableInJson(text)].find(({ severity }) => severity === undefined) }),
+    };
   } catch {
     return { value: text };
   }

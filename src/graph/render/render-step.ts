@@ -6,6 +6,7 @@ import {
   isMap,
   isScalar,
   type JsonMap,
+  ownValue,
   type Path,
   shorten,
   unknownValue,
@@ -126,13 +127,14 @@ class StepRendering {
   }
 
   #warnOfTemplates(field: string, { written, value, path }: { written: Json; value: Json; path: Path }): void {
+    const known = [this.#draft.row?.value, this.#own.names.vars];
     const left =
-      findTemplateText(value) ?? (typeof written === 'string' ? /\$\{\{[^{}]*\}\}/.exec(written)?.[0] : undefined);
+      findTemplateText(value, (name) => known.some((map) => ownValue(map, name) !== undefined)) ??
+      (typeof written === 'string' ? /\$\{\{[^{}]*\}\}/.exec(written)?.[0] : undefined);
     if (left === undefined) return;
     const message = `\`${field}\` contains \`${shorten(left, 40)}\`, ${left.startsWith('$') ? 'whose $' : 'all of it'} is sent as text`;
     const hint = 'a template is {{row.name}}, with two braces and nothing before them; data is not rendered';
-    const place = this.#places.value(path);
-    this.#report({ code: 'MB1202', severity: 'warning', message, hint, place });
+    this.#report({ code: 'MB1202', severity: 'warning', message, hint, place: this.#places.value(path) });
   }
 
   file(request: JsonMap): RenderedStep['file'] {
@@ -372,13 +374,18 @@ function findBareField(kind: Kind, request: JsonMap, emptied: readonly string[])
   return others.some(([name]) => isContent(name)) ? undefined : emptied.find(isContent);
 }
 
-const templateText = /\{\{[^{}]*\}\}|\{\s*(?:vars|row|matrix|tasks|tables)\.[^{}]*\}|\{\s*(?:row|key|take)\s*\}/;
+/** Templates of this and of other programs. */
+const templateText =
+  /\{\{[^{}]*\}\}|\{\s*(?:vars|row|matrix|tasks|tables)\.[^{}]*\}|\{\s*(?:row|key|take)\s*\}|\{%[^{}]*%\}|<%[^<>]*%>/;
 
-function findTemplateText(value: Json): string | undefined {
-  if (typeof value === 'string') return value.includes('{') ? templateText.exec(value)?.[0] : undefined;
+function findTemplateText(value: Json, isName: (name: string) => boolean): string | undefined {
+  if (typeof value === 'string') {
+    const names = value.match(/\{[^{}]+\}/g) ?? [];
+    return templateText.exec(value)?.[0] ?? names.find((name) => isName(name.slice(1, -1).trim()));
+  }
   if (value === null || typeof value !== 'object' || value === unknownValue) return undefined;
   for (const item of Object.values(value) as Json[]) {
-    const found = findTemplateText(item);
+    const found = findTemplateText(item, isName);
     if (found !== undefined) return found;
   }
   return undefined;

@@ -5,13 +5,12 @@ import { kinds } from '../../kinds/index.ts';
 import { readWholeParts, readWholeTable } from '../rows/read-row-source.ts';
 import { nearestName, suggestName } from '../suggest.ts';
 import { isTemplate } from '../template/template.ts';
-import type { FilePlaces, Places } from '../yaml/places.ts';
-import { placeBetween } from '../yaml/source.ts';
+import type { Places } from '../yaml/places.ts';
 import { knownKeys } from './validate.generated.ts';
 
-/** Finds unknown kinds, templates in wrong places, and texts that YAML cuts. */
-export function checkTexts(value: Json, places: FilePlaces): Diagnostic[] {
-  return [...checkKinds(value, places), ...checkTemplatePlaces(value, places), ...findCutTexts(value, places)];
+/** Finds unknown kinds, and templates in wrong places. */
+export function checkTexts(value: Json, places: Places): Diagnostic[] {
+  return [...checkKinds(value, places), ...checkTemplatePlaces(value, places)];
 }
 
 function checkKinds(value: Json, places: Places): Diagnostic[] {
@@ -100,50 +99,4 @@ export function isWholeList(text: string): boolean {
 
 export function isWholeVar(text: string): boolean {
   return /^\{\{\s*vars\.[^{}\s]+\s*\}\}$/.test(text);
-}
-
-function findCutTexts(value: Json, places: FilePlaces): Diagnostic[] {
-  const { defaults, tasks } = mapOf(value);
-  const presets = Object.entries(mapOf(defaults)).map(([kind, request]) => ({
-    kind,
-    request,
-    path: ['defaults', kind],
-  }));
-  const written = Object.entries(mapOf(tasks)).map(([id, task]) => {
-    return { kind: ownValue(task, 'kind'), request: ownValue(task, 'with'), path: ['tasks', id, 'with'] };
-  });
-  return [...presets, ...written].flatMap(({ kind, request, path }) =>
-    Object.entries(mapOf(request)).flatMap(([field, text]) =>
-      typeof text === 'string' && isFreeText(kind, field) ? findCut([...path, field], field, places) : [],
-    ),
-  );
-}
-
-function findCut(path: Path, field: string, places: FilePlaces): Diagnostic[] {
-  const diagnostics: Diagnostic[] = [];
-  const warn = (message: string, hint: string, start: number, end: number) => {
-    const place = placeBetween(places.source, start, end);
-    diagnostics.push({ code: 'MB1009', severity: 'warning', message, hint, place });
-  };
-  const { text } = places.source;
-  const { start, end } = places.value(path);
-  const before = text.slice(Math.max(0, start.offset - 200), start.offset);
-  const [anchor = '', name] = /&([^\s,[\]{}]+)[ \t]+$/.exec(before) ?? [];
-  if (name !== undefined && !text.includes(`*${name}`)) {
-    const message = `\`${field}\` begins after \`&${shorten(name)}\`, which YAML reads as an anchor that nothing uses`;
-    warn(message, 'put the string in quotes if the & belongs to it', start.offset - anchor.length, start.offset);
-  }
-  const comment = /^[ \t]+#[^\r\n]*/.exec(text.slice(end.offset))?.[0];
-  if (comment !== undefined && !/^["'|>]/.test(text.slice(start.offset))) {
-    const message = `\`${field}\` ends before the #: "${shorten(comment.trim())}" is a comment`;
-    const hint = 'put the string in quotes if the # belongs to it, or the comment on a line of its own';
-    warn(message, hint, end.offset + comment.indexOf('#'), end.offset + comment.length);
-  }
-  return diagnostics;
-}
-
-function isFreeText(kindName: Json | undefined, field: string): boolean {
-  const kind = typeof kindName === 'string' ? kinds[kindName] : undefined;
-  const known = kind !== undefined && Object.hasOwn(kind.fields, field) ? kind.fields[field] : undefined;
-  return known?.type === 'string' && known.free === true;
 }

@@ -6,6 +6,8 @@ export interface Unsendable {
   written?: string;
   problem: string;
   hint: string;
+  /** Defaults to an error. */
+  severity?: 'warning';
 }
 
 /** Characters that no request can contain: NUL, U+FFFD (a conversion lost a character), half of a surrogate pair. */
@@ -67,7 +69,7 @@ export function findUnsendable(value: Json): Unsendable | undefined {
 }
 
 export function* findUnsendableInJson(text: string): Generator<Unsendable & { start: number; end: number }> {
-  if (!/\\u(?:0000|[dD][89a-fA-F])|\d{16}|[\d.][eE]/.test(text)) return;
+  if (!/\\u(?:0000|[dD][89a-fA-F])|\d{16}|[\d.][eE]|\.\d*[1-9]0/.test(text)) return;
   const number = /-?\d[\d.eE+-]*/y;
   for (let at = 0; at < text.length; at += 1) {
     const character = text.charCodeAt(at);
@@ -80,11 +82,18 @@ export function* findUnsendableInJson(text: string): Generator<Unsendable & { st
     } else if (character === 0x2d || (character >= 0x30 && character <= 0x39)) {
       number.lastIndex = at;
       const written = number.exec(text)?.[0] ?? '-';
-      const found = whyNumberIsUnsendable(Number(written), written);
+      const found = whyNumberIsUnsendable(Number(written), written) ?? whyShortened(written);
       if (found !== undefined) yield { ...found, start: at, end: at + written.length };
       at += written.length - 1;
     }
   }
+}
+
+/** Explains why a number, such as a price, would be printed with fewer digits than are written. */
+function whyShortened(written: string): Unsendable | undefined {
+  if (!/\.\d*[1-9]0+$/.test(written)) return undefined;
+  const hint = `quote it to keep it as it is written: "${shorten(written)}"`;
+  return { severity: 'warning', written: shorten(written), problem: `is read as the number ${Number(written)}`, hint };
 }
 
 function endOfText(text: string, start: number): number {

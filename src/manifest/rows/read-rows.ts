@@ -1,4 +1,4 @@
-import type { Diagnostic, DiagnosticCode, Place } from '../../ground/diagnostic.ts';
+import { type Diagnostic, type DiagnosticCode, hasErrors, type Place } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
 import { describeValue, emptyMap, freshCopy, isMap, isScalar, shorten, unknownValue } from '../../ground/values.ts';
 import { findUnsendableInJson, nulWords } from '../check/unsendable.ts';
@@ -113,14 +113,15 @@ function columnsOf(rows: readonly Row[]): { columns?: string[] } {
 function readJson(source: Source, label: string): { rows?: Rows; diagnostics: Diagnostic[] } {
   const parsed = parseJson(source.text, 0);
   if ('error' in parsed) return { diagnostics: [notJson(source, parsed, label)] };
-  const unsendable = wrongIn(source, { text: source.text, start: 0 });
-  if (unsendable.length > 0) return { diagnostics: tellSome(unsendable) };
+  const unsendable = tellSome(wrongIn(source, { text: source.text, start: 0 }));
+  if (hasErrors(unsendable)) return { diagnostics: unsendable };
   let places: Places | undefined;
   const placeOf = (index: number): Place => {
     places ??= readYaml(source, yamlFaults.data).places;
     return places?.value([index]) ?? placeBetween(source, 0, 0);
   };
-  return rowsFromList(parsed.value, { label, placeOf, code: 'MB1302' });
+  const result = rowsFromList(parsed.value, { label, placeOf, code: 'MB1302' });
+  return { ...result, diagnostics: [...unsendable, ...result.diagnostics] };
 }
 
 function readJsonLines(source: Source, label: string): { rows?: Rows; diagnostics: Diagnostic[] } {
@@ -145,8 +146,7 @@ function readJsonLines(source: Source, label: string): { rows?: Rows; diagnostic
   diagnostics.push(...tellSome(unsendable));
   const placeOf = (index: number): Place => placeOfLine(source, lines[index] ?? 1);
   const result = rowsFromList(values, { label, placeOf, code: 'MB1302' });
-  if (diagnostics.length === 0) return result;
-  return { diagnostics: [...diagnostics, ...result.diagnostics] };
+  return { ...(!hasErrors(diagnostics) && result), diagnostics: [...diagnostics, ...result.diagnostics] };
 }
 
 function readYamlRows(source: Source, label: string): { rows?: Rows; diagnostics: Diagnostic[] } {
@@ -165,14 +165,9 @@ function wrongIn(source: Source, part: { text: string; start: number }): Diagnos
     return { code: 'MB1004', severity: 'error', message, hint: 'remove one of the two', place: placeOf(found) };
   });
   const unsendable = [...findUnsendableInJson(part.text)].map((found): Diagnostic => {
-    const { written, problem, hint } = found;
-    return {
-      code: 'MB1106',
-      severity: 'error',
-      message: `${written ?? 'a string'} ${problem}`,
-      hint,
-      place: placeOf(found),
-    };
+    const { written, problem, hint, severity = 'error' } = found;
+    const code = severity === 'error' ? 'MB1106' : 'MB1302';
+    return { code, severity, message: `${written ?? 'a string'} ${problem}`, hint, place: placeOf(found) };
   });
   return [...repeated, ...unsendable];
 }
@@ -194,7 +189,9 @@ function findRepeatedKeys(text: string): { key: string; start: number; end: numb
   return found;
 }
 
-function tellSome(alike: readonly Diagnostic[]): Diagnostic[] {
+function tellSome(found: readonly Diagnostic[]): Diagnostic[] {
+  const errors = found.filter(({ severity }) => severity === 'error');
+  const alike = errors.length > 0 ? errors : found;
   const shown = alike.slice(0, 5);
   const last = shown.at(-1);
   const more = alike.length - shown.length;

@@ -310,7 +310,10 @@ class TreeReading {
     const written = typeof node.source === 'string' ? node.source : String(value);
     const odd = this.#codes.unsendable === undefined ? undefined : whyUnsendable(value, written);
     if (odd !== undefined) return this.#refuseUnsendable(node, odd);
-    if (typeof value === 'string') return { value, size: 1 };
+    if (typeof value === 'string') {
+      if (this.#codes.number !== undefined && node.type === 'PLAIN') this.#warnOfCut(node, value);
+      return { value, size: 1 };
+    }
     if (typeof value !== 'number' || !Number.isFinite(value)) {
       const message = `${shorten(written)} is not a number that JSON can hold`;
       const hint = `quote it if it is a string: "${shorten(written)}"`;
@@ -323,6 +326,33 @@ class TreeReading {
       this.diagnostics.push({ code: this.#codes.number, severity: 'warning', message, hint, place });
     }
     return { value, size: 1 };
+  }
+
+  /** Warns if an anchor or a comment is probably meant as a part of the string. */
+  #warnOfCut(node: Scalar, value: string): void {
+    const { text } = this.#source;
+    const [start, end] = rangeOf(node);
+    const warn = (what: string, mark: string, from: number, length: number) => {
+      const hint = `put the string in quotes if the ${mark} belongs to it`;
+      const place = placeBetween(this.#source, from, from + length);
+      this.diagnostics.push({
+        code: 'MB1009',
+        severity: 'warning',
+        message: `an unquoted string ${what}`,
+        hint,
+        place,
+      });
+    };
+    const { anchor } = node;
+    if (anchor !== undefined && !text.includes(`*${anchor}`)) {
+      const what = `begins after \`&${shorten(anchor)}\`, which YAML reads as an anchor that nothing uses`;
+      warn(what, '&', text.lastIndexOf(`&${anchor}`, start), anchor.length + 1);
+    }
+    const [, blank = '', comment] = /^([ \t]+)(#[^\r\n]*)/.exec(text.slice(end, end + maxDepth * 10)) ?? [];
+    // A comment after one word is usually meant as a comment.
+    const hasWords = /\s/.test(value.replaceAll(/\{\{[^{}]*\}\}/g, ''));
+    if (comment === undefined || !(hasWords || /^#(?:\S|\s\d)/.test(comment))) return;
+    warn('ends before the #, which starts a comment', '#', end + blank.length, comment.length);
   }
 
   #refuseUnsendable(node: unknown, { written, problem, hint }: Unsendable): Converted {

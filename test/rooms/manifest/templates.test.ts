@@ -314,6 +314,36 @@ describe('helpers', () => {
   });
 });
 
+describe('a text that looks like a template and is none', () => {
+  const ofPrompt = (prompt: string) => {
+    const task = tasks(
+      `  a: { kind: image, foreach: r.json, key: "{{row.k}}", with: { prompt: ${JSON.stringify(prompt)} } }`,
+    );
+    return load(`vars: { brand: Nord }\n${task}`, {
+      data: { 'r.json': '[{"k": "a", "name": "L", "topic": "{{topic}}"}]' },
+    });
+  };
+
+  test.each([
+    ['one brace', 'a {row.name}', '{row.name}'],
+    ['a column in one brace', 'a { name } on oak', '{ name }'],
+    ['a var in one brace', 'a {brand}', '{brand}'],
+    ['a template in the data', 'a {{row.topic}}', '{{topic}}'],
+    ['a dollar sign', `a \${{vars.brand}}`, `\${{vars.brand}}`],
+    ['a block of Jinja', 'a {% if row.name %}b', '{% if row.name %}'],
+    ['a tag of ERB', 'a <%= name %>', '<%= name %>'],
+  ])('%s is a warning', (_what, prompt, left) => {
+    const { diagnostics } = ofPrompt(prompt);
+    expect(diagnostics.map(({ severity, message }) => [severity, message])).toEqual([
+      ['warning', expect.stringContaining(`contains \`${left}\``)],
+    ]);
+  });
+
+  test.each(['{a|b}', '{"k": 1}', 'a < b, 5% > c', '{}', '{Name}'])('%s is none', (prompt) => {
+    expect(ofPrompt(prompt).diagnostics).toEqual([]);
+  });
+});
+
 const influencer = (...lines: string[]) => image(...lines).replace('kind: image', 'kind: influencer');
 
 describe('strings that no request can carry', () => {
