@@ -33,6 +33,6 @@ export function tellCredential(plan: Plan, replays: 'yes' | 'no' | 'unknown', te
   if (affected.length === 0) return;
   tellNotice(
     terminal,
-    `MEDIABATCH_API_KEY contains a token, not an API key: if the answer to one of ${countOf(affected.length, 'image or music create request')} is lost, a user must decide whether it was charged; with an API key, the run recovers it`,
+    `MEDIABATCH_API_KEY contains a token, not an API key: if the answer to one of ${countOf(affected.length, 'image or music create request')} is lost, a user must decide whether the request was charged; with an API key, the run recovers the answer`,
   );
 }

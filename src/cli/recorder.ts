@@ -89,7 +89,7 @@ export async function makeRecorder(
   };
 }
 
-/** Shows a live display if the terminal supports it. Otherwise, and with `--verbose`, prints lines. */
+/** Shows a live display. Prints lines instead if the terminal does not support the display, and with `--verbose`. */
 export async function createReporter(
   terminal: Terminal,
   run: { view: RunView; times: RunTimes; page?: () => string | undefined },

@@ -49,7 +49,7 @@ const unsafeInJson = new RegExp(unsafe.source, 'gu');
 
 /**
  * Returns JSON with `\u` escapes for the characters that `safeText` escapes and for the second character of
- * build-system commands. The JSON parses to the same value. It is harmless on a terminal and in a log.
+ * build-system commands. The escaped JSON parses to the same value and is harmless on a terminal and in a log.
  */
 export function safeJson(value: unknown, indent = 0): string {
   return escapeQuoted(JSON.stringify(value, undefined, indent));
@@ -59,7 +59,7 @@ const mayBeUnsafe = /[^ -~\n]|##|::/;
 
 /** Escapes YAML or JSON like `safeJson`. Precondition: unsafe characters and commands are only in double quotes. */
 export function escapeQuoted(text: string): string {
-  // Most texts are safe. This check takes a twentieth of the time of the replacements.
+  // Most texts are safe, and the test for unsafe characters takes a twentieth of the time of the replacements.
   if (!mayBeUnsafe.test(text)) return text;
   return text
     .replace(unsafeInJson, (found) => (found === '\n' ? found : escapeUnits(found)))

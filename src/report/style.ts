@@ -9,8 +9,8 @@ export function makeStyle(color: boolean): Style {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns whether to color a stream. A non-empty NO_COLOR forbids color. Otherwise FORCE_COLOR decides (`0` and `false`
- * mean no). Without either variable, only a terminal that is not `dumb` gets color.
+ * Returns whether to color a stream. A non-empty NO_COLOR forbids color. Without NO_COLOR, FORCE_COLOR decides (`0`
+ * and `false` mean no). Without either variable, only a terminal that is not `dumb` gets color.
  */
 export function wantsColor(env: Environment, isTerminal: boolean): boolean {
   if (env.NO_COLOR) return false;

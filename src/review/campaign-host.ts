@@ -2,7 +2,7 @@
  * Server of the review page, and writer of the gallery.
  * Takes: one loaded campaign, and requests of one browser on a loopback address.
  * Returns: data for `page/`, and decisions that `campaign/decisions` records.
- * Independent of: other hosts, other users, the terminal. It answers only its page and the user who opened it (I29).
+ * Independent of: other hosts, other users, the terminal. Answers only its page and the user who opened it (I29).
  */
 
 import { lstat } from 'node:fs/promises';
@@ -60,8 +60,8 @@ export class CampaignHost implements ReviewHost {
   readonly #desk: Desk;
   readonly #listeners = new Set<() => void>();
   /**
-   * Last batch of verdicts. Polls wait for this batch. Otherwise a poll would report the host's own verdicts as changes
-   * by other users.
+   * Last batch of verdicts. Polls wait for this batch, because a poll would otherwise report the host's own verdicts as
+   * changes by other users.
    */
   #lastBatch: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;

@@ -61,7 +61,7 @@ const languageCommands: readonly CommandRow[] = [
     name: 'schema',
     summary: 'print a JSON Schema, or list the kinds',
     description:
-      'Prints a published JSON Schema, or lists the `kinds` of a manifest with their fields. kinds.schema.json in the package is the schema of the list of kinds. Template helpers: `help templates`.',
+      'Prints a published JSON Schema, or lists the `kinds` of a manifest with their fields. The list of kinds has the schema kinds.schema.json of the package. Template helpers: `help templates`.',
     arguments: [
       [
         '[name]',

@@ -89,7 +89,7 @@ export class Compare {
     this.wipe.value = Math.min(1, Math.max(0, part));
   }
 
-  /** Switches to one picture at a time. Each later call shows the other picture. */
+  /** Switches to one picture at a time. Each later call shows the picture of the other side. */
   blink(): void {
     if (this.mode.value === 'blink') this.other();
     else this.mode.value = 'blink';

@@ -14,7 +14,7 @@ import { sectionsOf, shownWords } from './about.ts';
 import { around, type GridLine, layLines, linesOf } from './grid-layout.ts';
 import { printSheet, printsPicked } from './print.tsx';
 
-/** These sizes are in CSS pixels, as in the style sheet. */
+/** Sizes in CSS pixels, the same as in the style sheet. */
 const headHeight = 40;
 const gap = 10;
 const frame = 14;

@@ -33,8 +33,8 @@ function assetsOf(page: Page): ReviewAsset[] {
 }
 
 /**
- * Returns the axis that the user selected, if the active asset has a value on that axis. Otherwise, returns an axis on
- * which all assets have a value.
+ * Returns the axis that the user selected if the active asset has a value on that axis, or else an axis on which all
+ * assets have a value.
  */
 function byOf(page: Page): MatrixBy {
   const own = page.activeAsset.value?.matrix ?? {};

@@ -75,8 +75,8 @@ function firstToSee({ group, assets }: Strip): string | undefined {
 /**
  * Returns the asset that becomes active after a verdict on `address`. After the removal of a verdict, the active asset
  * stays unless it is hidden. If the group needs no further decision, an asset of the next undecided group becomes
- * active. Otherwise, the next or else the previous asset without a verdict becomes active. `strips`: visible assets
- * after the verdict.
+ * active. In an undecided group, the next or else the previous asset without a verdict becomes active. `strips`:
+ * visible assets after the verdict.
  */
 export function afterVerdict(
   shown: Shown,
@@ -109,10 +109,7 @@ function nextGroup(strips: readonly Strip[], { index }: ShownGroup): string | un
   return strip && firstToSee(strip);
 }
 
-/**
- * Returns `address` if it is visible. Otherwise, returns the next visible address, or else the previous visible
- * address.
- */
+/** Returns `address` if it is visible, or else the next visible address, or else the previous visible address. */
 export function nearest(shown: Shown, strips: readonly Strip[], address: string): string | undefined {
   const index = shown.groupOf.get(address)?.index;
   if (index === undefined) return strips[0]?.assets[0]?.address;

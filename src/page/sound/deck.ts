@@ -11,7 +11,7 @@ export class Deck {
   readonly lengths = signal<ReadonlyMap<string, Length>>(new Map());
   readonly heard;
   readonly isPlaying = signal(false);
-  /** Volumes of the tracks, from 0 to 1. They make all tracks as loud as the quietest track. */
+  /** Volumes of the tracks, from 0 to 1, at which all tracks are as loud as the quietest track. */
   readonly gains = computed(() => {
     const urls = this.tracks.value.map(({ url }) => url);
     const matched = matchLoudness(

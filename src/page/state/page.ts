@@ -17,7 +17,7 @@ import { keptVerdicts, Outbox, type Refusal } from './outbox.ts';
 
 export type ViewName = 'groups' | 'loupe' | 'compare' | 'matrix' | 'grid' | 'changes';
 
-/** View of the campaign. It shows `page.strips` and highlights `page.active`. */
+/** View of the campaign, which shows `page.strips` and highlights `page.active`. */
 export interface View {
   name: ViewName;
   label: string;

@@ -14,7 +14,7 @@ import type { Page, View } from '../state/page.ts';
 import { layRows, linesOf, type PartOfStrip, type Room, type Row, widthIn } from './groups-layout.ts';
 
 const groupsAhead = 3;
-/** These sizes are in CSS pixels, as in the style sheet. */
+/** Sizes in CSS pixels, the same as in the style sheet. */
 const gap = 10;
 const frame = 14;
 const below = 54;

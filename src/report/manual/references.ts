@@ -62,7 +62,7 @@ export function kindSection(kind: Kind, document: ServiceDocument | undefined): 
     ? 'Every field is checked before the request is sent.'
     : listed.length > 0
       ? 'The service documents this request only in its OpenAPI document, which lists these fields.'
-      : 'The API does not document this request. The fields below are those of the sandbox, and your service may have other fields; `plan --refresh` downloads their names for this page and for rehearsals.';
+      : 'The API does not document this request. The fields below are those of the sandbox; your service may have other fields. `plan --refresh` downloads the field names of your service for this page and for sandbox runs.';
   const fields =
     listed.length > 0
       ? listed.map(([name, schema]) => [code(name), listedWords(kind, name, schema)])

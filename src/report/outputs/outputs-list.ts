@@ -35,7 +35,7 @@ export function outputsList(view: OutputsList, format: Exclude<ListFormat, 'xlsx
   return into === 'file' ? byteOrderMark + text : text;
 }
 
-/** Returns whether mediabatch wrote the list that begins with `start`. Also true for an empty JSON Lines file. */
+/** Returns whether mediabatch wrote the list that begins with `start`. Returns true for an empty JSON Lines file. */
 export function isOwnList(format: ListFormat, start: string): boolean {
   switch (format) {
     case 'csv':

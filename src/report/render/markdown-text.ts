@@ -7,7 +7,7 @@ import { safeText } from '../safe-text.ts';
  */
 const mostCommentBytes = 60_000;
 
-/** Maximum lengths of a part of a document, in lines. Each is tried in order until the document fits. */
+/** Maximum lengths of a part of a document, in lines, tried in order until the document fits. */
 const cuts = [Number.POSITIVE_INFINITY, 2048, 1024, 512, 256, 128, 64, 32, 16, 8];
 
 /**

@@ -81,7 +81,7 @@ const frameMs = 200;
 
 /**
  * Renderer for a listr2 task that is the whole run. The default renderer of listr2 writes all rows on each change (49
- * kB/s for 30 tasks), cuts the first rows if there are too many tasks, and delays all other output.
+ * kB/s for 30 tasks) and delays all other output. If there are too many tasks, it cuts the first rows.
  */
 class ScreenRenderer implements ListrRenderer {
   static nonTTY = true;

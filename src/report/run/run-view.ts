@@ -2,7 +2,7 @@
  * Views of plans, runs, status and failures.
  * Takes: values of `plan/`, `lock/` and `contract/`, such as the events of a run.
  * Returns: a `Document` of blocks (`document.ts`), which `render/` turns into text or Markdown, or a JSON document.
- * Independent of: files, the network, a clock, a terminal. It decides nothing and changes nothing.
+ * Independent of: files, the network, a clock, a terminal. A view decides nothing and changes nothing.
  */
 
 import type { RunEvent, StepOutcome, StopReason } from '../../contract/event.ts';

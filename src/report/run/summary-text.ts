@@ -354,7 +354,7 @@ export function groupLines(
   const groups = [...groupBy(steps, (step) => likenessOf(textOf(step))).values()];
   const hidden = groups.slice(shownGroups).flat().length;
   const isCut = hidden > 0 || groups.some(({ length }) => length > shownNames);
-  const all = isCut && select !== undefined ? [way('all of them', call('status', '--list', '--select', select))] : [];
+  const all = isCut && select !== undefined ? [way('to list all', call('status', '--list', '--select', select))] : [];
   return [
     ...groups.slice(0, shownGroups).map(groupLine),
     hidden === 0 ? undefined : line(`… and ${countOf(hidden, 'more step')}`),

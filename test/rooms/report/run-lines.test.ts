@@ -283,7 +283,7 @@ describe('summaryView', () => {
           hero@0, hero@1, hero@2, hero@3, hero@4, … and 8 more
         hero@x  out of order
         cover  HTTP 404: no such job
-        all of them: mediabatch status campaign.yaml --list --select 'state:failed state:lost'
+        to list all: mediabatch status campaign.yaml --list --select 'state:failed state:lost'
         the same prompt is likely to fail again: change the prompt in task \`hero\`; then to buy all 15 again: mediabatch apply campaign.yaml --redo 'state:failed state:lost'
       "
     `);
@@ -306,7 +306,7 @@ describe('summaryView', () => {
     for (const part of [
       '  3 steps  HTTP 400: too wide [bad_ratio]\n    hero@r0, hero@r1, hero@r2\n  after fixing the cause: ',
       '  2 steps  no answer\n    hero@a0, hero@a1\n  to find out without paying twice: mediabatch apply campaign.yaml\n',
-      'hero@u4, … and 2 more\n  all of them: mediabatch status campaign.yaml --list --select state:unresolved\n  to decide,',
+      'hero@u4, … and 2 more\n  to list all: mediabatch status campaign.yaml --list --select state:unresolved\n  to decide,',
       '  8 steps  needs …, which is refused\n    teaser@0, teaser@1, teaser@2, teaser@3, teaser@4, … and 3 more\n',
       '  cover  needs teaser@1, which is blocked\n  2 steps  the credits are not enough: it costs 2\n    song@0, song@1\n',
     ]) {
