@@ -125,10 +125,13 @@ export async function collectOutput(
   let url = job.result.files[index] ?? '';
   let error = '';
   let askedMs = 0;
+  let isNoticed = false;
   for (let tries = 1; tries <= mostTries; tries += 1) {
     const pauseMs = Math.min(30_000, 1000 * 2 ** (tries - 2)) * (0.5 + clock.random() / 2);
     const waitMs = Math.max(pauseMs, Math.min(longestAskedMs, askedMs));
     if (askedMs > 0 && clock.now() + waitMs > endMs) return interrupted(`${error}, longer than --patience`);
+    if (askedMs >= longestSilentMs && !isNoticed) notice(`${error}; trying again, the job is kept`);
+    isNoticed ||= askedMs >= longestSilentMs;
     if (tries > 1) await clock.sleep(waitMs, signal);
     if (signal.aborted) return interrupted('interrupted');
     // Only the last try saves an incomplete file that a user accepted, because another try may get a complete file.
@@ -137,9 +140,7 @@ export async function collectOutput(
     if (answer.is === 'saved') return { output: answer.output };
     if (answer.is === 'refused') return { end: { outcome: 'failed', error: answer.message } };
     error = answer.message;
-    const isFirst = askedMs < longestSilentMs;
     askedMs = answer.is === 'unreachable' ? (answer.retryAfterMs ?? 0) : 0;
-    if (isFirst && askedMs >= longestSilentMs) notice(`${error}; trying again, the job is kept`);
     if (answer.is !== 'expired') continue;
     const end = await service.watch({ kind: order.kind, jobId }, { signal, fresh: false, onStatus: () => {}, notice });
     if (end.is === 'completed') url = end.result.files[index] ?? url;

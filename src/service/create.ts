@@ -129,7 +129,7 @@ export function classifyCreate(answer: HttpAnswer, redact: Redact, asked: Asked 
   if (answer.is === 'broken') return { is: answer.sent ? 'ambiguous' : 'not-sent', message: answer.message };
   const { status, json, headers } = answer;
   const { kind, route, holdsKey = () => false, call } = asked;
-  const message = readMessage(json, status, redact);
+  const message = readMessage(json, status, redact, headers.location);
   const isGood = status >= 200 && status < 300;
   const created = isGood ? readCreated(json, message, { redact, holdsKey, kind }) : undefined;
   if (created?.is === 'accepted') return created;

@@ -50,7 +50,7 @@ export function createDownloader(options: DownloaderOptions): Downloads & { clos
         answer.destroy();
         if (status >= 300 && status < 400 && location !== undefined) {
           if (!URL.canParse(location, url.href))
-            return { is: 'refused', message: `${url.host} redirects to an invalid URL` };
+            return { is: 'expired', message: `${url.host} redirects to an invalid URL` };
           next = new URL(location, url).href;
           continue;
         }
@@ -61,7 +61,10 @@ export function createDownloader(options: DownloaderOptions): Downloads & { clos
         // Storage services answer with any 4xx to an expired link, and with 204 or a part while they store the file.
         return { is: 'expired', message };
       }
-      return { is: 'refused', message: `the link is redirected more than ${mostRedirects} times` };
+      return {
+        is: 'expired',
+        message: `${new URL(next).host}: the link is redirected more than ${mostRedirects} times`,
+      };
     },
     close: () => links.close(),
   };
@@ -122,6 +125,8 @@ export class Body implements AsyncIterableIterator<Uint8Array> {
     stream.once('close', () => this.#finish({ error: new Error('it ended early') }));
     signal.addEventListener('abort', this.#interrupt, { once: true });
     if (signal.aborted) this.#interrupt();
+    // The connection may have failed since the headers arrived.
+    else if (stream.destroyed) this.#finish({ error: stream.errored ?? new Error('it ended early') });
   }
 
   [Symbol.asyncIterator]() {

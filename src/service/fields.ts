@@ -60,9 +60,11 @@ export function isFromOthers(json: Json | undefined, status: number): boolean {
   return status < 300 ? json === undefined : status < 500 || status === 511;
 }
 
-export function readMessage(json: Json | undefined, status: number, redact: Redact): string {
+export function readMessage(json: Json | undefined, status: number, redact: Redact, location?: string): string {
   const { answer } = envelope;
-  const nothing = json === undefined ? 'the answer is not JSON' : 'no message';
+  const page =
+    location === undefined ? 'the answer is not JSON' : `redirects to ${location}; check MEDIABATCH_BASE_URL`;
+  const nothing = json === undefined ? page : 'no message';
   const text =
     readReason(json, answer.message, answer.reasons) ??
     (status === 413 ? 'the request is too large; shorten its texts' : nothing);
@@ -88,7 +90,7 @@ export function parseRetryAfter(headers: NodeJS.Dict<string | string[]>): number
 
 /** Describes a requested wait that is long enough to be shown to the user. */
 export function asksToWait(askedMs = 0): string {
-  return askedMs < 60_000 ? '' : ` and asks to wait ${Math.round(askedMs / 60_000)} min`;
+  return askedMs < 60_000 ? '' : ` (asks to wait ${Math.round(askedMs / 60_000)} min)`;
 }
 
 const mostParts = 1000;

@@ -1,12 +1,4 @@
-import {
-  brotliDecompressSync,
-  constants,
-  createBrotliDecompress,
-  createInflateRaw,
-  createUnzip,
-  inflateRawSync,
-  unzipSync,
-} from 'node:zlib';
+import zlib from 'node:zlib';
 import { type Dispatcher, Pool } from 'undici';
 import { ServiceError } from '../contract/errors.ts';
 import { isJobId } from '../ground/job-id.ts';
@@ -65,6 +57,7 @@ export function createHttp(options: { baseUrl: string; token: string; redact: Re
       const end = await exchange(
         fresh ? single : kept,
         {
+          origin: base.origin,
           path: call.fromRoot === true ? call.path : `${prefix}${call.path}`,
           method: call.method,
           headers: {
@@ -112,7 +105,9 @@ export function describeError(error: unknown): string {
   const code = (error as { code?: unknown }).code;
   const inner = error instanceof AggregateError ? error.errors[0] : error.cause;
   const text = error.message === '' && inner instanceof Error ? inner.message : error.message;
-  return typeof code === 'string' && !text.includes(code) ? `${text} (${code})` : text;
+  // OpenSSL adds its own source files to the reason.
+  const short = text.replace(/\S+:error:\w+:SSL routines:[^:]*:([^:]+):.*/s, 'TLS: $1');
+  return typeof code === 'string' && !short.includes(code) ? `${short} (${code})` : short;
 }
 
 /** Replaces `{id}` in a path with an ID, escaped as one segment. No other code puts IDs into URLs. */
@@ -124,7 +119,7 @@ export function pathWithId(pattern: string, id: string): string {
 export function requireAnswer(answer: HttpAnswer, redact: Redact): Json {
   if (answer.is === 'broken') throw new ServiceError('unreachable', answer.message);
   const { status, json, headers } = answer;
-  const message = readMessage(json, status, redact);
+  const message = readMessage(json, status, redact, headers.location);
   if (!isFromOthers(json, status)) {
     if (status < 300) {
       if (json !== undefined && !isServiceError(json)) return json;
@@ -167,8 +162,9 @@ function exchange(
       signal?.removeEventListener('abort', giveUp);
       resolve(end);
     };
-    const handler = new ExchangeHandler(settle, limits.mayLeave);
-    const tooLate = new Error(`no answer within ${Math.round(deadlineMs / 1000)} s`);
+    const { host } = new URL(request.origin ?? '');
+    const handler = new ExchangeHandler(settle, { host, mayLeave: limits.mayLeave });
+    const tooLate = new Error(`${host}: no answer within ${Math.round(deadlineMs / 1000)} s`);
     const timer = setTimeout(() => handler.breakOff(tooLate), deadlineMs);
     const giveUp = () => handler.breakOff(signal?.reason);
     signal?.addEventListener('abort', giveUp, { once: true });
@@ -178,14 +174,16 @@ function exchange(
 
 class ExchangeHandler implements Dispatcher.DispatchHandler {
   #settle: ((end: ExchangeEnd) => void) | undefined;
+  readonly #host: string;
   readonly #mayLeave: (() => boolean) | undefined;
   #controller: Controller | undefined;
   #status = 0;
   #headers: Answered['headers'] = {};
   #chunks: Uint8Array[] = [];
 
-  constructor(settle: (end: ExchangeEnd) => void, mayLeave: (() => boolean) | undefined) {
+  constructor(settle: (end: ExchangeEnd) => void, { host, mayLeave }: Pick<HttpCall, 'mayLeave'> & { host: string }) {
     this.#settle = settle;
+    this.#host = host;
     this.#mayLeave = mayLeave;
   }
 
@@ -223,7 +221,8 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Controller, error: Error): void {
-    this.#end({ is: 'broken', sent: this.#controller !== undefined, message: describeError(error) });
+    const message = `${this.#host}: ${describeError(error)}`;
+    this.#end({ is: 'broken', sent: this.#controller !== undefined, message });
   }
 
   breakOff(error: unknown, controller = this.#controller): void {
@@ -243,11 +242,11 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
 /** A body that begins with `{` is not compressed: a proxy may have removed the stated compression. */
 const named = (word: string) => (first: number, label: string) => first !== 0x7b && label.toLowerCase().includes(word);
 const codings = [
-  { sync: unzipSync, stream: createUnzip, mayBe: (first: number) => first === 0x1f || (first & 0x0f) === 8 },
-  { sync: inflateRawSync, stream: createInflateRaw, mayBe: named('deflate') },
-  { sync: brotliDecompressSync, stream: createBrotliDecompress, mayBe: named('br') },
+  { sync: zlib.unzipSync, stream: zlib.createUnzip, mayBe: (first: number) => first === 0x1f || (first & 0x0f) === 8 },
+  { sync: zlib.inflateRawSync, stream: zlib.createInflateRaw, mayBe: named('deflate') },
+  { sync: zlib.brotliDecompressSync, stream: zlib.createBrotliDecompress, mayBe: named('br') },
 ];
-const trial = { finishFlush: constants.BROTLI_OPERATION_FLUSH, maxOutputLength: 1_000_000 };
+const trial = { finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH, maxOutputLength: 1_000_000 };
 
 /** Returns how a body is compressed. Its first bytes decide, because some proxies compress unasked. */
 export function codingOf(head: Uint8Array, label = ''): (typeof codings)[number] | undefined {

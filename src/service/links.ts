@@ -1,11 +1,5 @@
 import { lookup as systemLookup } from 'node:dns';
-import {
-  type ClientRequest,
-  Agent as HttpAgent,
-  request as httpRequest,
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-} from 'node:http';
+import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { urlToHttpOptions } from 'node:url';
@@ -14,7 +8,7 @@ import { proxyFor, TunnelAgent } from './proxy.ts';
 
 interface LinkCall {
   method: 'GET' | 'PUT';
-  headers: OutgoingHttpHeaders;
+  headers: { [name: string]: string };
   body?: AsyncIterable<Uint8Array>;
   signal: AbortSignal;
   /** Time limit in ms for the answer. The time starts with the connection, and restarts with each piece sent. */
@@ -140,7 +134,7 @@ function ownHostOf(baseUrl: string): string | undefined {
  * `ownHost` must be https, and its IP address public. `makeCheckedLookup` checks the addresses of host names.
  */
 export function judgeLink(text: string, ownHost: string | undefined): JudgedLink {
-  if (!URL.canParse(text)) return { is: 'refused', message: 'the link is not a URL' };
+  if (!URL.canParse(text)) return { is: 'refused', message: `the link “${text.slice(0, 60)}” is not a URL` };
   const url = new URL(text);
   const { protocol, hostname } = url;
   const shown = `${protocol}//${url.host}`;

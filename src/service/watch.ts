@@ -121,7 +121,7 @@ class Watch {
     const lacksStatus = code < 300 && json !== undefined && !isOwnWord;
     const message = lacksStatus
       ? `the answer of GET ${path} (HTTP ${code}) has no \`data.status\`; check MEDIABATCH_BASE_URL`
-      : readMessage(json, code, redact);
+      : readMessage(json, code, redact, headers.location);
     // A single refused query does not end the watch.
     this.#denials = isOwnWord && (code === 401 || code === 403) ? this.#denials + 1 : 0;
     if (this.#denials > 1) return unwatched('auth', message);
@@ -169,11 +169,13 @@ class Watch {
     }
     this.#trouble = `the service returned no usable answer: ${message}${asksToWait(asked)}`;
     if (health.failures >= mostHostFailures) return unwatched('unreachable', this.#trouble);
-    if ((asksToWait(asked) !== '' || health.failures >= noticedHostFailures) && health.isTroubleNoticed === undefined) {
+    this.#afterMs = Math.max(Math.min(150_000, asked), failureIntervalMs(health.failures));
+    const isLast = now + this.#afterMs - this.#startedAt > this.#patienceMs;
+    const isNews = asksToWait(asked) !== '' || health.failures >= noticedHostFailures;
+    if (isNews && !isLast && health.isTroubleNoticed === undefined) {
       health.isTroubleNoticed = true;
       this.#options.notice(`${this.#trouble}; trying again, no job is lost`);
     }
-    this.#afterMs = Math.max(Math.min(150_000, asked), failureIntervalMs(health.failures));
     return undefined;
   }
 

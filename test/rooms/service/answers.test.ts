@@ -79,6 +79,7 @@ describe('read body', () => {
     const unread = new Body(other, { signal });
     other.destroy();
     await expect(unread.next()).rejects.toThrow('it ended early');
+    await expect(new Body(other, { signal }).next()).rejects.toThrow('it ended early');
   });
 });
 

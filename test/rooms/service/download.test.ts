@@ -105,7 +105,7 @@ describe('where links may lead', () => {
 
 test.each([
   [3, 'open'],
-  [4, 'refused'],
+  [4, 'expired'],
 ])('redirects: %i of them: %s', async (count, is) => {
   const { url, seen } = await serve(({ url: path = '' }, response) => {
     const left = Number(path.slice(1));

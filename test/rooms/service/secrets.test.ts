@@ -134,7 +134,7 @@ describe('the addresses of a name', () => {
 
 describe('a link', () => {
   test.each([
-    ['nonsense', 'the link is not a URL'],
+    ['nonsense', 'the link “nonsense” is not a URL'],
     ['https://user@cdn.example/x', 'the link to cdn.example contains credentials'],
     ['https://:pass@cdn.example/x', 'the link to cdn.example contains credentials'],
     ['http://cdn.example:81/x', 'the link http://cdn.example:81 is not https'],

@@ -182,7 +182,7 @@ describe('watching a job', () => {
     ['a broken wire', broken],
     ['a server error', answer(500, { success: false })],
     ['somebody else’s page', answer(200, undefined)],
-    ['a redirect', answer(302, undefined)],
+    ['a redirect', answer(302, undefined, { location: 'https://new.example/?token=abc' })],
     ['an answer without a status', answer(200, { success: true, data: {} })],
     ['the status of another job', job('COMPLETED', { id: 'other', outputUrl: 'https://x' })],
   ])('%s for ever: the host is given up after a bounded number of looks', async (_name, reply) => {
@@ -191,6 +191,8 @@ describe('watching a job', () => {
     expect(notices).toEqual([expect.stringContaining('trying again, no job is lost')]);
     expect(polls.length).toBeLessThanOrEqual(20);
     expect((await watch([reply, reply, reply, done])).end.is).toBe('completed');
+    if (reply.is === 'answer' && reply.status === 302)
+      expect(end).toMatchObject({ error: expect.stringContaining('redirects to https://new.example/') });
     if (reply.is === 'answer' && reply.json !== undefined && reply.status === 200)
       expect(end).toMatchObject({ error: expect.stringMatching(/no `data.status`|of another job/) });
   });
@@ -208,11 +210,12 @@ describe('watching a job', () => {
     const busy = answer(429, { success: false, message: 'slow down' }, { 'retry-after': '86400' });
     const { notices, end } = await watch([busy, busy, busy, done]);
     expect(end.is).toBe('completed');
-    expect(notices).toEqual([expect.stringMatching(/slow down and asks to wait 1440 min; trying again/)]);
+    expect(notices).toEqual([expect.stringMatching(/slow down \(asks to wait 1440 min\); trying again/)]);
     const left = await watch([job('QUEUED'), busy], { patienceMs: 60_000 });
-    const error = expect.stringMatching(/^the service asks to wait longer than --patience \(.*slow down and asks/);
+    const error = expect.stringMatching(/^the service asks to wait longer than --patience \(.*slow down \(asks/);
     expect(left.end).toEqual({ is: 'unwatched', because: 'patience', error });
     expect(left.elapsedMs).toBeLessThan(60_000);
+    expect(left.notices).toEqual([]);
   });
 
   test('a refused credential ends it', async () => {
