@@ -2,7 +2,7 @@
  * The application without a terminal: load, plan, approve, run, decide. `src/index.ts` exports it as the library.
  * Takes: a manifest's path, options, and the environment as values.
  * Returns: plans, events, ends of runs, or a `CampaignError` with what was seen and what to do.
- * Independent of: arguments, colours, exit codes, process signals. Only here do disk, service and engine meet.
+ * Independent of: arguments, colours, exit codes, process signals. No lower module combines disk, service and engine.
  */
 
 import { systemClock } from '../contract/clock.ts';

@@ -153,7 +153,7 @@ export function requireAccess(environment: Environment, { rehearses = true } = {
   }
   // A git branch may contain a `.env`, which must not choose a program to run.
   if (dotEnv === 'command') {
-    const hint = `export ${keyCommandName}, and remove it from .env: a branch could contain a .env that runs any program`;
+    const hint = `export ${keyCommandName}, and remove the variable from .env: a branch could contain a .env that runs any program`;
     throw noKey('a command in .env is not run', hint);
   }
   const half =

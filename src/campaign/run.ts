@@ -17,7 +17,7 @@ import type { ServiceFacts } from './service-facts.ts';
 import type { HoldTerms } from './session.ts';
 
 export interface Ending {
-  /** After an abort, the run sends no create request. It waits for requests in flight and records their answers. */
+  /** After an abort, the run sends no create request. Requests in flight are awaited and recorded. */
   signal?: AbortSignal | undefined;
   /** When this promise resolves, the run ends at once. Create requests in flight stay recorded as sent. */
   leave?: Promise<void> | undefined;

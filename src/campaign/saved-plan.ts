@@ -184,7 +184,7 @@ export function refuseStale(saved: SavedPlan, now: { plan: Plan; graph: Graph; s
   if (saved.steps !== digestOfSteps(graph) || saved.campaign !== graph.name) {
     throw stale('the manifest, its data, its files or its variables changed since the plan was made');
   }
-  // The cost of purchases after picks is shown separately, so such a purchase must not be possible at once.
+  // The cost of purchases after picks is shown separately, so a purchase after a pick must not be possible at once.
   const behind = findBehind(graph, saved.gates);
   const early = [...saved.afterPicks.keys()].find((address) => !behind.has(address));
   if (early !== undefined) throw stale(`${early} depends on no gate that the plan shows as open`);

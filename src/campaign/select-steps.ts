@@ -27,7 +27,7 @@ interface Selector {
 }
 
 const howToWrite =
-  'write hero, hero@A*, hero@lamp,9:16, +teaser (with what it needs), hero+ (with what needs it), kind:video, tag:launch, +tag:launch, state:failed or cost:>50; white space means “or”, and a comma outside an address means “and”';
+  'write hero, hero@A*, hero@lamp,9:16, +teaser (with the steps that it needs), hero+ (with the steps that need it), kind:video, tag:launch, +tag:launch, state:failed or cost:>50; white space means “or”, and a comma outside an address means “and”';
 
 export function makeSelector(situation: Situation): Selector {
   const { written: graph, lock, byAddress } = situation;

@@ -135,7 +135,7 @@ export interface FileFact {
   bytes: number;
 }
 
-/** The part of a graph that a run needs. It takes half the memory of a graph. */
+/** The part of a graph that a run needs. An outline takes half the memory of a graph. */
 export interface GraphOutline {
   tasks: { id: string; kind: string; steps: number }[];
   addresses: ReadonlySet<string>;

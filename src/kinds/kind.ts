@@ -10,7 +10,7 @@ export interface Kind {
    * `post`: sent once, after all other steps.
    */
   readonly act: 'job' | 'upload' | 'post';
-  /** Medium of the output file. It determines the accepted file types. */
+  /** Medium of the output file, which determines the accepted file types. */
   readonly media: Media | 'none';
   readonly create: {
     /**

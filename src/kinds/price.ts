@@ -77,8 +77,8 @@ function asText(value: Json): string {
 }
 
 /**
- * Returns a request without the documented defaults that apply to every model. Requests with and without such a default
- * are the same purchase and are sent as the same bytes.
+ * Returns a request without the documented defaults that apply to every model. Requests with and without a default
+ * value are the same purchase and are sent as the same bytes.
  */
 export function dropDefaults(kind: Kind | undefined, request: Body): Body {
   const names = Object.keys(request).filter((name) => request[name] === defaultOf(kind, name));

@@ -161,8 +161,8 @@ const maxDiagnostics = 100;
 const maxAlike = 5;
 
 /**
- * Selects the diagnostics to report: each once, sorted by place, at most 100. If there are too many, warnings are
- * dropped first. At most five similar mistakes are reported for one place; the rest are counted.
+ * Selects the diagnostics to report: each once, sorted by place, at most 100. If there are too many diagnostics,
+ * warnings are dropped first. At most five similar mistakes are reported for one place; the rest are counted.
  */
 export function limitDiagnostics(found: readonly Diagnostic[]): Diagnostic[] {
   const seen = new Set<string>();

@@ -238,7 +238,7 @@ function withoutMainKeys(
       code: 'MB1101',
       severity: 'error',
       message: `\`${key}\` is not allowed in an included manifest: it applies to the whole campaign`,
-      hint: `move it into ${from.main}`,
+      hint: `move the key into ${from.main}`,
       place: from.places.key([key]),
     });
   }

@@ -206,7 +206,7 @@ class RequestCheck {
         const hint = 'the template gives a list in a list: write the template without [ ]';
         this.#report(at, message, Array.isArray(item) ? hint : hintForText(item));
       } else if (item.trim() === '') {
-        const hint = 'remove it, or write a public https URL';
+        const hint = 'remove the entry, or write a public https URL';
         this.#report(at, `entry ${index + 1} of \`${name}\` is empty`, hint, { code: 'MB1505' });
       } else {
         this.#checkUrl(field, item, at);

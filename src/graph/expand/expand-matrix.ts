@@ -86,7 +86,7 @@ class MatrixReading {
     if (list === undefined) this.#isBroken = true;
     if (!this.#checkAxisName(name, [name]) || list === undefined) return undefined;
     if (list.length === 0) {
-      this.#report([name], `the axis \`${name}\` has no values`, 'give it a value, or remove it');
+      this.#report([name], `the axis \`${name}\` has no values`, 'give the axis a value, or remove the axis');
     }
     this.#checkValues(name, list);
     return { name, values: list };

@@ -56,7 +56,7 @@ export function readPicks(
       if (!producer.complete) continue;
       const place = using.places.key(path);
       if (attributeNames(producer).includes(name)) {
-        const hint = `remove it from \`from\`, because the reference is to the picked outputs; or remove \`gate\` from task \`${id}\``;
+        const hint = `remove \`${name}\` from \`from\`, because the reference is to the picked outputs; or remove \`gate\` from task \`${id}\``;
         wrong(`\`${name}\` of \`${id}\` is chosen at its gate, not by \`from\``, hint, place);
       } else {
         const hint = suggestName(name, names, { what: 'they have' });

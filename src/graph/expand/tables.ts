@@ -56,7 +56,7 @@ function indexRows(table: Table, rows: Rows, expansion: Expansion): Map<string, 
     expansion.reportError({
       code: 'MB1307',
       message: `two rows of table \`${table.name}\` match ${nameValues(table, values.map(String))}: ${first.label} and ${row.label}`,
-      hint: 'remove one of them, or join the table on one more column',
+      hint: 'remove one of the rows, or join the table on one more column',
       place: tablePlace,
       related: [first, row].map(({ label, place }) => ({ message: label, place: place() })),
     });
@@ -124,7 +124,7 @@ function findJoined(read: ReadTable, draft: Draft, expansion: Expansion): Row | 
   const place = expansion.manifest.places.key(tablePath(table.name));
   const label = rows === 'unknown' ? table.name : rows.label;
   const alike = missed.size > mostSearched ? undefined : findAlike(read, values);
-  const hint = alike === undefined ? `add it to ${label}` : `${label} has a row for ${alike}: write both alike`;
+  const hint = alike === undefined ? `add it to ${label}` : `${label} has a row for ${alike}: write both values alike`;
   expansion.report(withTrail({ code: 'MB1307', severity: 'error', message, hint, place }, draft));
   return undefined;
 }

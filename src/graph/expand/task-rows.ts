@@ -278,7 +278,7 @@ function rowsOfFile(
   return keepRows({ ...read, diagnostics: read.diagnostics.map((one) => ({ ...one, trail })) }, expansion);
 }
 
-/** Names the tasks whose rows come from a file, if there are several. */
+/** Names the tasks whose rows come from a file, if several tasks use the file. */
 function usersOf(name: string, { manifest }: Expansion): string[] | undefined {
   const users = manifest.tasks.filter(
     ({ rows, folder }) => rows.from === 'file' && pathFrom(folder, rows.path) === name,

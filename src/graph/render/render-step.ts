@@ -120,7 +120,7 @@ class StepRendering {
     const why = cell ? `: \`${shorten(cell.column)}\` of ${row.label} has no value` : '';
     const message = `\`${field}\` is empty${why}, and no other field of the request describes the output`;
     const hint = cell
-      ? `fill the cell, or leave out steps without it: \`when: ${JSON.stringify(`{{ne (trim ${cell.written}) ''}}`)}\``
+      ? `fill the cell, or leave out rows with an empty cell: \`when: ${JSON.stringify(`{{ne (trim ${cell.written}) ''}}`)}\``
       : 'write a string, or leave the step out with `when:`';
     const place = this.#places.value(path);
     this.#report({ code: 'MB1502', severity: 'error', message, hint, place }, cell?.column);
@@ -399,7 +399,7 @@ function whyRefused(field: string, value: Json): { code: DiagnosticCode; message
     const hint = 'rename the key, here or in the data; an output of another task is {{tasks.name.url}}';
     return { code: 'MB1503', message, hint };
   }
-  // Values in the manifest are checked when it is read. This check is for the output of templates and for file names.
+  // Values in the manifest are checked when it is read. `findUnsendable` checks templates' output and file names.
   const found = findUnsendable(value);
   if (found === undefined) return undefined;
   const { written, problem, hint } = found;

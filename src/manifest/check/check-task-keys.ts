@@ -52,8 +52,8 @@ function checkSharedRows(id: string, task: JsonMap, tell: Tell): void {
   if (rows === undefined) return;
   for (const key of ['foreach', 'maxItems', 'schema', 'key']) {
     if (ownValue(task, key) === undefined) continue;
-    const message = `task \`${id}\` has \`${key}\` and \`rows\`, which already sets it`;
-    tell('key', [key], message, 'remove it, or write `foreach` and `key` in place of `rows`');
+    const message = `task \`${id}\` has \`${key}\`, which \`rows\` already sets`;
+    tell('key', [key], message, 'remove the key, or write `foreach` and `key` in place of `rows`');
   }
 }
 

@@ -20,7 +20,7 @@ interface Matcher {
 
 /**
  * Returns the pattern compiler of a validator. `regExp` throws for a pattern whose matching time is not bounded. With
- * `skipsHard`, such a pattern matches every text.
+ * `skipsHard`, a pattern with unbounded time matches every text.
  */
 export function makeMatcher(skipsHard: boolean): {
   regExp: ((pattern: string) => Matcher) & { code: string };

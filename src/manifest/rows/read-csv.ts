@@ -168,7 +168,7 @@ function explainCsvError(
   const twice = 'write a quote inside of a quoted string twice: ""';
   switch (error.code) {
     case 'CSV_QUOTE_NOT_CLOSED': {
-      const hint = `close it with another double quote; ${twice}`;
+      const hint = `close the string with another double quote; ${twice}`;
       return { line: lineOfOpenQuote(text), message: `a double quote in ${label} is not closed`, hint };
     }
     case 'CSV_INVALID_CLOSING_QUOTE':

@@ -234,9 +234,9 @@ function describeFault(
       };
     case 'merged':
       return {
-        message: `${cell} is merged with the next one, so the column of its value is ambiguous`,
+        message: `${cell} is merged with the next cell, so the column of its value is ambiguous`,
         hint: isTop
-          ? `if it is a title above the column names, set \`header\` to the row with the column names: { file: ${label}, header: ${row + 1} }`
+          ? `if the cell is a title above the column names, set \`header\` to the row with the column names: { file: ${label}, header: ${row + 1} }`
           : 'unmerge the cells',
       };
     default:

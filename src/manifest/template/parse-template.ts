@@ -45,7 +45,7 @@ function explainSyntax(text: string): TemplateFault {
   const { tags, open } = findTags(text);
   if (open === undefined) return findUnbalanced(text, tags) ?? findWrongTag(text, tags) ?? wholeText(text);
   const message = `\`${shorten(text.slice(open), 40)}\` has no closing }}`;
-  const hint = 'close it with }}, or write \\{{ for two braces that are text';
+  const hint = 'close the tag with }}, or write \\{{ for two braces that are text';
   return syntaxFault({ start: open, end: lineEnd(text, open) }, message, hint);
 }
 
@@ -86,7 +86,8 @@ function findUnbalanced(text: string, tags: readonly Tag[]): TemplateFault | und
       last === undefined
         ? `${textOf(text, tag)} closes a block that is not open`
         : `${textOf(text, tag)} closes \`${closed[1]}\`, but the open block is ${textOf(text, last.tag)}`;
-    const hint = last === undefined ? 'remove it, or open the block before it' : `write {{/${last.name}}} here`;
+    const hint =
+      last === undefined ? 'remove the closing tag, or open its block first' : `write {{/${last.name}}} here`;
     return syntaxFault(tag, message, hint);
   }
   const last = open.pop();

@@ -316,12 +316,12 @@ class TreeReading {
     }
     if (typeof value !== 'number' || !Number.isFinite(value)) {
       const message = `${shorten(written)} is not a number that JSON can hold`;
-      const hint = `quote it if it is a string: "${shorten(written)}"`;
+      const hint = `quote the value if it is a string: "${shorten(written)}"`;
       return this.#refuse(this.#codes.wrong, node, { message, hint });
     }
     if (this.#codes.number !== undefined && String(value) !== written) {
       const message = `${shorten(written)} is read as the number ${value}`;
-      const hint = `quote it to keep it as it is written: "${shorten(written)}"`;
+      const hint = `quote the value to keep it as written: "${shorten(written)}"`;
       const place = this.#placeOf(node);
       this.diagnostics.push({ code: this.#codes.number, severity: 'warning', message, hint, place });
     }

@@ -41,7 +41,7 @@ export const yamlFaults = {
   manifest: manifestFaults,
   included: {
     ...manifestFaults,
-    emptyHint: 'write `tasks:`, `vars:` or `defaults:` into it, or remove the file from `include`',
+    emptyHint: 'add `tasks:`, `vars:` or `defaults:` to the file, or remove the file from `include`',
   },
   /** A JSON schema is read as YAML, so that messages and places are the same as for YAML. */
   schema: schemaFaults,
@@ -248,7 +248,7 @@ function findUnclosed(
   const mark = text.charAt(start);
   const closing = { '{': '}', '[': ']' }[mark] ?? mark;
   const message = `not valid YAML: this ${closing === mark ? 'quote' : 'bracket'} is not closed`;
-  const hint = `close it with ${closing}; further lines must be indented deeper than its key`;
+  const hint = `add the closing ${closing}; further lines must be indented deeper than their key`;
   return { message, hint, start, end: start + 1 };
 }
 

@@ -107,10 +107,10 @@ function describeUnnamed({ credits, order }: PlanRow, { wouldCost }: PlanRow): W
   const most = wouldCost ?? null;
   const price = credits ?? order?.price.high ?? null;
   if (most !== null && (price === null || price > most)) {
-    const costs = price === null ? 'its current price is unknown' : `this step now costs ${price}`;
+    const costs = price === null ? 'the current price is unknown' : `this step now costs ${price}`;
     return { by: 'budget', text: `${costs}, and the plan allows ${most} at most` };
   }
-  return { by: 'gate', text: 'the approved plan does not cover its current request, which the next plan shows' };
+  return { by: 'gate', text: 'the approved plan does not cover the current request, which the next plan shows' };
 }
 
 function leftFor(row: PlanRow, { by, text }: Why): PlanRow {

@@ -94,7 +94,7 @@ interface Pair {
   likeness: number;
 }
 
-/** Maximum number of pairs of posts to compare. If there are more, the last published posts are not compared. */
+/** Maximum number of pairs of posts to compare. With more pairs, the last published posts are not compared. */
 const mostCompared = 100_000;
 /** Minimum likeness to a published post whose address still has a step. */
 const leastLikeness = 0.25;

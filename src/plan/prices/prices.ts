@@ -131,7 +131,7 @@ type ChargedPrices = ReadonlyMap<string, ChargedPrice>;
 
 /**
  * Assumed upper bound of a charge, as a multiple of the estimate. If there is a limit, requests of unknown price run in
- * parallel only if the remaining credits cover them all at this bound.
+ * parallel only if the remaining credits cover each request at this bound.
  */
 export const worstFactor = 8;
 

@@ -227,7 +227,7 @@ describe('rows that tasks share', () => {
       'rows, and rows of its own',
       shared(hero.replace('rows: products', 'rows: products, foreach: p.csv')),
       ['MB1103 campaign.yaml:6:40'],
-      'has `foreach` and `rows`',
+      'has `foreach`, which `rows`',
     ],
     [
       'a template for a name',

@@ -185,7 +185,7 @@ testMistakes([
     text: campaign(both, ...joined),
     data: { ...data, 'copy.csv': data['copy.csv'].replace('vase,de', 'Vase ,de') },
     found: ['MB1307 4:3'],
-    says: ['copy.csv has a row for sku Vase , locale de: write both alike'],
+    says: ['copy.csv has a row for sku Vase , locale de: write both values alike'],
   },
   {
     name: 'two rows for one step',

@@ -194,7 +194,7 @@ describe('include mistakes', () => {
       `version: 1\nname: x\nbudget: { credits: -1 }\nservice: {}\ndescription: x\n${oneTask}`,
       'MB1101 a.yaml:2:1, MB1101 a.yaml:3:1, MB1101 a.yaml:4:1, MB1101 a.yaml:5:1',
       '`name` is not allowed in an included manifest',
-      'move it into campaign.yaml',
+      'move the key into campaign.yaml',
     ),
     ofIncluded('a later version', `version: 2\n${oneTask}`, 'MB1105 a.yaml:1:10'),
     ofIncluded(

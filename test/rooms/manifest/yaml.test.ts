@@ -53,15 +53,15 @@ describe('yaml', () => {
       'this quote is not closed',
     ],
     ['a missing quote above others', image('prompt: "a', 'model: "alpha-2"').replaceAll('\n', '\r\n'), 'MB1003 7:15'],
-    ['a missing single quote', image("prompt: 'it''s", 'model: x'), 'MB1003 7:15', "with '"],
+    ['a missing single quote', image("prompt: 'it''s", 'model: x'), 'MB1003 7:15', "the closing '"],
     [
       'a missing brace',
       tasks('  a: { kind: image, with: { prompt: x }', '  b: { kind: image, with: { prompt: "x" } }'),
       'MB1003 4:6',
       'this bracket is not closed',
-      'with }',
+      'the closing }',
     ],
-    ['a missing bracket in braces', tasks('  a: { kind: image, foreach: [a, b }'), 'MB1003 4:30', 'with ]'],
+    ['a missing bracket in braces', tasks('  a: { kind: image, foreach: [a, b }'), 'MB1003 4:30', 'the closing ]'],
     [
       'quotes in a block text before a missing bracket',
       image('prompt: |', '  "no quote', "  don't", 'referenceImages: [a'),
