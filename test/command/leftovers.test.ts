@@ -228,7 +228,7 @@ describe('records that can be removed', () => {
     const here = new Map([[output.path, 'intact' as const]]);
     const found = findRemoteRecords(situate(needed, lockOf(record)), here, new Set(['thumb']));
     expect(found.records).toEqual([]);
-    expect(found.skipped[0]?.why).toContain('hero needs the URL of this output');
+    expect(found.skipped[0]?.why).toContain('hero still needs the URL of this output');
   });
 
   test('a job that moved to another step is not removed', () => {
