@@ -32,7 +32,8 @@ export function suggestName(
 }
 
 export function pathPart(name: string): string {
-  return /^[\p{L}\p{N}_$-]+$/u.test(name) ? name : `[${name}]`;
+  // Handlebars reads a number, or one of these words, as a literal.
+  return /^(?!(?:-?\d+|true|false|null|undefined|this)$)[\p{L}\p{N}_$-]+$/u.test(name) ? name : `[${name}]`;
 }
 
 function differenceOf(written: string, name: string): string {

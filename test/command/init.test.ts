@@ -108,6 +108,7 @@ test.each([
   ['a column that no template can name', 'id,ref [url]\na,x\n', ['picture@a'], 'a, product'],
   ['an article number', 'Name,Artikel-Nr.\nLamp,1001\nVase,1002\n', ['picture@1001', 'picture@1002'], 'Lamp, product'],
   ['an error in a column that is not used', 'id,idea,price\na,A lamp,#N/A\n', ['picture@a'], 'A lamp'],
+  ['literals as names', 'id,null,2026,this\na,Lamp,red,x\n', ['picture@a'], 'Lamp, red, x, product'],
   ['numbers only', 'id,price\n1,10\n2,20\n', ['picture@1', 'picture@2'], '1, product'],
 ])('--from-csv: %s', async (_what, csv, addresses, prompt) => {
   write('my table.csv', csv);
@@ -118,6 +119,12 @@ test.each([
   const { steps } = JSON.parse(out);
   expect(steps.map(({ address }: { address: string }) => address)).toEqual(addresses);
   expect(steps[0].with.prompt).toMatch(prompt);
+});
+
+test('--from-csv: brackets in the name of a file are not a pattern', async () => {
+  write('products[1].csv', 'sku,name\na,Lamp\n');
+  await expectExit(0, run('init', 'new', '--from-csv', 'products[1].csv'));
+  await expectExit(0, run('validate', 'new/campaign.yaml'));
 });
 
 test.each<[string, string, string | undefined, number, string]>([

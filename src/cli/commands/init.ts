@@ -17,6 +17,7 @@ import { writeSeparator } from '../../manifest/rows/read-csv.ts';
 import { readRows } from '../../manifest/rows/read-rows.ts';
 import { readSheet } from '../../manifest/rows/read-table.ts';
 import { explainFileProblem } from '../../manifest/rows/rows.ts';
+import { pathPart } from '../../manifest/suggest.ts';
 import { command, line, stack } from '../../report/document.ts';
 import { agentsPage } from '../../report/manual/references.ts';
 import { safeText } from '../../report/safe-text.ts';
@@ -256,7 +257,8 @@ async function readFirstSheet(file: string, bytes: Uint8Array) {
 
 function writeManifest(table: Table, path: string): string {
   const { rows, columns, labels, options } = table;
-  const source = options === '' ? JSON.stringify(path) : `{ file: ${JSON.stringify(path)}${options} }`;
+  const isPlain = options === '' && !/[[{]/.test(path);
+  const source = isPlain ? JSON.stringify(path) : `{ file: ${JSON.stringify(path)}${options} }`;
   const prompted = columns.find((column) => promptName.test(column));
   const isEmpty = (column: string, row: Table['rows'][number]) => (row[column] ?? '').trim() === '';
   // Rejects a row without an id, such as a total below the table, instead of using another column as the key.
@@ -274,7 +276,7 @@ function writeManifest(table: Table, path: string): string {
   }
   const words = prompted === undefined ? chooseWords(table, key.column) : [prompted];
   const prompt = [
-    ...words.map((column) => `{{${nameOf(column)}}}`),
+    ...words.map((column) => `{{row.${pathPart(column)}}}`),
     ...(words.some(isDescription) ? [] : ['product photograph on a plain background, soft light']),
   ].join(', ');
   return `# yaml-language-server: $schema=schemas/manifest.schema.json
@@ -340,7 +342,7 @@ function chooseKey({ columns, rows }: Table, prompted?: string): { column: strin
     if (isEmpty || new Set(names).size < names.length || names.some((name) => name.length > 60)) continue;
     const template = parts.map((column, index) => {
       const isPlain = values.every((cells) => /^[A-Za-z0-9][A-Za-z0-9_-]{0,60}$/.test(cells[index] ?? ''));
-      return isPlain ? `{{${nameOf(column)}}}` : `{{slug ${nameOf(column)}}}`;
+      return isPlain ? `{{row.${pathPart(column)}}}` : `{{slug row.${pathPart(column)}}}`;
     });
     return { column: parts[0] ?? '', template: template.join('-') };
   }
@@ -371,8 +373,4 @@ function chooseWords({ columns, rows }: Table, key: string): string[] {
   if (described.some(isDescription)) return described;
   const chosen = texts.toSorted((a, b) => rank(a) - rank(b)).slice(0, 3);
   return chosen.length > 0 ? chosen : [key];
-}
-
-function nameOf(column: string): string {
-  return /^[A-Za-z_][\w-]*$/.test(column) ? `row.${column}` : `row.[${column}]`;
 }

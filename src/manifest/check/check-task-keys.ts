@@ -297,7 +297,7 @@ function findFileMistake(
 ): { part: 'file' | keyof typeof optionsOf; message: string; hint: string } | undefined {
   const file = ownValue(given, 'file');
   if (typeof file !== 'string' || isTemplate(file)) return undefined;
-  if (classifyForeach(file) !== 'file') {
+  if (classifyForeach(file, true) !== 'file') {
     const message = `${nameOf()} is not the path of one file`;
     const hint = 'write the path of one file, as in file: data/copy.csv; download the file first if it is on the web';
     return { part: 'file', message, hint };

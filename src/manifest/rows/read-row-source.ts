@@ -15,15 +15,19 @@ export function readWholeTable(text: string): string | undefined {
   return /^\{\{\s*tables\.([A-Za-z_][A-Za-z0-9_]*)\s*\}\}$/.exec(text)?.[1];
 }
 
-/** Classifies the text of a `foreach`. Results other than `template`, `file` and `files` are mistakes. */
+/**
+ * Classifies the text of a `foreach`. Results other than `template`, `file` and `files` are mistakes. `isOne`: the text
+ * is a `file:`, in which brackets are part of a name such as `products[1].csv`.
+ */
 export function classifyForeach(
   text: string,
+  isOne = false,
 ): 'template' | 'file' | 'files' | 'list in quotes' | 'template with one brace' | 'web address' | 'backslashes' {
   if (isTemplate(text)) return 'template';
   if (/^\s*\[.*\]\s*$/s.test(text)) return 'list in quotes';
   if (/^\s*\{\s*(?:vars|tables|tasks|row|matrix)\.[^{}]*\}\s*$/.test(text)) return 'template with one brace';
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return 'web address';
-  if (/[*?[{]/.test(text)) return 'files';
+  if ((isOne ? /[*?]/ : /[*?[{]/).test(text)) return 'files';
   return text.includes('\\') ? 'backslashes' : 'file';
 }
 
@@ -49,7 +53,7 @@ export function readRowSource(value: Json | undefined, most: Json | undefined): 
 
 function readFileSource(written: JsonMap): RowSource {
   const { file, separator } = written;
-  if (typeof file !== 'string' || classifyForeach(file) !== 'file') return { from: 'unknown' };
+  if (typeof file !== 'string' || classifyForeach(file, true) !== 'file') return { from: 'unknown' };
   const options = readOptions(written);
   if (separator !== undefined && options.separator === undefined) return { from: 'unknown' };
   return { from: 'file', path: file, ...options };
@@ -77,7 +81,7 @@ export function readTable(name: string, written: Json, folder: string): Table {
   const { file, schema, on } = options;
   return {
     name,
-    ...(typeof file === 'string' && classifyForeach(file) === 'file' && { file: pathFrom(folder, file) }),
+    ...(typeof file === 'string' && classifyForeach(file, true) === 'file' && { file: pathFrom(folder, file) }),
     ...readOptions(options),
     ...(typeof schema === 'string' && { schema: pathFrom(folder, schema) }),
     on: readJoin(on),
