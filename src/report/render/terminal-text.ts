@@ -238,7 +238,7 @@ function widestWord(text: Text, { style }: Pick<Screen, 'style'>): number {
 interface Wrapping {
   /** Number of columns by which all lines after the first are shorter. */
   hang?: number;
-  /** Whether to break words that are longer than a line. By default, such words stay whole, so that users can copy them. */
+  /** Breaks words that are longer than a line. By default, such words stay whole, so that users can copy them. */
   isHard?: boolean;
   mark?: Mark;
 }
