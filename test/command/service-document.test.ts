@@ -1,4 +1,4 @@
-import { cpSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { command, expectExit } from '../rig/command.ts';
@@ -141,21 +141,6 @@ describe('a service with other paths', () => {
     given.create = '/videos/create';
     await expectExit(0, apply(folder, env));
     expect(made).toHaveLength(4);
-  });
-
-  test('a document on disk never leads a request to a path unknown to this version', async () => {
-    const create = '/videos/generations/new';
-    const served = await serviceAt({ create, document: documentOf({ [create]: post('prompt') }) });
-    const folder = folderWith({ 'campaign.yaml': only('film') });
-    await expectExit(0, apply(folder, served.env));
-    const stateOf = (at: string) => join(at, '.mediabatch/service');
-    served.given.document = undefined;
-    served.seen.length = 0;
-    // As it may come with a pull request.
-    const other = folderWith({ 'campaign.yaml': only('film').replace('films', 'more-films') });
-    cpSync(stateOf(folder), stateOf(other), { recursive: true });
-    await expectExit(3, apply(other, served.env));
-    expect(served.seen.filter((call) => call === `POST ${create}`)).toEqual([]);
   });
 });
 

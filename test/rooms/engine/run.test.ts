@@ -424,32 +424,6 @@ tasks:
     expect(campaign.service.ledger).toHaveLength(2);
   });
 
-  test.each<[string, number, (campaign: TestCampaign) => void]>([
-    ['nor a balance', 1, ({ service }) => (service.tellsBalance = 'never')],
-    ['and whose balance stands still', 1, ({ service }) => (service.tellsBalance = 'always the same')],
-  ])('under a cap a service that tells no charge %s ends the buying', async (_name, bought, arrange) => {
-    const campaign = new TestCampaign(images(5, 'budget: { credits: 10 }'));
-    campaign.service.silent = true;
-    arrange(campaign);
-    const { events } = await campaign.run();
-    expect(campaign.service.ledger).toHaveLength(bought);
-    const [detail] = events.flatMap((event) => (event.event === 'spending-stopped' ? [event.detail] : []));
-    expect(detail).toMatch(
-      /has no known price, 0 are left; 48 credits are reserved for .* as a guess: no charge is on record/,
-    );
-    await campaign.run();
-    expect(campaign.service.ledger).toHaveLength(bought);
-    const { totals, rows } = campaign.plan();
-    expect([totals.held, totals.budgetLeft, totals.guessed?.length]).toEqual([48 * bought, 0, bought]);
-    expect(rows.filter(({ action }) => action === 'create')).toHaveLength(0);
-    // A higher budget bears the guess, and so does a price that a person tells.
-    campaign.graph = { ...campaign.graph, budget: 48 * bought + 10 };
-    expect(campaign.plan().totals.budgetLeft).toBe(10);
-    campaign.graph = { ...campaign.graph, budget: 10, prices: { image: 3 } };
-    const told = campaign.plan().totals;
-    expect([told.held, told.budgetLeft, told.guessed]).toEqual([3 * bought, 10 - 3 * bought, undefined]);
-  });
-
   test.each([1, 8])('where a service tells balances, the fall tells the charge (%i at a time)', async (concurrency) => {
     const campaign = new TestCampaign(images(6, 'budget: { credits: 60 }'));
     campaign.service.silent = true;
@@ -503,31 +477,6 @@ tasks:
     expect(campaign.service.ledger).toHaveLength(2);
     await campaign.run();
     expect(campaign.service.ledger).toHaveLength(2);
-  });
-
-  test.each([1, 8])('a lost canary stops nobody: the next one prices it (%i at a time)', async (concurrency) => {
-    const campaign = new TestCampaign(images(6, 'budget: { credits: 14 }'));
-    campaign.service.canReplay = false;
-    campaign.service.trouble = (create) => (create === 1 ? { ...reset, booked: true } : undefined);
-    const { outcomes } = await campaign.run({ concurrency });
-    // Of 14 credits 3 are held for the lost one; 3 more at 3 each fit.
-    expect(Object.values(outcomes).filter((outcome) => outcome === 'done')).toHaveLength(3);
-    expect(campaign.service.ledger).toHaveLength(4);
-    expect(campaign.service.mostOnWire).toBeLessThanOrEqual(concurrency);
-    await campaign.run();
-    expect(campaign.service.ledger).toHaveLength(4);
-  });
-
-  test('what an earlier run lost counts at the price that this run finds out, if that is above the guess', async () => {
-    const campaign = new TestCampaign(images(1, 'budget: { credits: 350 }'));
-    campaign.service.canReplay = false;
-    campaign.service.creditsOf = () => 100;
-    campaign.service.trouble = (create) => (create === 1 ? { ...reset, booked: true } : undefined);
-    await campaign.run();
-    campaign.graph = graphOf(images(6, 'budget: { credits: 350 }'));
-    expect(campaign.plan().totals.heldUnpriced).toBeLessThan(100);
-    await campaign.run();
-    expect(campaign.service.ledger).toHaveLength(3);
   });
 
   test('a shared job and a reference mean the very request, not whatever the address bought last', async () => {
