@@ -115,6 +115,7 @@ function plainDotEnv(bytes: Uint8Array): string {
   const encoding = isBigEndian ? 'utf-16be' : isLittleEndian ? 'utf-16le' : 'utf-8';
   const text = new TextDecoder(encoding).decode(bytes);
   return text
+    .replaceAll(/\r\n?/g, '\n')
     .replace(/^[ \t]*set[ \t]+"(MEDIABATCH_[^"\r\n]*)"/gim, '$1')
     .replace(/^[ \t]*(?:set[ \t]+|export[ \t]+|\$env:)?(MEDIABATCH_[A-Z_]+)[ \t]*[=:]/gim, '$1=');
 }

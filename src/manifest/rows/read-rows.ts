@@ -31,6 +31,17 @@ export function readRows(data: {
     const message = `${data.path} is a pointer of Git LFS, not the file itself`;
     return { diagnostics: [describeWrong(placeOfLine(source, 1), { message, hint: 'run git lfs pull' })] };
   }
+  const read = readText(source, data);
+  const lost = /[ÃÂ][\u0080-\u00bf]|â€/.exec(data.text);
+  if (lost === null) return read;
+  const message = `${data.path} was probably converted to UTF-8 twice`;
+  const hint = 'save the original file as UTF-8 again: é became Ã©, and ’ became â€™';
+  const place = placeBetween(source, lost.index, lost.index + lost[0].length);
+  const warning: Diagnostic = { ...describeWrong(place, { message, hint }), severity: 'warning' };
+  return { ...read, diagnostics: [...read.diagnostics, warning] };
+}
+
+function readText(source: Source, data: Parameters<typeof readRows>[0]): ReturnType<typeof readRows> {
   const extension = extensionOf(data.path);
   switch (extension) {
     case 'csv':
@@ -192,11 +203,9 @@ function findRepeatedKeys(text: string): { key: string; start: number; end: numb
 function tellSome(found: readonly Diagnostic[]): Diagnostic[] {
   const errors = found.filter(({ severity }) => severity === 'error');
   const alike = errors.length > 0 ? errors : found;
-  const shown = alike.slice(0, 5);
-  const last = shown.at(-1);
-  const more = alike.length - shown.length;
-  if (last !== undefined && more > 0) last.message += ` (and ${more} more like this)`;
-  return shown;
+  const { 4: last, length } = alike;
+  if (last !== undefined && length > 5) last.message += ` (and ${length - 5} more like this)`;
+  return alike.slice(0, 5);
 }
 
 type ParsedJson = { value: Json } | { error: string; offset: number };
@@ -240,10 +249,8 @@ function hasUnexpectedToken(text: string): boolean {
 }
 
 function notJson(source: Source, problem: { error: string; offset: number }, label: string): Diagnostic {
-  if (source.text.trim() === '') {
-    const wrong = { message: `${label} is empty`, hint: 'write a list of rows: [{…}]' };
-    return describeWrong(placeBetween(source, 0, 0), wrong);
-  }
+  const empty = { message: `${label} is empty`, hint: 'write a list of rows: [{…}]' };
+  if (source.text.trim() === '') return describeWrong(placeBetween(source, 0, 0), empty);
   const words = problem.error.charAt(0).toLowerCase() + problem.error.slice(1);
   return describeWrong(placeBetween(source, problem.offset, problem.offset + 1), {
     message: `${label} is not valid JSON: ${shorten(words, 80)}`,

@@ -111,7 +111,8 @@ function findWrongTag(text: string, tags: readonly Tag[]): TemplateFault | undef
 function wholeText(text: string): TemplateFault {
   const start = Math.max(0, text.indexOf('{{'));
   const message = `\`${shorten(text.slice(start), 40)}\` cannot be parsed as a template`;
-  const hint = 'check that every {{#block}} has its {{/block}} and that each {{else}} is inside of a block';
+  const hint =
+    'check that every {{#block}} has its {{/block}}, that each {{else}} is inside of a block, and that a } after }} has a space before it';
   return syntaxFault({ start, end: lineEnd(text, start) }, message, hint);
 }
 

@@ -28,6 +28,7 @@ test.each<[string, string | Buffer]>([
   ['plain lines', plain],
   ['a byte order mark', `\ufeff${plain}`],
   ['CR LF', plain.replaceAll('\n', '\r\n')],
+  ['CR', plain.replaceAll('\n', '\r')],
   ['UTF-16, as PowerShell writes it', Buffer.from(`\ufeff${plain}`, 'utf16le')],
   ['UTF-16 without a mark', Buffer.from(plain, 'utf16le')],
   ['UTF-16, big-endian', bigEndian],

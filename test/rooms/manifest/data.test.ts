@@ -115,6 +115,8 @@ describe('data', () => {
       'MB1302 products.json:1:23 warning',
       '19.90 is read as the number 19.9',
     ),
+    ofProducts('letters converted twice', '.csv', 'sku,name\nA,cafÃ©\n', 'MB1302 products.csv:2:6 warning', 'twice'),
+    ofProducts('capital letters of other languages', '.csv', 'sku,name\nA,MANHÃ… ÂNGULO\n', ''),
     ofProducts('a broken line', '.jsonl', '{"sku": "1"}\n\n{"sku": \n', 'MB1302 products.jsonl:3:8'),
     ofProducts('a map instead of rows', '.yaml', 'a: 1\n', 'MB1302 products.yaml:1:1'),
     ofProducts('a tab in the data', '.yaml', '- a: 1\n\tb: 2\n', 'MB1302 products.yaml:2:1'),
