@@ -13,9 +13,7 @@ function referencedJobs({ request, paidRequest }: Pick<StepOrder, 'request' | 'p
   const visit = (open: Json | undefined, paid: Json | undefined): void => {
     if (open === null || paid === null || typeof open !== 'object' || typeof paid !== 'object') return;
     if (Array.isArray(open) && Array.isArray(paid)) {
-      open.forEach((item, index) => {
-        visit(item, paid[index]);
-      });
+      for (const [index, item] of open.entries()) visit(item, paid[index]);
     } else if (!Array.isArray(open) && !Array.isArray(paid)) {
       if (typeof open.$ref === 'string' && typeof paid.$ref === 'string') jobs.set(open.$ref, paid.$ref);
       else for (const key of Object.keys(open)) visit(open[key], paid[key]);

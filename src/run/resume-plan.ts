@@ -89,15 +89,8 @@ export function resumePlan(plan: Plan, facts: ResumeFacts): ResumedPlan {
   const open = rows.filter(({ order }) => order !== undefined && !ends.has(orderId(order)));
   const { totals, spentBefore } = sumAgain(plan.totals, open, facts);
   const ceiling = leftUnder(agreementOf(plan), { rows: open }, lock) + approvedSince(plan, charges); // I39 (resumed)
-  return {
-    plan: { ...plan, rows, totals: { ...totals, ceiling } },
-    ends,
-    newEnds,
-    spentBefore,
-    spent,
-    charges,
-    learned,
-  };
+  const rest = { ...plan, rows, totals: { ...totals, ceiling } };
+  return { plan: rest, ends, newEnds, spentBefore, spent, charges, learned };
 }
 
 function newJobs({ address }: StepOrder, { before, lock }: ResumeFacts): readonly Purchase[] {

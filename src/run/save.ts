@@ -139,7 +139,7 @@ export async function collectOutput(
     const answer = await outputs.fetch(target, { jobId, index, url }, { signal });
     if (answer.is === 'saved') return { output: answer.output };
     if (answer.is === 'refused') return { end: { outcome: 'failed', error: answer.message } };
-    error = answer.message;
+    error = answer.is === 'bad-bytes' ? `${new URL(url).host}: ${answer.message}` : answer.message;
     askedMs = answer.is === 'unreachable' ? (answer.retryAfterMs ?? 0) : 0;
     if (answer.is !== 'expired') continue;
     const end = await service.watch({ kind: order.kind, jobId }, { signal, fresh: false, onStatus: () => {}, notice });

@@ -63,7 +63,9 @@ export function isFromOthers(json: Json | undefined, status: number): boolean {
 export function readMessage(json: Json | undefined, status: number, redact: Redact, location?: string): string {
   const { answer } = envelope;
   const page =
-    location === undefined ? 'the answer is not JSON' : `redirects to ${location}; check MEDIABATCH_BASE_URL`;
+    location === undefined
+      ? 'the answer is not JSON'
+      : `redirects to ${location.replace(/[?#].*/s, '')}; check MEDIABATCH_BASE_URL`;
   const nothing = json === undefined ? page : 'no message';
   const text =
     readReason(json, answer.message, answer.reasons) ??

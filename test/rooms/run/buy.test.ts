@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CreateAnswer } from '../../../src/contract/answer.ts';
+import { ServiceError } from '../../../src/contract/errors.ts';
 import type { Begin, LookUp } from '../../../src/contract/ports.ts';
 import { buyJob } from '../../../src/run/send-create.ts';
 import { orderOf, type Script, tracedPorts } from './traced-ports.ts';
@@ -229,6 +230,30 @@ describe('a lost create of a kind with a list', () => {
     ]);
     const unpriced = await buy([ambiguous], listed({ do: 'adopt', job: { ...job, credits: 0 } }).script);
     expect(unpriced.told[1]).toMatchObject(['created', { jobId: 'job-9', credits: null }, {}]);
+  });
+
+  it.each<[string, ServiceError, unknown[]]>([
+    [
+      'a wait it asks for',
+      new ServiceError('unreachable', 'busy', { status: 429, retryAfterMs: 7000 }),
+      ['throttled', 7000],
+    ],
+    [
+      'the end of purchases',
+      new ServiceError('auth', 'HTTP 401: no', { status: 401 }),
+      ['stop', 'auth', 'HTTP 401: no'],
+    ],
+  ])('is not sent while its list cannot be read, which may mean %s', async (_name, error, first) => {
+    let reads = 0;
+    const fence = async () => {
+      reads += 1;
+      if (reads === 1) throw error;
+      return 'job-fence';
+    };
+    const { told, sent } = await buy([accepted], listed({ do: 'resend' }, undefined, { fence }).script);
+    expect(told[0]).toEqual(first);
+    expect(told[1]).toMatchObject(['intent', { fence: 'job-fence' }]);
+    expect(sent).toHaveLength(1);
   });
 
   it('is sent once more where the list proves that nothing was made, with another intent', async () => {

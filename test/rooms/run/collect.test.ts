@@ -118,7 +118,9 @@ describe('a paid file', () => {
     });
     const bad = await collect([open], { outputs: save('bad-bytes') });
     expect(bad.opened).toHaveLength(5);
-    expect(bad.collected).toMatchObject({ end: { error: 'it was bad-bytes (tried 5 times; the job is kept)' } });
+    expect(bad.collected).toMatchObject({
+      end: { error: 'f.example: it was bad-bytes (tried 5 times; the job is kept)' },
+    });
     await expect(collect([open], { outputs: save('disk') })).rejects.toThrow('it was disk');
     const bug = { save: async () => Promise.reject(new Error('a bug')) };
     await expect(collect([open], { outputs: bug })).rejects.toThrow('a bug');

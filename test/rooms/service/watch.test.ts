@@ -192,7 +192,7 @@ describe('watching a job', () => {
     expect(polls.length).toBeLessThanOrEqual(20);
     expect((await watch([reply, reply, reply, done])).end.is).toBe('completed');
     if (reply.is === 'answer' && reply.status === 302)
-      expect(end).toMatchObject({ error: expect.stringContaining('redirects to https://new.example/') });
+      expect(end).toMatchObject({ error: expect.stringContaining('redirects to https://new.example/; check') });
     if (reply.is === 'answer' && reply.json !== undefined && reply.status === 200)
       expect(end).toMatchObject({ error: expect.stringMatching(/no `data.status`|of another job/) });
   });
