@@ -5,7 +5,6 @@ import {
   expectOpen,
   expectSettled,
   makeBranches,
-  makeCampaign,
   type Order,
   openRows,
   orders,
@@ -128,32 +127,6 @@ test.each(['main', 'old'])('a decision stays when the state from before it is me
   copy.merge(into === 'main' ? 'old' : 'main');
   copy.tasks({ hero: { kind: 'influencer', says: 'a lamp' }, other: { kind: 'image', says: 'a rug' } });
   await expectSettled(copy, service, { ...booked(1), 'image a rug': 1 });
-});
-
-/** Bought as a lamp, edited, and then the answer to the vase's create is lost. */
-async function loseTheEdit(kind: string) {
-  const campaign = await makeCampaign(kind);
-  const { copy, known, booked } = campaign;
-  await copy.apply();
-  copy.tasks({ ...known, hero: { kind, says: 'a vase' } });
-  expect(await copy.applyUnanswered(`${kind} a vase`)).toBe(true);
-  return { ...campaign, both: { ...booked(1), [`${kind} a vase`]: 1 } };
-}
-
-describe.each(['image', 'video', 'influencer'])('an open create, and a step that has what it wants: %s', (kind) => {
-  test.each(['taken back', 'pin', 'accept'])('because its edit was answered by: %s', async (how) => {
-    const { studio, copy, known, both } = await loseTheEdit(kind);
-    const { service } = studio;
-    if (how === 'taken back') copy.tasks({ ...known, hero: { kind, says: 'a lamp' } });
-    else {
-      const { code, err } = await copy.run(how, copy.manifest, 'hero');
-      // What it was edited to may be in doubt; then it is said, and nothing is decided.
-      if (code !== 0) expect(err).not.toBe('');
-    }
-    await expectOpen(copy, service, priceOf(kind));
-    if (kind === 'influencer') await recordJob({ studio, copy, subject: `${kind} a vase` });
-    await expectSettled(copy, service, both);
-  });
 });
 
 test('a service that numbers the jobs of each kind by themselves, on two branches: a merge keeps both, and both charges', async () => {

@@ -114,13 +114,4 @@ describe('an open create beside the other branch’s job', () => {
     await expectOpen(copy, service, 10);
     await expectSettled(copy, service, booked(2));
   });
-
-  test.each(orders)('what is held counts against the budget; $first first, merged into $into', async (order) => {
-    const { service, copy } = await bring('influencer', order);
-    copy.budget = 20;
-    copy.tasks({ hero: { kind: 'influencer', says: 'a lamp' }, other: { kind: 'influencer', says: 'a vase' } });
-    const { code, err } = await copy.apply();
-    expect(service.idsOf('influencer a vase'), err).toEqual([]);
-    expect(code, err).toBe(6);
-  });
 });
