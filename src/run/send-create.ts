@@ -456,7 +456,7 @@ function unanswered(create: Unsent, message: string): { answer: CreateAnswer; se
 }
 
 /** While the list cannot be read, no create request is sent whose lost answer only the list can recover. */
-async function readFence(kind: string, { lost, gate }: Ports): Promise<string | undefined | CreateAnswer> {
+async function readFence(kind: string, { lost }: Ports): Promise<string | undefined | CreateAnswer> {
   if (kinds[kind]?.recovery !== 'list') return undefined;
   try {
     return await lost.fence(kind);
@@ -464,7 +464,6 @@ async function readFence(kind: string, { lost, gate }: Ports): Promise<string | 
     if (!(error instanceof ServiceError)) throw error;
     const message = `the list of jobs cannot be read: ${error.message}`;
     if (error.status === 429) return { is: 'throttled', afterMs: error.retryAfterMs ?? null, message };
-    if (error.why === 'auth') gate.stop('auth', error.message);
     return { is: 'not-sent', message };
   }
 }
