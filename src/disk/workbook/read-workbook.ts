@@ -211,14 +211,9 @@ function scanSheet(xml: string): SheetNotes | { problem: string } {
       if (at.row > maxRows || at.column > maxColumns) return impossible;
       const type = attributeOf(attributes, 't') ?? 'n';
       const style = Number(attributeOf(attributes, 's') ?? 0);
-      open = {
-        ...at,
-        isError: type === 'e',
-        isNumber: type === 'n',
-        ...(type === 'n' && style > 0 && { style }),
-        hasFormula: false,
-        hasValue: false,
-      };
+      const found = { hasFormula: false, hasValue: false };
+      const [isError, isNumber] = [type === 'e', type === 'n'];
+      open = { ...at, ...found, isError, isNumber, ...(isNumber && style > 0 && { style }) };
     } else if (open !== undefined) {
       if (name === 'f') open.hasFormula = true;
       // `<v/>` next to a formula means that the formula was not calculated; an empty string has the type `str`.

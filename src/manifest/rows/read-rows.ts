@@ -20,10 +20,7 @@ export function readRows(data: {
   separator?: string | undefined;
   header?: number | undefined;
   table?: string | undefined;
-}): {
-  rows?: Rows;
-  diagnostics: Diagnostic[];
-} {
+}): { rows?: Rows; diagnostics: Diagnostic[] } {
   const source = readSource(data.file, data.text);
   const nul = data.text.indexOf('\0');
   if (nul !== -1) return { diagnostics: [describeWrong(placeBetween(source, nul, nul + 1), nulWords)] };
