@@ -337,13 +337,6 @@ tasks:
     expect(campaign.plan().rows.every(({ action }) => action === 'keep')).toBe(true);
   });
 
-  test('without gates it is only looked at, and ends by itself', async () => {
-    const campaign = makeCampaign('version: 1\nname: live\ntasks:\n  pic: { kind: image, with: { prompt: "x" } }\n');
-    const run = await campaign.run({ people: async () => {} });
-    expect(run.outcomes).toEqual({ pic: 'done' });
-    expect(run.carriedOut.rows).toEqual(run.plan.rows);
-  });
-
   test('a step beside an open send of its earlier input is carried out, and not told to be left', async () => {
     const text = 'version: 1\nname: live\ntasks:\n  pic: { kind: image, with: { prompt: "x" } }\n';
     const campaign = makeCampaign(text);

@@ -53,15 +53,6 @@ describe('a create of a listed kind whose answer was lost', () => {
     expect(acts).toEqual(Array(3).fill(['create-intended', 'job-created']).flat());
   });
 
-  test('was not made: it is sent once more, and paid once', async () => {
-    const campaign = await campaignWithOne();
-    campaign.graph = graphOf(voices('first', 'second'));
-    meet(campaign, { 1: unmade });
-    expect((await campaign.run()).outcomes).toMatchObject({ v2: 'done' });
-    expect(campaign.service.creates).toHaveLength(3);
-    expect(campaign.service.ledger).toHaveLength(2);
-  });
-
   test('a list that lags for less than the time that is waited is no danger', async () => {
     const campaign = await campaignWithOne();
     campaign.service.listLagMs = 50_000;

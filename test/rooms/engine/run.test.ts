@@ -498,14 +498,6 @@ ${more}`;
     expect(campaign.outputs.files.get('output/copy.png')).toBe(campaign.outputs.files.get('output/hero.png'));
     expect(campaign.service.ledger.at(-1)?.body).toContain(first);
   });
-
-  test('credits of the steps add up to what was spent', async () => {
-    const campaign = new TestCampaign(images(4));
-    campaign.service.opened = (url) => (url.endsWith('-2') ? { is: 'refused', message: 'no' } : undefined);
-    const { events, ledger } = await campaign.run();
-    const told = events.reduce((sum, event) => sum + (event.event === 'step-finished' ? (event.credits ?? 0) : 0), 0);
-    expect(told).toBe(ledger.account.spentNow);
-  });
 });
 
 test('a lock edited to the highest generation: nothing is sent that could not be put on record', async () => {
