@@ -77,14 +77,14 @@ describe('errors for users', () => {
     expect(trial.sandbox.ledger()).toHaveLength(1);
   });
 
-  test('a mistake in a file of faults has its position', async () => {
+  test('an error in a file of faults has its position', async () => {
     const trial = await makeTrial(two);
     trial.write('faults.json', '[{ "x": 1 }]');
     const { err } = await trial.run(['sandbox', '--port', '0', '--faults', 'faults.json'], { ends: 65 });
     expect(err).toContain('faults.json: fault 1: x is not a field of a fault; valid: on, kind, nth, times, match, do');
   });
 
-  test('a symbolic link in the way, as folder or as file: refused before anything is paid, the target untouched', async () => {
+  test('a symbolic link in an output path, as folder or as file: refused before anything is paid, the target unchanged', async () => {
     const trial = await makeTrial(two);
     mkdirSync(trial.path('elsewhere'));
     writeFileSync(trial.path('elsewhere/precious'), 'mine');
@@ -186,7 +186,7 @@ describe.concurrent('a lost answer, through the command', { timeout: 90_000 }, (
     expectPaidOnce(place, 2);
   });
 
-  test('an unreliable list leaves it to a user, with the possible job', async (context) => {
+  test('an unreliable list leaves the create request to a user, with the possible job', async (context) => {
     const { onTestFinished } = context;
     const place = await makePlace(manifest('voiceover', ['asked']), { onTestFinished });
     place.service.addFaults([{ on: 'create', do: { type: 'reset', booked: true } }]);

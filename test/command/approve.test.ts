@@ -54,7 +54,7 @@ function daysLater({ folder }: Trial, days: number): Partial<CommandOptions> {
 }
 
 describe.runIf(hasTerminals)('an approved plan (python3)', () => {
-  test('runs with any apply, and nothing else does', async () => {
+  test('runs with any apply, and no other plan does', async () => {
     const { trial, approve, run, apply } = await savedPlan();
     // Without a terminal, so that a program can show it as well.
     const rows = await run(['approve', 'shop.plan.json', '--rows']);

@@ -29,7 +29,7 @@ tasks:
   pic: { kind: image, foreach: [a, b], with: { prompt: "{{row}}", resolution: 1k } }
 `;
 
-  test('a wait of a day that the service requests is reported with its end, and stops creates', async () => {
+  test('a wait of a day that the service requests is reported with its end, and stops create requests', async () => {
     const busy = { type: 'status', status: 429, headers: { 'retry-after': '86400' } };
     const trial = await makeTrial(manifest, withFaults([{ on: 'create', times: 99, do: busy }]));
     const { err } = await trial.apply([], { ends: 69 });
@@ -68,7 +68,7 @@ tasks:
     [`${secret},`, 'ends with ,'],
   ];
 
-  test.each(wrong)('%j is refused before it is sent, and never shown', async (text, says) => {
+  test.each(wrong)('%j is refused before any request, and never shown', async (text, says) => {
     const use = () => requireAccess({ baseUrl: 'https://host.example/api/v1', token: text });
     expect(use).toThrow(says);
     expect(use).not.toThrow(/0123456789|k3y/);
@@ -86,7 +86,7 @@ tasks:
   });
 
   describe('with a malformed key', () => {
-    test('apply ends with 77 and makes no request; plan works, and says nothing of what the key can do', async () => {
+    test('apply ends with 77 and sends no request; plan works, and reports nothing about the key’s abilities', async () => {
       const trial = await makeTrial(campaign);
       const env = { MEDIABATCH_API_KEY: `"${secret}"` };
       const { code, err } = await trial.apply([], { env });
@@ -121,7 +121,7 @@ tasks:
           says: [/Buy.* 2 steps of unknown price\?/, /Spend.* 2 credits\?/, /nothing more was spent/],
         },
       ],
-      ['no is no, and no error', 'n\r', [], { exits: 0, bought: 0, says: [/nothing was spent/] }],
+      ['no buys nothing and exits 0', 'n\r', [], { exits: 0, bought: 0, says: [/nothing was spent/] }],
       ['Ctrl-C at the question buys nothing and exits 130', '\u0003', [], { exits: 130, bought: 0, says: [] }],
     ])('%s; the cursor is back at the end', async (_title, keys, then, { exits, bought, says }) => {
       const trial = await makeTrial(manifest);
@@ -137,7 +137,7 @@ tasks:
     });
   });
 
-  describe.runIf(hasTerminals)('posts that may be out under another name', () => {
+  describe.runIf(hasTerminals)('posts that may be published under another name', () => {
     const campaignOf = (...tasks: [name: string, caption: string, account: string][]) =>
       [
         'version: 1\nname: shop\ntasks:',

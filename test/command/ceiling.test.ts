@@ -41,7 +41,7 @@ tasks:
   }
 
   describe('the approved total is a limit', () => {
-    test('an estimate that is too low ends the creates of its price, under --yes and below --max-credits', async () => {
+    test('an estimate that is too low stops create requests of its price, under --yes and below --max-credits', async () => {
       const { run, charged } = await dearService(() => 10);
       expect((await run('plan', 'campaign.yaml', '--refresh')).out).toContain('≈ 18 credits, at most 23');
       const first = await run('apply', 'campaign.yaml', '--yes', '--max-credits', '1000');
@@ -157,7 +157,7 @@ tasks:
     return { trial, run, apply, spent };
   }
 
-  test('I44 three campaigns at once never pass the limit of a day, nor does what follows', async () => {
+  test('I44 three campaigns at once never exceed the limit of a day, and neither do later runs', async () => {
     const { apply, run, spent, trial } = await limited('10/day,100/month');
     const ran = await Promise.all(['campaign.yaml', 'vase.yaml', 'clock.yaml'].map((file) => apply(file)));
     expect(spent(), ran.map(({ err }) => err).join('\n')).toBe(10);
@@ -186,7 +186,7 @@ tasks:
     expect(spent()).toBeGreaterThan(2);
   });
 
-  test('a charge that the user records with resolve counts in the place of the reservation', async () => {
+  test('a charge that the user records with resolve replaces the reservation', async () => {
     const service = await OtherService.open({ ...terse, tellsCharge: [] });
     onTestFinished(() => service.close());
     const folder = folderWith({
@@ -206,7 +206,7 @@ tasks:
     expect(await leftAfter('resolve', 'hero@a', '--job', job, '--credits', '3')).toBe(6);
   });
 
-  test('a plan saved under a limit buys what it showed once the limit allows it, and no more', async () => {
+  test('a plan saved under a limit buys exactly its purchases once the limit allows them', async () => {
     const { run, spent } = await limited('5/day');
     await expectExit(0, run(['plan', 'campaign.yaml', '--out', 'a.plan.json']));
     const more = { env: { MEDIABATCH_LIMIT: '400/day' } };
@@ -233,7 +233,7 @@ tasks:
   );
 });
 
-describe('play money', () => {
+describe('sandbox credits', () => {
   const place = workplaceForEach();
 
   /** A real service with its key at hand, and the variable that keeps it from being asked. */

@@ -26,7 +26,7 @@ test.each<[string, string[], { env?: Record<string, string> }]>([
   ['a cap of the run', ['--max-credits', '9'], {}],
   ['--yes of a program', ['--yes', '--publish'], program],
   ['--yes where a person is wanted', ['--yes', '--publish'], { env: { MEDIABATCH_CONSENT: 'person' } }],
-])('%s is no consent: exit 5, and no create', async (_, args, given) => {
+])('%s is no consent: exit 5, and no create request', async (_, args, given) => {
   const trial = await makeTrial(manifest);
   const ran = await expectExit(5, trial.run(['apply', 'campaign.yaml', ...args], given));
   expect(ran.err).toContain('error MB3007 no approval for 4 credits');
@@ -50,7 +50,7 @@ test('a saved plan alone is not a consent', async () => {
   expect(kinds(trial)).toEqual(['image', 'image', 'post']);
 });
 
-test('an agent is shown what to present to the user, and no way around the approval', async () => {
+test('shows an agent what to present to the user, and no command that avoids the approval', async () => {
   const trial = await makeTrial(manifest);
   const refused = await trial.run(['apply', 'campaign.yaml', '-s', 'hero'], program);
   expect(refused.err).toContain('AI_AGENT marks the caller as an agent');
@@ -76,7 +76,7 @@ tasks:
   expect(collected.err).not.toContain('needs its own consent');
 });
 
-test('a saved plan with purchases refers an agent to a person', async () => {
+test('a saved plan with purchases refers an agent to a user', async () => {
   const trial = await makeTrial(manifest);
   const saving = (...words: string[]) =>
     trial.run(['plan', 'campaign.yaml', '--out', 'shop.plan.json', ...words], program);
@@ -98,7 +98,7 @@ test('the plan for approval lists each repurchase once', async () => {
   expect(kinds(trial)).toEqual(['image', 'image', 'image']);
 });
 
-test('a call of the library is no consent where a user must consent: MB3007, and no create', async () => {
+test('a library call is no consent if a user must consent: MB3007, and no create request', async () => {
   const trial = await makeTrial(manifest);
   const { env } = trial.sandbox;
   const applied = async (

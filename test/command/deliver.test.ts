@@ -91,7 +91,7 @@ describe('deliver', () => {
     expect((await run('--to', 'handed', ...byRow)).err).toContain('copied 0 files, 4 already copied');
   });
 
-  test('keeps the lines of earlier deliveries whose files are still there', async () => {
+  test('keeps the lines of earlier deliveries whose files still exist', async () => {
     const { run, to } = campaign();
     await run('--to', 'handed', ...byRow);
     rmSync(join(to, 'a/1-1.png'));
@@ -118,14 +118,10 @@ describe('deliver', () => {
   test.each<[string, string[], RegExp]>([
     ['two files of one name', ['--layout', '{{task}}'], /pic@a,1:1 and pic@a,16:9 would both be saved as pic\.png/],
     ['names that differ in case only', ['--layout', '{{#if (eq key "a")}}X{{else}}x{{/if}}'], /would both be saved as/],
-    [
-      'a name that is not there',
-      ['--layout', '{{vars.x}}'],
-      /`vars\.x` is unknown in a layout[\s\S]*may use row, matrix/,
-    ],
+    ['an unknown name', ['--layout', '{{vars.x}}'], /`vars\.x` is unknown in a layout[\s\S]*may use row, matrix/],
     ['a column that a step does not have', ['--layout', '{{row.colour}}'], /for pic@a,1:1/],
-    ['a way out', ['--layout', '../{{path}}'], /leaves the folder/],
-    ['what is no template', ['--layout', '{{row.sku'], /--layout: /],
+    ['a path out of the folder', ['--layout', '../{{path}}'], /leaves the folder/],
+    ['an invalid template', ['--layout', '{{row.sku'], /--layout: /],
   ])('copies nothing where %s', async (_what, words, about) => {
     const { run, to } = campaign();
     const { code, err } = await run('--to', 'handed', ...words);
@@ -134,7 +130,7 @@ describe('deliver', () => {
     expect(existsSync(to)).toBe(false);
   });
 
-  test('copies nothing if a file is missing, another is in the way, or the path has a link', async () => {
+  test('copies nothing if a file is missing, a file blocks the path, or the path has a link', async () => {
     const { folder, run, to } = campaign();
     mkdirSync(to);
     mkdirSync(join(to, 'b'));

@@ -63,7 +63,7 @@ tasks:
     expect(isDescribed(document), `${what}: ${JSON.stringify(isDescribed.errors)}`).toBe(true);
   }
 
-  test('a row names its data, take and verdict, and a post its target before its gate is decided', async () => {
+  test('a row names its data, take and review decision, and a post its target before its gate is decided', async () => {
     place.write('campaign.yaml', manifest);
     const post = { accounts: [account], at: '2099-03-01T09:00:00Z' };
     const applied = await documentOf('apply', 'campaign.yaml', ...quick, '--yes');
@@ -84,7 +84,7 @@ tasks:
     expect(status.row('share@vase')).toMatchObject({ state: 'not-bought', post });
   });
 
-  test('what commands print of the past, of decisions and of branches is described', async () => {
+  test('schemas describe the output about past runs, decisions and branches', async () => {
     place.write('campaign.yaml', manifest);
     const git = (...words: string[]) => execFileSync('git', words, { cwd: place.folder, env: gitEnvironment });
     git('init', '--quiet');
@@ -149,7 +149,7 @@ tasks:
     return commands.flatMap(([name, { options }]) => (options.some(({ long }) => long === '--json') ? [name] : []));
   }
 
-  test('every command that takes --json prints a document that is described', async () => {
+  test('every command with --json prints a document that a schema describes', async () => {
     place.write('campaign.yaml', `${manifest}  song: { kind: music, with: { prompt: a song, model: song-7.5 } }\n`);
     place.write('logo.png', `\x89PNG\r\n\x1a\n`);
     await place.run('apply', 'campaign.yaml', ...quick, '--yes');
@@ -208,7 +208,7 @@ describe('history', () => {
     return JSON.parse(out).runs as { id: string; how?: string; exit?: number; spentNow: number; running: boolean }[];
   }
 
-  test('a run leaves its events in the published form; one that has nothing to do leaves none', async () => {
+  test('a run records its events in the published form; a run with nothing to do records none', async () => {
     const folder = place();
     expect((await run([...apply, ...sandbox, '--events', 'events.jsonl'], folder)).code).toBe(0);
     expect((await run([...apply, ...sandbox, '--json'], folder)).code).toBe(0);
@@ -240,7 +240,7 @@ describe('history', () => {
     expect(await show('zzzz', '--sandbox')).toMatchObject({ code: 64, err: expect.stringContaining(only?.id ?? '') });
   });
 
-  test('is running during the run, and interrupted after a kill', async () => {
+  test('a run is recorded as running, and as interrupted after a kill', async () => {
     const here = await makePlace(pictures('a'), { speed: 0.001 });
     const { child, ended } = here.start([...apply]);
     await until(() => here.service.ledger().length > 0);
@@ -252,7 +252,7 @@ describe('history', () => {
     expect(text).toContain('aborted');
   });
 
-  test('what signs a link is neither in the history nor in the lock, nor in what runs show prints', async () => {
+  test('signatures of links are neither in the history, nor in the lock, nor in the output of runs show', async () => {
     const error = `no: ${key} https://user:pass@cdn.example/a.png?X-Amz-Signature=abcdef&x=1 https://cdn.example/b`;
     const { env } = await scripted({ 'POST /image-generations/create': [400, { success: false, error }] });
     const folder = folderWith({ 'campaign.yaml': pictures('a') });

@@ -96,7 +96,7 @@ describe('engine manual', () => {
     return url;
   }
 
-  test('the first ten minutes go as the page says', async () => {
+  test('the commands of the first ten minutes work as documented', async () => {
     const { type, worker } = await openTerminals(await serverOfThePage());
     const workers = [worker(), worker()];
     // Both are there before the campaign, which may end sooner than the second has started.

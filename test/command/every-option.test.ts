@@ -91,7 +91,7 @@ describe('every option', () => {
     expect(plain(help)).toContain(plain(`${row.flags} ${row.about}`));
   });
 
-  test.each(rows)('is read under its name, as the library takes it: %s', async (name, row) => {
+  test.each(rows)('is read under its name in the library: %s', async (name, row) => {
     const given = { [name]: await read(name, row) };
     expect(given[name]).toBeDefined();
     if (row.settles === 'plan') expect(pickPlanningOptions(given)).toEqual(given);
@@ -101,8 +101,8 @@ describe('every option', () => {
   });
 });
 
-describe('every option that decides what a plan is', () => {
-  test.each(settling('campaign', 'plan'))('is kept in a saved plan: %s', async (name, row) => {
+describe('every option that changes a plan', () => {
+  test.each(settling('campaign', 'plan'))('is stored in a saved plan: %s', async (name, row) => {
     expect(await save(name, row)).toHaveProperty(name, await read(name, row));
   });
 

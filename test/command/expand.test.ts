@@ -26,7 +26,7 @@ describe('expand', () => {
     });
   });
 
-  test.each(exampleNames())('%s: valid YAML that says the same as its JSON', async (name) => {
+  test.each(exampleNames())('%s: its YAML equals its JSON', async (name) => {
     const file = join(root, 'examples', name, 'campaign.yaml');
     const text = await run('explain', file, '--origins');
     const json = JSON.parse((await run('explain', file, '--origins', '--json')).out);
@@ -61,7 +61,7 @@ describe('expand', () => {
   });
 });
 
-test('there are eight campaigns beside the quickstart, and they use every kind', () => {
+test('there are eight campaigns besides the quickstart, and they use every kind', () => {
   expect(exampleNames()).toEqual([
     'draft-to-final',
     'influencer-lookbook',
@@ -75,7 +75,7 @@ test('there are eight campaigns beside the quickstart, and they use every kind',
   ]);
 });
 
-test.each(exampleNames())('%s: its plan is as it was', async (name) => {
+test.each(exampleNames())('%s: its plan equals the golden file', async (name) => {
   const { run } = await openExample(name);
   const plan = await expectExit(0, run('plan', 'campaign.yaml', '--refresh', '--all'));
   await expect(plan.out).toMatchFileSnapshot(`goldens/${name}.plan.txt`);

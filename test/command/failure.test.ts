@@ -74,7 +74,7 @@ test.each<[string, Record<string, string>, Record<string, unknown>]>([
     { 'spring.json': '[]' },
     { code: 'MB3301', path: 'spring.json', exit: 73 },
   ],
-])('%s fails with a document on stdout, and the words on stderr', async (commandLine, files, document) => {
+])('%s fails with a document on stdout, and the message on stderr', async (commandLine, files, document) => {
   const { code: exit, out, err } = await fail(commandLine, files);
   const failure = JSON.parse(out);
   expect(isFailure(failure), JSON.stringify(isFailure.errors)).toBe(true);
@@ -117,7 +117,7 @@ test('on a screen an error breaks at words, and a command stays whole', () => {
   expect(said.err.split('\n')[0]).toBe(`error MB3705 ${failure.message}`);
 });
 
-test('the schema knows every code', () => {
+test('the schema contains every code', () => {
   expect(failureSchema.properties.code.enum).toEqual(Object.keys(failures));
 });
 

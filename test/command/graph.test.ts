@@ -40,7 +40,7 @@ tasks:
     });
   });
 
-  test('refuses what viewers of Mermaid would not draw', async () => {
+  test('refuses a graph that viewers of Mermaid cannot draw', async () => {
     place.write('campaign.yaml', dense(33));
     const refused = await place.run('status', '--graph');
     expect(refused).toMatchObject({ code: 64, out: '' });
@@ -71,7 +71,7 @@ describe('validate', () => {
     expect(err.match(/MB1\d+ /g)).toHaveLength(3);
   });
 
-  test('its fixes make the manifest right', async () => {
+  test('its fixes make the manifest valid', async () => {
     write('campaign.yaml', wrong);
     const { out } = await run('validate', 'campaign.yaml', '--json');
     const report = JSON.parse(out);

@@ -8,13 +8,13 @@ import { workplaceForEach } from './in-process.ts';
 const workplace = workplaceForEach();
 const { run, write, read } = workplace;
 
-test.each(exampleNames())('--example %s writes a campaign that is right', async (name) => {
+test.each(exampleNames())('--example %s writes a valid campaign', async (name) => {
   expect((await run('init', 'new', '--example', name)).code).toBe(0);
   expect(await run('validate', 'new/campaign.yaml')).toMatchObject({ code: 0 });
   expect(read('new/.gitattributes')).toContain('merge=union');
 });
 
-test('the schema of a new campaign lies beside the manifest where nothing else brings it', async () => {
+test('writes the schema next to the manifest of a new campaign if no installed package has it', async () => {
   const schemaOf = (manifest: string) => /\$schema=(.+)$/m.exec(read(manifest))?.[1] ?? '';
   await run('init', 'new');
   expect(schemaOf('new/campaign.yaml')).toBe('mediabatch.schema.json');
@@ -35,14 +35,14 @@ test.each([
   expect(await run('validate', `${into}/campaign.yaml`)).toMatchObject({ code: 0 });
 });
 
-test('--list names them', async () => {
+test('--list names the examples', async () => {
   const { out } = await run('init', '--list');
   expect(out.split('\n')[0]).toMatch(/^quickstart {2}\S/);
   expect(out.trim().split('\n')).toHaveLength(exampleNames().length);
   expect(readdirSync(workplace.folder)).toEqual([]);
 });
 
-test('nothing that exists is overwritten, and nothing is half written', async () => {
+test('overwrites no file, and leaves no partial file', async () => {
   write('campaign.yaml', 'mine\n');
   write('.gitignore', 'mine\n');
   const refused = await run('init', '.');
@@ -142,7 +142,7 @@ test.each<[string, string, string | undefined, number, string]>([
   ['a row without its prompt', 't.csv', 'id,prompt\na,x\nb,\n', 65, 'row 2 of t.csv has no value in column prompt'],
   ['no table', 't.csv', undefined, 65, 't.csv does not exist'],
   ['another kind of file', 't.txt', 'a\n1\n', 64, 'is not a .csv, .tsv or .xlsx file'],
-])('--from-csv: %s is told', async (_what, file, csv, code, words) => {
+])('--from-csv: %s is reported', async (_what, file, csv, code, words) => {
   if (csv !== undefined) write(file, csv);
   expect(await run('init', 'new', '--from-csv', file)).toMatchObject({ code, err: expect.stringContaining(words) });
   expect(readdirSync(workplace.folder)).toEqual(csv === undefined ? [] : [file]);

@@ -58,7 +58,7 @@ describe('files that no step owns', () => {
     saved: Pick<SavedFiles, 'has'> = { has: () => true },
   ) => findLeftovers(root, { situation: situate(graph, lock), others, saved, now });
 
-  test('do not include a file that the lock names but this folder did not save', async () => {
+  test('do not include a file that the lock names but this user did not save', async () => {
     const root = folderWith({ 'assets/logo.png': 'logo', 'src/index.ts': 'code', 'old.png': 'old' });
     const outputs = [outputOf('assets/logo.png', 'logo'), outputOf('src/index.ts', 'code'), outputOf('old.png', 'old')];
     const lock = lockOf({ old: { kind: 'image', purchases: [bought('1:o', outputs)] } });
@@ -70,7 +70,7 @@ describe('files that no step owns', () => {
     expect((await find(root, lock)).files).toHaveLength(3);
   });
 
-  test('what orphans and earlier purchases gave, with the bytes that are on record', async () => {
+  test('are outputs of orphans and earlier purchases, with their recorded bytes', async () => {
     const root = folderWith({
       'images/hero.png': 'hero',
       'images/hero.webp': 'earlier',
@@ -112,7 +112,7 @@ describe('files that no step owns', () => {
     expect((await find(root, cased)).files).toEqual([]);
   });
 
-  test('links, folders of tools and paths that lead out are left alone', async () => {
+  test('do not include links, folders of tools and paths out of the folder', async () => {
     const outside = folderWith({ 'secret.png': 'secret' });
     const root = folderWith({ '.git/hooks': 'x', 'plain/a.png': 'a' });
     symlinkSync(join(outside, 'secret.png'), join(root, 'link.png'));
@@ -129,7 +129,7 @@ describe('files that no step owns', () => {
     expect(existsSync(join(outside, 'secret.png'))).toBe(true);
   });
 
-  test('broken downloads where this campaign saves, and only old ones of ours', async () => {
+  test('include only old partial downloads of mediabatch in the folders of this campaign', async () => {
     const part = (digit: string) => `.mediabatch-${digit.repeat(16)}.part`;
     const root = folderWith({
       [`images/${part('a')}`]: 'old',
@@ -199,7 +199,7 @@ describe('records that can be removed', () => {
       orphans: orphans ? findOrphans(situate(graph, lock)) : undefined,
     });
 
-  test('orphans, with what was paid and whether the file is here', () => {
+  test('are orphans, with their charge and whether the file exists', () => {
     const { records, skipped } = findRemoteRecords(situate(graph, lock), present, choose([], true));
     expect(records.map(({ address, files, isOrphan, credits }) => [address, files, isOrphan, credits])).toEqual([
       ['old@a', 'missing', true, 4],
@@ -209,7 +209,7 @@ describe('records that can be removed', () => {
     expect(skipped.map(({ address }) => address)).toEqual(['old@b']);
   });
 
-  test('a step of the manifest, only while its file is here', () => {
+  test('include a step of the manifest only while its file exists', () => {
     const chosen = choose(['song']);
     expect(findRemoteRecords(situate(graph, lock), present, chosen).records.map(({ jobId }) => jobId)).toEqual([
       `job-${songPrint}-1`,
@@ -219,7 +219,7 @@ describe('records that can be removed', () => {
     expect(without.skipped[0]?.why).toContain('apply fetches it');
   });
 
-  test('a step whose link another one still needs is left alone', () => {
+  test('do not include a step whose link another step still needs', () => {
     const needed = graphWith(`  thumb: { kind: thumbnail, with: { title: x } }
   hero: { kind: image, with: { prompt: a dog, referenceImages: ["{{tasks.thumb.url}}"] } }`);
     const print = needed.steps.find(({ address }) => address === 'thumb')?.fingerprint ?? '';

@@ -58,7 +58,7 @@ describe('loads', () => {
     );
   });
 
-  test('validate loads what reads a manifest; nothing that sends, draws a screen or serves', () => {
+  test('validate loads the readers of a manifest, and no HTTP client, screen or server', () => {
     const loaded = findLoaded(['validate', 'examples/quickstart/campaign.yaml']);
     expect(packagesIn(loaded)).toEqual(expect.arrayContaining(['yaml', 'handlebars']));
     const heavy = ['ajv', 'ajv-formats', 'fflate', 'listr2', 'mediainfo.js', 'p-queue', 'read-excel-file'];
@@ -72,7 +72,7 @@ describe('loads', () => {
     expect(loaded.filter((name) => /^[/\\].*dist.*\.js$/.test(name)).length).toBeLessThanOrEqual(6);
   });
 
-  test('a run without an engine loads nothing of one', () => {
+  test('a run without an engine loads no engine module', () => {
     const cwd = makeFolder();
     writeFileSync(join(cwd, 'campaign.yaml'), images(1));
     const loaded = findLoaded(['apply', 'campaign.yaml', '--sandbox', '--sandbox-speed', '1000', '--yes'], cwd);
@@ -88,21 +88,21 @@ describe('loads', () => {
       execFileSync(process.execPath, args, { cwd: root, env: { ...env, XDG_CACHE_HOME: folder }, stdio: 'ignore' });
     };
 
-    test('is kept for the next start, in a folder that nobody else may enter', () => {
+    test('is stored for the next start, in a folder that other users cannot enter', () => {
       validate({});
       const kept = readdirSync(own(), { recursive: true });
       expect(kept.length).toBeGreaterThan(3);
       expect(statSync(own()).mode & 0o077).toBe(0);
     });
 
-    test('is neither read nor written where somebody else may write', () => {
+    test('is neither read nor written in a folder that other users can write to', () => {
       mkdirSync(own(), { recursive: true });
       chmodSync(own(), 0o777);
       validate({});
       expect(readdirSync(own())).toEqual([]);
     });
 
-    test('is not kept where the environment of Node disables it', () => {
+    test('is not stored if the environment of Node disables it', () => {
       validate({ NODE_DISABLE_COMPILE_CACHE: '1' });
       expect(readdirSync(folder)).toEqual([]);
     });

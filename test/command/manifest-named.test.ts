@@ -82,7 +82,7 @@ describe('manifest named', () => {
   }
 
   describe('in a folder', () => {
-    test('with a campaign.yaml it is that one, and what is printed says so', async () => {
+    test('campaign.yaml is the default, and the output names it', async () => {
       place.write('campaign.yaml', manifest);
       place.write('products.csv', products);
       expect((await place.run('plan', '--out', 'campaign.plan.json')).code).toBe(0);
@@ -94,7 +94,7 @@ describe('manifest named', () => {
       expect((await place.run('move', 'a', 'b')).err).toContain('mediabatch plan campaign.yaml --all');
     });
 
-    test('without one the error says what was looked for, and what to type', async () => {
+    test('without a campaign.yaml, the error names the missing file and the command to type', async () => {
       const empty = await place.run('status');
       expect(empty.code).toBe(65);
       expect(empty.err).toContain('no manifest was given, and there is no campaign.yaml in this folder');

@@ -77,7 +77,7 @@ async function typeLine(line: string, folder: string, how?: CommandRow['examples
   return { code: await terminal.ended, said: terminal.said() };
 }
 
-test('every command of the manual does what it says', async () => {
+test('every command of the manual works as documented', async () => {
   const [used, gated] = [await usedQuickstart(), await gatedDrafts()];
   const failed: string[] = [];
   let run = 0;
@@ -123,7 +123,7 @@ test.each(['../../README', 'start'])(
   120_000,
 );
 
-test('every example in the help does what it says', async () => {
+test('every example in the help works as documented', async () => {
   const [used, gated] = [await usedQuickstart(), await gatedDrafts()];
   const failed: string[] = [];
   for (const [name, , { examples }] of namedCommands(makeReader().program)) {

@@ -45,12 +45,12 @@ describe('manual', () => {
       }
     });
 
-    test('a link on a terminal is the command that leads there', () => {
+    test('a link in a terminal is the command that opens the page', () => {
       for (const [, words, page] of readPage(name).matchAll(/\[([^\]]+)\]\((\w+)\.md/g))
         expect(words).toBe(`help ${page}`);
     });
 
-    test('what is pasted as a whole asks nothing in between: the next lines would be its answers', () => {
+    test('commands of one block do not prompt, because the pasted next lines would be the answers', () => {
       const asking = blocksOf(name, 'sh').flatMap(({ text }) => text.split('\n').slice(0, -1).filter(asks));
       expect(asking).toEqual([]);
     });
@@ -61,7 +61,7 @@ describe('manual', () => {
   });
 
   describe.each([...pageNames, '../../README'])('%s', (name) => {
-    test('manifests are right', async () => {
+    test('manifests are valid', async () => {
       write('products.csv', products);
       // One with a folder in its name is included by another.
       const isIncluded = (block: { name: string }) => block.name.includes('/');
@@ -120,7 +120,7 @@ describe('manual', () => {
       ]);
     const keys = [...keysOf(schema, '#'), ...keysOf(schema.definitions.task, '#/definitions/task')];
 
-    test('has words, and is in the manual', async () => {
+    test('has a description, and is in the manual', async () => {
       const page = await shown('keys', 100);
       expect(keys.length).toBeGreaterThan(40);
       for (const [path, { description }] of keys) {
@@ -130,7 +130,7 @@ describe('manual', () => {
       }
     });
 
-    test('has examples that are right', () => {
+    test('has valid examples', () => {
       const ajv = new Ajv({ strict: false, validateFormats: false }).addSchema(schema, 'manifest');
       for (const [path, rule] of keys) {
         // Smallest and largest of a range explain themselves.
@@ -144,7 +144,7 @@ describe('manual', () => {
     });
   });
 
-  test('the pictures of README are there, and small', () => {
+  test('the pictures of README exist and are small', () => {
     const readme = readFileSync(join(root, 'README.md'), 'utf8');
     const pictures = Array.from(readme.matchAll(/^!\[[^\]]+\]\(([^)]+)\)$/gm), ([, path = '']) => join(root, path));
     expect(pictures.length).toBeGreaterThanOrEqual(2);
@@ -259,7 +259,7 @@ describe('reference', () => {
       expect(out).toContain('Fix: use a name from the hint, here `row.name`.');
     });
 
-    test('without a topic it is the usual help and the contents of the manual; for a command its help', async () => {
+    test('without a topic, prints the usual help and the contents of the manual; for a command, its help', async () => {
       const { code, out } = await run('help');
       expect(code).toBe(0);
       expect(out).toContain('All commands, by theme:  mediabatch help commands');

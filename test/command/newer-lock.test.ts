@@ -37,7 +37,7 @@ async function place(more: (line: Line) => void) {
   return { run, apply, write, lock, lines, lockPath, spends: () => service.ledger().length };
 }
 
-test('the header names the version that wrote the lock; a newer one is warned of, and stays', async () => {
+test('the header names the version that wrote the lock; a newer version causes a warning and stays in the header', async () => {
   const { run, apply, lines, lock } = await place(() => {});
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
     version: string;
@@ -58,7 +58,7 @@ test('the header names the version that wrote the lock; a newer one is warned of
   expect(before).not.toContain(`"${version}"`);
 });
 
-test('I42 what a newer version wrote survives runs, decisions and renames', async () => {
+test('I42 fields of a newer version survive runs, decisions and renames', async () => {
   const more = { approvedBy: { name: 'mara', '7': null } };
   const { run, apply, write, lines, spends } = await place((line) => {
     Object.assign(line, more);
@@ -86,7 +86,7 @@ test('I42 what a newer version wrote survives runs, decisions and renames', asyn
   expect(spends()).toBe(3);
 });
 
-test('I42 a decision of an unknown kind stops what would be bought or posted there, and nothing else', async () => {
+test('I42 a decision of an unknown kind blocks purchases and posts at its address, and nothing else', async () => {
   const { run, apply, write, lock, lines, spends } = await place((line) => {
     line.decisions = { approval: { by: 'mara', is: 'refused' } };
   });
@@ -104,7 +104,7 @@ test('I42 a decision of an unknown kind stops what would be bought or posted the
   for (const { decisions } of lines().slice(1)) expect(decisions).toEqual({ approval: { is: 'refused', by: 'mara' } });
 });
 
-test('a record that cannot be read says that a newer version wrote it, and is not touched', async () => {
+test('an unreadable record is reported as written by a newer version, and is not changed', async () => {
   const { apply, lock, lockPath, spends } = await place((line) => {
     line.state = 'archived';
   });

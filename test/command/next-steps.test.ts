@@ -46,7 +46,7 @@ tasks:
     return next;
   }
 
-  test('a plan is saved, approved by a person, and applied', async () => {
+  test('a plan is saved, approved in a terminal, and applied', async () => {
     place.write('campaign.yaml', manifest);
     const next = await nextOf('plan');
     expect(next).toEqual([
@@ -94,7 +94,7 @@ tasks:
     expect(await commands('apply', 'campaign.plan.json')).toEqual(agreed);
   });
 
-  test('without anything to do there is no next command', async () => {
+  test('prints no next command if nothing is left to do', async () => {
     place.write('campaign.yaml', only);
     await place.run('apply', 'campaign.yaml', '--sandbox', '--yes', '--sandbox-speed', '100000');
     expect(await nextOf('plan', 'campaign.yaml', '--sandbox')).toEqual([]);

@@ -57,7 +57,7 @@ async function makeDone(): Promise<Trial> {
 
 const isTold = ({ err }: { err: string }) => err.startsWith(`Nothing to do: all ${told} steps are up to date`);
 
-test('a run that finds everything as the run before left it says the same at once; whatever differs makes it plan', async () => {
+test('a run that finds no change prints the same result at once; any difference makes it plan', async () => {
   const trial = await makeDone();
   const { path, write } = trial;
   const bought = trial.sandbox.ledger().length;
@@ -179,13 +179,13 @@ function expectValid(name: keyof typeof schemas, value: unknown): void {
   expect(validate(value), JSON.stringify({ value, errors: validate.errors }, null, 2)).toBe(true);
 }
 
-describe('apply does what plan says', () => {
+describe('apply does what plan shows', () => {
   test.each([
     ['nothing changed', campaign],
-    ['other words', campaign.replace('red', 'blue')],
+    ['another prompt', campaign.replace('red', 'blue')],
     ['other rows', campaign.replace('[a, b, c]', '[b, d, a]')],
     ['another shape', campaign.replace('"1:1", "9:16"', '"9:16", "16:9"')],
-    ['a task less', campaign.replace(/ {2}over.*\n/, '')],
+    ['one task fewer', campaign.replace(/ {2}over.*\n/, '')],
     ['takes', campaign.replace('pic: { kind', 'pic: { takes: 2, kind').replace('"9:16" } }', '"9:16", take: 1 } }')],
   ])('after an earlier one was applied: %s', async (_change, after) => {
     const trial = await makeTrial(campaign);

@@ -59,7 +59,7 @@ tasks:
     return { folder, run, list };
   }
 
-  test('lists each file once, with its row, digest, charge, words and what it was made from', async () => {
+  test('lists each file once, with its row, digest, charge, prompt and sources', async () => {
     const { folder, list } = campaign();
     const files = await list();
     expect(files.map(({ address }) => address)).toEqual([
@@ -89,7 +89,7 @@ tasks:
     expect(files.at(-1)).toMatchObject({ madeFrom: ['draft/2'], rights: { licence: 'web' } });
   });
 
-  test('is a table for people, and says what it does not show', async () => {
+  test('prints a table without --json, and reports missing files', async () => {
     const { folder, run } = campaign();
     rmSync(join(folder, 'campaign.sandbox/output/final.png'));
     const { out, err } = await run('-s', 'final', '-s', 'draft');
@@ -112,7 +112,7 @@ tasks:
       expect(lines).toHaveLength(9);
     });
 
-    test('in a file begins with a byte order mark, and has paths as seen from there', async () => {
+    test('in a file begins with a byte order mark, and has paths relative to the file', async () => {
       const { folder, run } = campaign();
       mkdirSync(join(folder, 'lists'));
       expect(await run('--out', 'lists/outputs.csv')).toMatchObject({ code: 0, out: '' });
@@ -123,7 +123,7 @@ tasks:
       expect(readFileSync(join(folder, 'lists/outputs.csv'), 'utf8')).toBe(text);
     });
 
-    test('escapes on a stream what a terminal or a build obeys', async () => {
+    test('escapes control sequences and CI commands on a stream', async () => {
       const { folder, run } = campaign();
       writeFileSync(join(folder, 'rows.csv'), rows.replace('new', '::error::\u001b[2J'));
       expect((await run('--format', 'csv')).out).toContain('\\x3a:error::\\x1b[2J');
@@ -132,7 +132,7 @@ tasks:
     });
   });
 
-  test('outputs --out writes over no file but a list that it wrote', async () => {
+  test('outputs --out overwrites only a list that it wrote', async () => {
     const { folder, run } = campaign();
     const table = readFileSync(join(folder, 'rows.csv'), 'utf8');
     for (const [name, about] of [

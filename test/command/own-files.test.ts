@@ -59,7 +59,7 @@ describe('own files', () => {
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-test.skipIf(process.platform === 'win32')('with umask 000 nobody else can change what a run writes', () => {
+test.skipIf(process.platform === 'win32')('with umask 000, no other user can write to the files of a run', () => {
   const folder = makeFolder();
   cpSync(join(root, 'examples/quickstart/campaign.yaml'), join(folder, 'campaign.yaml'));
   cpSync(join(root, 'examples/quickstart/products.csv'), join(folder, 'products.csv'));

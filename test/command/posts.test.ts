@@ -125,14 +125,14 @@ describe('publishing needs its own consent', () => {
 
 describe('a published post is never sent again', () => {
   test.each<[string, (trial: Trial) => unknown, string[]?]>([
-    ['a typo is mended', ({ write }) => write('campaign.yaml', manifest.replace('Hello', 'Hallo'))],
-    ['what it shows is made anew', ({ write }) => write('campaign.yaml', manifest.replace('a lamp', 'a vase'))],
+    ['a typo is corrected', ({ write }) => write('campaign.yaml', manifest.replace('Hello', 'Hallo'))],
+    ['its image is regenerated', ({ write }) => write('campaign.yaml', manifest.replace('a lamp', 'a vase'))],
     ['its account changes', ({ write }) => write('campaign.yaml', manifest.replace(account, 'acc_0'))],
     ['its task is renamed', ({ write }) => write('campaign.yaml', manifest.replace('share:', 'tell:'))],
     ['its keys change', ({ write }) => write('campaign.yaml', keyed)],
     ['it is forgotten', ({ run }) => run(['forget', 'campaign.yaml', 'share@a', 'share@b'])],
     [
-      'it is forgotten, renamed and comes back',
+      'it is forgotten, renamed and renamed back',
       async ({ run, write, apply }) => {
         await run(['forget', 'campaign.yaml', 'share@a', 'share@b']);
         write('campaign.yaml', manifest.replace('share:', 'tell:'));
@@ -141,7 +141,7 @@ describe('a published post is never sent again', () => {
       },
     ],
     [
-      'its task is gone for a while',
+      'its task is removed for a while',
       async ({ apply, write }) => {
         write('campaign.yaml', manifest.slice(0, manifest.indexOf('  share:')));
         await apply(['--publish']);
@@ -169,7 +169,7 @@ describe('a published post is never sent again', () => {
         }
       },
     ],
-    ['a branch brings what it was refused', joinWithRefusals],
+    ['a branch adds its refusals', joinWithRefusals],
     ['everything is redone that has its tag', () => {}, ['--redo', 'tag:launch hero']],
     ['everything is redone that needs another', () => {}, ['--redo', 'hero+']],
   ])('when %s', async (_name, change, more = []) => {
@@ -181,7 +181,7 @@ describe('a published post is never sent again', () => {
     expect(captions(trial)).toHaveLength(2);
   });
 
-  test('is restored after a lost lock on the same machine; elsewhere a new post needs consent', async () => {
+  test('is restored after a lost lock on the same machine; on another machine a new post needs consent', async () => {
     const trial = await posted(alone);
     rmSync(trial.path(lock));
     rmSync(trial.path('.mediabatch'), { recursive: true });

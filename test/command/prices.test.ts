@@ -42,7 +42,7 @@ async function planWith(
 const parse = (out: string) => JSON.parse(out) as Planned;
 const sourcesOf = ({ rows }: Planned) => rows.map(({ price }) => `${price?.source} ${price?.likely ?? ''}`.trim());
 
-describe('what the service lists', () => {
+describe('list prices of the service', () => {
   const models = { 'alpha-2': { credits: { '1k': 2, '2k': 3 }, resolution: ['1k', '2k'] } };
   const motion = {
     properties: { model: { default: 'motion-2' } },
@@ -74,7 +74,7 @@ describe('what the service lists', () => {
       ...unpriced,
     ],
     ['nothing', {}, ...unpriced],
-  ])('%s: counts with --refresh, and is kept for a plan without', async (_name, answers, sources, estimate) => {
+  ])('%s: counts with --refresh, and is stored for a plan without it', async (_name, answers, sources, estimate) => {
     const { run, seen } = await planWith(answers);
     expect(sourcesOf(parse((await run('--json')).out)).every((source) => source === 'unknown')).toBe(true);
     expect(seen).toEqual([]);
@@ -88,7 +88,7 @@ describe('what the service lists', () => {
     expect(seen).toEqual([]);
   });
 
-  test('a ceiling of a saved plan holds when it is applied again, and where nobody knows of it', async () => {
+  test('the price limit of a saved plan applies in each apply, also if the list price is unknown', async () => {
     const job = { id: 'j1', status: 'PROCESSING' };
     const only = campaign.replace(/^ {2}film.*\n/m, '');
     const { run, env, seen, folder } = await planWith(
@@ -136,7 +136,7 @@ test('a saved plan with an unknown price is applied after a price list names it'
   expect(creates, applied.err).toEqual(['POST /image-generations/create']);
 });
 
-test('--refresh names the models that are gone, deprecated or dearer than they were charged', async () => {
+test('--refresh names the models that are gone, deprecated or more expensive than their last charge', async () => {
   const answers: { [operation: string]: Scripted } = {};
   const listed = (...models: object[]) => {
     answers['GET /catalog'] = [200, { data: [...models, { key: 'other', kind: 'image', credits: 1 }] }];
@@ -210,7 +210,7 @@ describe('a model that is newer than this version', () => {
     {},
   );
 
-  test('is an error with a remedy, and is accepted by every command once the document is kept', async () => {
+  test('is an error with a hint, and every command accepts it once the document is stored', async () => {
     const { run, env, folder } = await planWith(
       { 'GET /openapi.json': [200, document] },
       folderWith({ 'campaign.yaml': manifest }),
@@ -235,7 +235,7 @@ describe('a model that is newer than this version', () => {
     expect((await runInProcess(['validate', 'campaign.yaml'], elsewhere, folder)).code).toBe(65);
   });
 
-  test('is checked by the document', async () => {
+  test('is checked against the document', async () => {
     const long = manifest.replace('"a {{row}}", model', `"${'a'.repeat(41)} {{row}}", model`);
     const { run } = await planWith({ 'GET /openapi.json': [200, document] }, folderWith({ 'campaign.yaml': long }));
     const refused = await run('--refresh');

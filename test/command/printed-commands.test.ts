@@ -97,7 +97,7 @@ describe('every command that is printed can be pasted', () => {
     expect(said).toContain('all 2 steps done');
   }, 30_000);
 
-  test('when somebody else holds the lock', async () => {
+  test('when another run holds the lock', async () => {
     const folder = await placeAfter([['plan', ...called]], (path) => {
       const state = join(path, 'my campaign', '.mediabatch');
       mkdirSync(state, { recursive: true });
@@ -118,9 +118,9 @@ describe('every command that is printed can be pasted', () => {
   });
 
   test.each([
-    ['a step that is not there', ['explain', file, 'nothing', ...called.slice(1)]],
+    ['an unknown step', ['explain', file, 'nothing', ...called.slice(1)]],
     ['a decision about nothing', ['pin', file, 'xyz', ...called.slice(1)]],
-    ['what is never bought', ['forget', file, 'hero', ...called.slice(1)]],
+    ['a step that was never bought', ['forget', file, 'hero', ...called.slice(1)]],
     ['a plan that was saved', ['plan', ...called, '--out', 'now or never.plan.json']],
     ['records without a name', ['destroy', ...called]],
   ])('of %s', async (_name, args) => {
@@ -140,7 +140,7 @@ describe('every command that is printed can be pasted', () => {
   });
 });
 
-test('commands are written in one place: nothing else in the sources spells them out', () => {
+test('commands are written in one place: no other source spells them out', () => {
   const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.ts'),
   );

@@ -106,7 +106,7 @@ const places: [string, (folder: string) => [folder: string, manifest: string]][]
 ];
 
 describe('I40 the purchase journal', () => {
-  test.each(places)('restores nine kinds %s, whatever became of the lock', async (_place, move) => {
+  test.each(places)('restores nine kinds %s after every loss of the lock', async (_place, move) => {
     const trial = await nineKinds();
     const git = (...words: string[]) => execFileSync('git', words, { cwd: trial.folder, env: gitEnvironment });
     git('init', '-q');
@@ -131,7 +131,7 @@ describe('I40 the purchase journal', () => {
     }
   });
 
-  test('says in text, Markdown and JSON what is restored, and a plan writes nothing', async () => {
+  test('reports restored purchases in text, Markdown and JSON, and a plan writes nothing', async () => {
     const trial = await makeTrial(film());
     expect((await trial.apply()).code).toBe(0);
     rmSync(trial.path(lock));
@@ -160,7 +160,7 @@ describe('I40 the purchase journal', () => {
     expect(existsSync(trial.path(lock))).toBe(false);
   });
 
-  test('has another name, another account or --new buy separately; --new says what it does not restore, once', async () => {
+  test('makes another name, another account or --new buy separately; --new reports once which purchases it does not restore', async () => {
     const trial = await makeTrial(film());
     expect((await trial.apply()).code).toBe(0);
     rmSync(trial.path(lock));
@@ -176,7 +176,7 @@ describe('I40 the purchase journal', () => {
     expect(keys(trial)).toHaveLength(9);
   });
 
-  test('a lost lock after a change of the API key: the plan says that purchases of another key are not restored', async () => {
+  test('a lost lock after a change of the API key: the plan reports that purchases of another key are not restored', async () => {
     const trial = await makeTrial(film());
     expect((await trial.apply()).code).toBe(0);
     const other = { MEDIABATCH_API_KEY: 'another-key-of-this-user' };
@@ -186,7 +186,7 @@ describe('I40 the purchase journal', () => {
     expect((await trial.run(['plan', 'campaign.yaml'], { env: other })).err).toContain('made with another API key');
   });
 
-  test('knows what was forgotten and redone: neither comes back with a lost lock, and each number is bought once', async () => {
+  test('contains forgotten and redone purchases: a lost lock does not restore them, and each number is bought once', async () => {
     const trial = await makeTrial(film());
     expect((await trial.apply()).code).toBe(0);
     expect((await trial.run(['forget', 'campaign.yaml', 'film@a'])).code).toBe(0);
@@ -201,7 +201,7 @@ describe('I40 the purchase journal', () => {
     expect(keys(trial)).toHaveLength(5);
   });
 
-  test('has runs of one campaign through three paths at once buy each key once, and the budget stays whole', async () => {
+  test('makes simultaneous runs of one campaign through three paths buy each key once within the budget', async () => {
     const trial = await makeTrial(film());
     symlinkSync('campaign.yaml', trial.path('latest.yaml'));
     linkSync(trial.path('campaign.yaml'), trial.path('hard.yaml'));
@@ -218,7 +218,7 @@ describe('I40 the purchase journal', () => {
   });
 
   test.each(['post', 'film'])(
-    'a create of a %s that was cut off with its lock is unresolved, and sent by nobody',
+    'a create request of a %s that was interrupted and lost its lock is unresolved, and no run sends it',
     async (kind) => {
       const fault = withFaults([
         { on: kind === 'film' ? 'create' : 'post', times: 1, do: { type: 'reset', booked: true } },
@@ -246,7 +246,7 @@ describe('I40 the purchase journal', () => {
     },
   );
 
-  test('works without a state folder and says so once; with a limit it is refused (73)', async () => {
+  test('a run without a state folder works and reports it once; with a limit it is refused (73)', async () => {
     const trial = await makeTrial(film());
     trial.write('home', '');
     const env = { XDG_STATE_HOME: trial.path('home') };
@@ -257,7 +257,7 @@ describe('I40 the purchase journal', () => {
     expect((await trial.run(['doctor'], { env })).out).toContain('the purchase journal cannot be written');
   });
 
-  test('is empty on another machine: a lock that is missing beside outputs stops the run, and names the ways on', async () => {
+  test('is empty on another machine: a missing lock next to outputs stops the run, and the error names the recovery commands', async () => {
     const trial = await makeTrial(film());
     expect((await trial.apply()).code).toBe(0);
     rmSync(trial.path(lock));
@@ -287,7 +287,7 @@ describe('I40 the purchase journal', () => {
     expect([keys(trial).length, existsSync(trial.path(lock))]).toEqual([2, false]);
   });
 
-  test('adopt records nothing where outputs show further purchases and no journal can be kept', async () => {
+  test('adopt records nothing if outputs show further purchases and no journal can be stored', async () => {
     const trial = await makeTrial(
       `${film()}  host: { kind: influencer, with: { prompt: a presenter }, save: out/host }\n`,
     );
@@ -372,7 +372,7 @@ describe('I40 the purchase journal', () => {
     expect([other.code, keys(trial).length], other.err).toEqual([0, 10]);
   });
 
-  test('a lock line that was refused here, edited into an open create, takes an approval (A1)', async () => {
+  test('an unresolved create request that was edited from a refusal of this machine needs an approval (A1)', async () => {
     const trial = await makeTrial(
       'version: 1\nname: spring\nprices: { image: 2 }\ntasks:\n  hero: { kind: image, with: { prompt: a lamp, resolution: 1k } }\n',
       { service: { credits: 0 } },

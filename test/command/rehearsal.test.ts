@@ -26,7 +26,7 @@ tasks:
   const booked = () => readLines<{ balance: number }>(join(place.folder, '.mediabatch/sandbox/ledger.jsonl'));
 
   describe('the account of a rehearsal', () => {
-    test('covers the campaign again and again, and a budget still caps', async () => {
+    test('covers the campaign in every run, and a budget is still a limit', async () => {
       place.write('campaign.yaml', manifest());
       const short = await rehearse('--sandbox-credits', '3', '--json');
       expect(short).toMatchObject({ code: 4 });
@@ -111,7 +111,7 @@ tasks:
       expect((await place.run('status', 'campaign.yaml', '--sandbox')).err).toBe('');
     });
 
-    test('with its document its fields and prices count, and what it refuses is refused', async () => {
+    test('with its document, its fields and prices count, and invalid requests are refused', async () => {
       const names = { ...described.names, thumbnail: { title: 'headline' } };
       const service = await OtherService.open({ ...described, names });
       onTestFinished(() => service.close());

@@ -63,7 +63,7 @@ tasks:
       expectPaidOnce(trial, 5);
     });
 
-    test('with an edited output: the edit is kept beside it', async () => {
+    test('with an edited output: the edited file is kept next to it', async () => {
       const trial = await shop();
       await trial.apply();
       writeFileSync(trial.path('images/b.png'), 'my edit');
@@ -95,7 +95,7 @@ tasks:
       expectPaidOnce(trial, 5);
     });
 
-    test('with a lock that git put back in the middle of a run: both are joined, no id is lost', async () => {
+    test('with a lock that git restored during a run: both are joined, no id is lost', async () => {
       const trial = await shop(slow);
       const empty = '{"mediabatch":"lock","version":2}\n';
       let swapped = false;
@@ -136,7 +136,7 @@ tasks:
     return { trial, lock, write: (edited) => writeFileSync(path, edited) };
   }
 
-  describe('a lock that something else wrote', () => {
+  describe('a lock that another program wrote', () => {
     test('is accepted if complete, whatever its line ends', async () => {
       const { trial, lock, write } = await bought();
       write(lock.trimEnd().replaceAll('\n', '\r'));
@@ -161,7 +161,7 @@ tasks:
       expect(trial.sandbox.ledger()).toHaveLength(3);
     });
 
-    test('was created without a first line, or emptied: it starts again', async () => {
+    test('a lock without a first line, or an empty lock, starts again', async () => {
       for (const text of ['', '{"mediab']) {
         const trial = await makeTrial(manifest.replace(/ {2}teaser.*\n/, ''));
         trial.write('campaign.lock.jsonl', text);
@@ -206,7 +206,7 @@ tasks:
   });
 
   describe('destroy', () => {
-    test('removes orphans, or what is named; keeps lock and files, and nothing is bought again', async () => {
+    test('removes orphans or the named records, keeps lock and files, and buys nothing again', async () => {
       const trial = await finished();
       trial.write('campaign.yaml', manifest.replace(/ {2}thumb.*\n/, ''));
       const orphans = await trial.run(['destroy', 'campaign.yaml', '--orphans', '--yes', '--json']);
@@ -238,7 +238,7 @@ tasks:
       expect(new Set(plan.rows.map(({ action }: { action: string }) => action))).toEqual(new Set(['keep']));
     });
 
-    test('waits for no run that holds the lock', async () => {
+    test('does not wait for a run that holds the lock', async () => {
       const folder = folderWith({
         'campaign.yaml': manifest,
         'campaign.lock.jsonl': `${header}\n`,
@@ -267,7 +267,7 @@ tasks:
       expect(err).toContain('other.lock.jsonl cannot be read');
     });
 
-    test('deletes the files of steps that are gone, after asking, and says how much it freed', async () => {
+    test('deletes the files of removed steps after a prompt, and reports the freed bytes', async () => {
       const trial = await finished();
       expect((await runInProcess(['gc', 'campaign.yaml'], trial.sandbox.env, trial.folder)).err).toContain(
         'nothing to delete',
@@ -295,7 +295,7 @@ tasks:
   describe('gc --kept', () => {
     const words = (prompt: string) => manifest.replace('a dog', prompt);
 
-    test('an old file comes back offline and for nothing, until it is deleted', async () => {
+    test('an old file is restored offline for 0 credits until it is deleted', async () => {
       const trial = await finished();
       const dog = readFileSync(trial.path('output/pic.png'));
       trial.write('campaign.yaml', words('a cat'));

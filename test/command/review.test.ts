@@ -46,7 +46,7 @@ tasks:
 
   const verdictsOf = ({ lock }: Place, address: string) => readLockFile(lock).steps.get(address)?.decisions?.verdicts;
 
-  test('prints open gates, serves page, data, pictures and thumbnails, records verdicts, and prints a summary at Ctrl-C', async () => {
+  test('prints open gates, serves page, data, pictures and thumbnails, records decisions, and prints a summary at Ctrl-C', async () => {
     const place = await bought();
     const { url, page, said, end } = await review(place);
     expect(said()).toContain('  1 gate is open, 3 outputs to review; Ctrl-C stops the page\n');
@@ -72,7 +72,7 @@ tasks:
     await place.apply([], { ends: 0 });
   });
 
-  test('verdicts in transit at Ctrl-C are recorded', async () => {
+  test('decisions in transit at Ctrl-C are recorded', async () => {
     const place = await bought();
     const { page, end } = await review(place);
     const judged = page.judge({ 'hero/2': 'picked' }).catch(() => undefined);
@@ -188,7 +188,7 @@ tasks:
     expect(dataOf(join(path, 'index.html')).assets).toHaveLength(5);
   });
 
-  test('writes a folder with links to what is there, what it cost and where each value is from', async () => {
+  test('writes a folder with links to the outputs, their charges and the origin of each value', async () => {
     const { folder, report } = await campaignHere();
     const lock = readFileSync(join(folder, 'campaign.lock.jsonl'), 'utf8');
     const { code, out, err } = await report();

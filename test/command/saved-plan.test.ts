@@ -138,7 +138,7 @@ describe('apply of a saved plan', () => {
   test.each([
     ['after', /hero@lamp {2}created/],
     ['before', /hero@lamp {2}sending/],
-  ])('redoes once what it was asked to redo, also if killed %s an answer', async (_when, seen) => {
+  ])('redoes the requested steps once, also if killed %s an answer', async (_when, seen) => {
     const trial = await makeCampaign();
     expect((await trial.apply()).code).toBe(0);
     await save(trial, ['--redo', 'hero']);
@@ -186,7 +186,7 @@ describe('apply of a saved plan', () => {
     await expectSettled(trial, 6, 3);
   });
 
-  test('does not buy again for a job that the plan does not know', async () => {
+  test('refuses to buy a step again whose job is newer than the plan', async () => {
     const text = manifest.replace('resolution: 1k } }', 'resolution: 1k }, retry: { attempts: 3 } }');
     const trial = await makeCampaign(text);
     expect((await trial.apply()).code).toBe(0);
@@ -217,18 +217,18 @@ describe('apply of a saved plan', () => {
       (text) => JSON.stringify({ ...JSON.parse(text), saved: undefined }),
       'was printed, not saved with --out',
     ],
-    ['with an option that nobody knows', options('"yes": true'), 'has an unknown option or option value: yes'],
+    ['with an unknown option', options('"yes": true'), 'has an unknown option or option value: yes'],
     [
-      'of a version that nobody can tell',
+      'of an unknown version',
       (text) => text.replace('"version": 2', `"version": ${'['.repeat(50_000)}${']'.repeat(50_000)}`),
       'is a plan of an unknown version',
     ],
-    ['with a lock that no file can be', options('"lock": "a\\u0000b"'), 'unknown option or option value: lock'],
+    ['with an invalid lock path', options('"lock": "a\\u0000b"'), 'unknown option or option value: lock'],
     ['that selects nothing', options('"select": []'), 'unknown option or option value: select'],
-    ['of a manifest that no file can be', ['"manifest": "', '"manifest": "\\u0000'], 'is incomplete'],
-    ['with rows that are none', (text) => JSON.stringify({ ...JSON.parse(text), rows: [1] }), 'is incomplete'],
+    ['of an invalid manifest path', ['"manifest": "', '"manifest": "\\u0000'], 'is incomplete'],
+    ['with invalid rows', (text) => JSON.stringify({ ...JSON.parse(text), rows: [1] }), 'is incomplete'],
     [
-      'that buys more than it says',
+      'that buys more than it shows',
       (text) => named(text, (purchases) => delete purchases['hero@vase']),
       'hero@vase would be bought now',
     ],
@@ -246,8 +246,12 @@ describe('apply of a saved plan', () => {
     ],
     ['with a smaller total', ['"knownPrices": 6', '"knownPrices": 2'], 'its rows do not add up'],
     ['with a cheaper row', ['"credits": 2', '"credits": 200'], 'its rows do not add up'],
-    ['with a row that gives credits', ['"credits": 2', '"credits": -2'], 'written by another version: /rows/0/credits'],
-    ['with a cap that it does not show', options('"maxCredits": 9'), 'its limit differs'],
+    [
+      'with a row of negative credits',
+      ['"credits": 2', '"credits": -2'],
+      'written by another version: /rows/0/credits',
+    ],
+    ['with a limit that it does not show', options('"maxCredits": 9'), 'its limit differs'],
     ['at another pace', options('"concurrency": 900'), 'its concurrency differs'],
     [
       'that publishes what it does not show',

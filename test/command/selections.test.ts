@@ -32,7 +32,7 @@ tasks:
   song: { kind: music, takes: 2, with: { prompt: calm, model: song-7.5 } }
 `;
 
-  describe('what is not selected', () => {
+  describe('a selection that matches no step', () => {
     test.each([
       ['hero@lmap,1:1,en', 'similar: hero@lamp,1:1,en'],
       ['hero@lamp', 'all cells: hero@lamp,*'],
@@ -44,13 +44,13 @@ tasks:
       ['state:failed', 'no step has the state failed now'],
       ['hero,kind:music', 'no step matches all conditions'],
       ['x,y,', 'a comma outside an address means “and”'],
-    ])('%s says why', async (selection, words) => {
+    ])('%s is refused with the cause', async (selection, words) => {
       place.write('campaign.yaml', manifest);
       const { code, err } = await place.run('plan', 'campaign.yaml', '-s', selection);
       expect([code, err]).toEqual([64, expect.stringContaining(words)]);
     });
 
-    test('a selected step with an unselected dependency says how to add it', async () => {
+    test('a selected step with an unselected dependency prints how to add it', async () => {
       place.write('campaign.yaml', manifest);
       const alone = await place.run('plan', 'campaign.yaml', '-s', 'selector:social');
       expect(alone.code).toBe(64);
@@ -137,7 +137,7 @@ test.each(['beta-v5-lite', 'beta-5.0-pro'])('%s: a tier is sent where the servic
   expect(service.books.jobs.map(({ body }) => body.quality)).toEqual(['high']);
 });
 
-test('where the service does not list it, nothing is bought', async () => {
+test('buys nothing if the service does not list the field', async () => {
   const service = await other(terse);
   const run = campaign('model: beta-v5-lite, quality: high', service.env);
   await run('plan', 'campaign.yaml', '--refresh');

@@ -12,7 +12,7 @@ describe('service commands', () => {
   const refused: Scripted = [401, { success: false, error: 'bad key', code: 'unauthorized', message: 'bad key' }];
 
   describe('without a key', () => {
-    test('voices and models are the documented ones, and that is said', async () => {
+    test('lists the documented voices and models, and reports that they are from the documentation', async () => {
       const voices = await expectExit(0, run(['list', 'voices', '--gender', 'female', '--accent', 'British']));
       expect(voices.out).toBe('voice_id  gender  accent\nAlice     female  british\nLily      female  british\n');
       expect(voices.err).toContain('MEDIABATCH_API_KEY is not set');
@@ -41,7 +41,7 @@ describe('service commands', () => {
       [['list', 'jobs', '--kind', 'music'], 'video, clipping, thumbnail'],
       [['list', 'jobs', '--kind', 'photo'], 'no list of jobs of kind photo'],
       [['list', 'jobs', '--limit', '0'], '1 to 10000'],
-    ])('%j exits 64 and shows what there is', async (args, words) => {
+    ])('%j exits 64 and lists the allowed values', async (args, words) => {
       const { code, out, err } = await run(args);
       expect(code, err).toBe(64);
       expect(err).toContain(words);
@@ -72,7 +72,7 @@ describe('service commands', () => {
       }
     });
 
-    test('a service that is not there is 69; what is documented is shown all the same', async () => {
+    test('an unreachable service is 69, and the documented list is still shown', async () => {
       for (const args of [['list', 'accounts'], ['list', 'jobs'], ['doctor']]) {
         const { code, err } = await run(args, nobody);
         expect(code, `${args}: ${err}`).toBe(69);
@@ -86,8 +86,8 @@ describe('service commands', () => {
     });
   });
 
-  describe('what the service says', () => {
-    test('does nothing to a terminal, and a sample is a link or nothing', async () => {
+  describe('answers of the service', () => {
+    test('cannot control the terminal; a sample is a link or omitted', async () => {
       const voice = { id: 'Eve', label: 'Eve\u001b[2J', gender: 'female', accent: 'odd\n::error::x', description: '' };
       const { env } = await scripted({
         'GET /voiceovers/voices': [200, { success: true, voices: [{ ...voice, previewUrl: 'javascript:alert(1)' }] }],
@@ -115,7 +115,7 @@ describe('service commands', () => {
       expect(of('song-9')).toMatchObject({ credits: 5, known: 'documented' });
     });
 
-    test('without a list of uploads, says so and sends no request', async () => {
+    test('without a list of uploads, reports this and sends no request', async () => {
       const paths = { '/uploads': { post: {} } };
       const { env, seen } = await scripted({ 'GET /openapi.json': [200, { openapi: '3.1.0', paths }] });
       const { code, err } = await run(['list', 'uploads'], env);
@@ -140,7 +140,7 @@ describe('service commands', () => {
     };
     const lock = `${header}\n${record({ address: 'thumb', kind: 'thumbnail', jobId: 't1', credits: 3 })}\n`;
 
-    test('of all kinds, newest first, with the step that a lock here knows', async () => {
+    test('lists all kinds, newest first, with the step from a lock of this folder', async () => {
       const { env } = await scripted(answers);
       const folder = folderWith({ 'x.sandbox.lock.jsonl': lock, 'sub/campaign.lock.jsonl': lock });
       const { code, out, err } = await run(['list', 'jobs', '--json'], env, folder);
@@ -174,7 +174,7 @@ describe('service commands', () => {
       ).toEqual(ids);
     });
 
-    test('a job is known from a step whose newest send nobody has answered', async () => {
+    test('names the step of a job although its newest create request is unresolved', async () => {
       const { env } = await scripted(answers);
       const film = { address: 'film', kind: 'video' };
       const lines = [
@@ -195,7 +195,7 @@ describe('service commands', () => {
 describe('uploads', () => {
   const run = (args: string[], env: Record<string, string>, cwd: string) => command(args, { cwd, env });
 
-  test('upload sends files one after the other; a missing one stops all', async () => {
+  test('upload sends files one after the other; a missing file stops all uploads', async () => {
     const folder = folderWith({ 'a.txt': 'a', 'b.txt': 'b', 'empty.txt': '' });
     const { env, seen } = await scripted({
       'POST /uploads': [200, { success: true, data: { id: 'u1', url: 'https://cdn.example/a.txt' } }],

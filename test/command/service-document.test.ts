@@ -128,7 +128,7 @@ describe('a service with other paths', () => {
     );
   });
 
-  test.each([404, 405])('a route that is not there (%i) ends no run and stops no other kind', async (status) => {
+  test.each([404, 405])('a missing route (%i) ends no run and stops no other kind', async (status) => {
     const { seen, made, env, given } = await serviceAt({ create: '/somewhere', missing: [status, '<html>no</html>'] });
     const folder = folderWith({ 'campaign.yaml': campaign });
     const { err } = await expectExit(3, apply(folder, env));
@@ -156,7 +156,7 @@ tasks:
   test.each([
     ['imagUrl', 'a slip'],
     ['image', 'what another service calls it'],
-  ])('%s, %s: plan, validate and apply warn of it; with --strict it is a mistake', async (field) => {
+  ])('%s, %s: plan, validate and apply warn about it; with --strict it is an error', async (field) => {
     const { env, made } = await serviceAt({ document });
     const folder = folderWith({ 'campaign.yaml': film(field) });
     const run = (...args: string[]) => command(args, { cwd: folder, env });
@@ -182,7 +182,7 @@ tasks:
   });
 });
 
-test('validate counts unchecked requests until the document is kept', async () => {
+test('validate counts unchecked requests until the document is stored', async () => {
   const wrong = only('film').replace('prompt: "{{row}}"', 'prompt: "{{row}}", ratio: "21:9"');
   const typed = { type: 'object', properties: { prompt: { type: 'string' }, ratio: { enum: ['16:9'] } } };
   const document = documentOf({

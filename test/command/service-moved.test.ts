@@ -84,9 +84,12 @@ describe('a lock of another service', () => {
   test.each([
     ['a job', purchase({ state: 'done', key: 'k', jobId: 'job-1', credits: 2, outputs: [] })],
     ['nothing but refusals', purchase({ state: 'refused', key: 'k', error: 'no credits' })],
-    ['an open create', purchase({ state: 'intent', send: 'lost', key: 'k', since: '2030-01-01T00:00:00.000Z' })],
+    [
+      'an unresolved create request',
+      purchase({ state: 'intent', send: 'lost', key: 'k', since: '2030-01-01T00:00:00.000Z' }),
+    ],
     ['a decision', purchase({ state: 'refused', key: 'k', decisions: { forgotten: 1 } })],
-  ])('and has %s is refused: nothing is sent, nothing is written, the ways on are named', async (name, line) => {
+  ])('with %s is refused: nothing is sent, nothing is written, the recovery commands are named', async (name, line) => {
     const campaign = makeCampaign();
     const service = await makeService();
     campaign.writeLock(elsewhere + line);
@@ -107,7 +110,7 @@ describe('a lock of another service', () => {
     expect(doctor.out + doctor.err).toContain('--service-moved');
   });
 
-  test('without purchases becomes the lock of this one before the first purchase', async () => {
+  test('without purchases becomes the lock of this service before the first purchase', async () => {
     const campaign = makeCampaign();
     const service = await makeService();
     campaign.writeLock(elsewhere);
@@ -207,7 +210,7 @@ describe('a service that has moved', () => {
     expect(begun).toBe(3);
   });
 
-  test('joins the two sides of a merge of which one has moved, and loses no job', async () => {
+  test('joins a merge in which one side has moved, and loses no job', async () => {
     const campaign = makeCampaign(pictures('a'));
     const before = await makeService();
     await campaign.apply(before);
@@ -233,7 +236,7 @@ describe('a service that has moved', () => {
     expect(after.ledger()).toHaveLength(3);
   });
 
-  test('a lock of another service that comes during a run is joined under both names, and the next run asks', async () => {
+  test('a lock of another service that appears during a run is joined under both names, and the next run prompts', async () => {
     const campaign = makeCampaign(pictures('a, b, c'));
     const service = await makeService({ speed: 20 });
     const record = purchase({ address: 'pic@z', state: 'done', key: 'k', jobId: 'job-other', outputs: [] });

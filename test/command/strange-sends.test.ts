@@ -10,7 +10,7 @@ import { OtherService } from '../rig/other-service/other-service.ts';
 import { createsSeen } from '../rig/place.ts';
 import { makeTrial, withFaults } from '../rig/trial.ts';
 
-describe('strange sends', () => {
+describe('create requests that only the lock records', () => {
   const manifest = `version: 1
 name: shop
 prices: { image: 2 }
@@ -149,7 +149,7 @@ test('one unresolved create request of unknown price reserves the highest price 
   expect((await run('status')).out).toContain('20 reserved · 36 of 60 left');
 });
 
-test('a price rise that only the balance reveals: creates go one by one, and no more than the approved total is paid', async () => {
+test('a price rise that only the balance reveals: create requests are sent one by one, within the approved total', async () => {
   const { service, write, apply } = await makeCampaign();
   service.books.rise = 4;
   write(100, '', 10);
@@ -179,7 +179,7 @@ function eventsOf<Name extends RunFact['event']>(events: RunFact[], name: Name):
 }
 
 describe('apply --wait-for-balance', () => {
-  test('continues when there are credits again, and pays nothing twice', async () => {
+  test('continues when the account has credits again, and pays nothing twice', async () => {
     const campaign = poorCampaign(20 * 60_000);
     const { outcomes, events, gate } = await campaign.run({ concurrency: 2, creditWaitMs: 2 * hourMs });
     expect(new Set(Object.values(outcomes))).toEqual(new Set(['done']));
@@ -208,7 +208,7 @@ describe('apply --wait-for-balance', () => {
 
   test('a repeated refusal is skipped, and a clone finds the purchases', () => buyAndClone(true));
 
-  test('tries one create at a time, at intervals from 30 s to 5 min, and stops when the time has passed', async () => {
+  test('tries one create request at a time, at intervals from 30 s to 5 min, and stops when the time has passed', async () => {
     const campaign = poorCampaign(Number.POSITIVE_INFINITY);
     const times: number[] = [];
     const { outcomes, events, gate } = await campaign.run({
@@ -232,7 +232,7 @@ describe('apply --wait-for-balance', () => {
     expect(new Set(Object.values(outcomes))).toEqual(new Set(['done', 'refused', 'left']));
   });
 
-  test('collects running jobs meanwhile', async () => {
+  test('collects running jobs during the wait', async () => {
     const campaign = poorCampaign(hourMs);
     const order: string[] = [];
     await campaign.run({
@@ -270,7 +270,7 @@ describe('apply --wait-for-balance', () => {
 });
 
 describe('I15 402 without waiting', () => {
-  test('I15 no create leaves after the answer, not even one that was waiting for its turn', async () => {
+  test('I15 no create request is sent after the answer, not even a queued one', async () => {
     const campaign = new TestCampaign(images(11));
     campaign.service.balance = 13;
     // One answer makes everybody wait; meanwhile the account turns out to be empty.

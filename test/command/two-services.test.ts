@@ -127,7 +127,7 @@ const cases: readonly [string, (standIn: StandIn) => Promise<void>][] = [
     },
   ],
   [
-    'creates that say nothing of what they took fit into a budget that covers them',
+    'create answers without a charge fit into a budget that covers them',
     async (standIn) => {
       const covers = (titles: string) =>
         `version: 1\nname: t\nbudget: { credits: 60 }\ntasks:\n  cover: { kind: thumbnail, foreach: [${titles}], with: { title: "{{row}}" } }\n`;
@@ -140,7 +140,7 @@ const cases: readonly [string, (standIn: StandIn) => Promise<void>][] = [
     },
   ],
   [
-    'no cap is passed by what is charged without a word',
+    'unreported charges do not exceed the budget',
     async (standIn) => {
       const text =
         'version: 1\nname: t\nbudget: { credits: 9 }\ntasks:\n  cover: { kind: thumbnail, foreach: [a, b, c, d, e], with: { title: "{{row}}" } }\n';
@@ -150,7 +150,7 @@ const cases: readonly [string, (standIn: StandIn) => Promise<void>][] = [
     },
   ],
   [
-    'a lost lock: what lists show is listed over all pages, and is adopted',
+    'after a lost lock, jobs of all list pages are shown and adopted',
     async (standIn) => {
       const rows = 'a, b, c, d, e, f, g';
       const place = campaign(
@@ -175,7 +175,7 @@ const cases: readonly [string, (standIn: StandIn) => Promise<void>][] = [
     },
   ],
   [
-    'a lost lock of images: their keys are known, and nothing is bought again',
+    'after a lost lock of images, their keys return the same jobs, and nothing is bought again',
     async (standIn) => {
       const text = `version: 1\nname: k\ntasks:
   hero: { kind: image, foreach: [a, b], with: { prompt: "{{row}}", resolution: 1k } }
@@ -191,7 +191,7 @@ const cases: readonly [string, (standIn: StandIn) => Promise<void>][] = [
     },
   ],
   [
-    'a thumbnail is removed by whichever of its ids, its input picture is not its link, and gone is what is gone',
+    'a thumbnail is removed by any of its ids; its input picture is not its link; a second removal reports that it is gone',
     async (standIn) => {
       const text =
         'version: 1\nname: t\ntasks:\n  cover: { kind: thumbnail, with: { title: T, image: "https://a.example/in.png" } }\n';
@@ -217,7 +217,7 @@ describe.each(standIns)('%s', (_name, open) => {
 test.each([
   ['a terse service', terse],
   ['a service that describes itself', described],
-])('%s: what it lists per second is multiplied by the request', async (_name, manners) => {
+])('%s: a list price per second is multiplied by the requested duration', async (_name, manners) => {
   const standIn = await other(manners)();
   const place = campaign(
     'version: 1\nname: f\ntasks:\n  film: { kind: video, with: { prompt: x, model: film-1, duration: 6 } }\n',

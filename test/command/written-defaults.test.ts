@@ -31,7 +31,7 @@ const whole = { hero: { model: 'alpha-2' }, bed: { model: 'auto', output_format:
 test.each<[string, object, object]>([
   ['all of them', whole.hero, whole.bed],
   ['one of them', {}, { output_format: 'mp3' }],
-])('a documented default that is written out is the same purchase and the same bytes: %s', async (_name, hero, bed) => {
+])('an explicit documented default is the same purchase with the same bytes: %s', async (_name, hero, bed) => {
   const { service, apply, plan } = await open();
   expect((await apply(manifest({}, {}))).code).toBe(0);
   const bodies = service.books.jobs.map(({ text }) => text);
@@ -56,7 +56,7 @@ test.each<[string, object, object]>([
   ['an alias', { model: 'gamma-image-1.5' }, {}],
   ['another format', {}, { output_format: 'wav' }],
   ['a song of the same price', {}, { model: 'song-8' }],
-])('what is no default of every model is sent as written, and is another purchase: %s', async (_name, hero, bed) => {
+])('a value that is not the default of every model is sent, and is another purchase: %s', async (_name, hero, bed) => {
   const { service, apply, plan } = await open();
   expect((await apply(manifest({}, {}))).code).toBe(0);
   expect(await plan(manifest(hero, bed))).toMatch(/to redo/);

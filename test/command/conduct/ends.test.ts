@@ -18,7 +18,7 @@ const refused = {
 } as const;
 
 describe('I15 in the whole command', () => {
-  test('I15 a key revoked in the middle: exit 77, no create and no endless look, and the next run collects', async () => {
+  test('I15 a key revoked during a run: exit 77, no create request, no endless polling, and the next run collects', async () => {
     const place = await makePlace(pictures('a', 'b', 'c', 'd', 'e', 'f'), { speed: 2 });
     const run = place.start(['apply', 'campaign.yaml', '--yes', '--poll-interval', '10', '--concurrency', '2']);
     await until(() => place.service.ledger().length === 2);
@@ -53,7 +53,7 @@ describe('a token instead of an API key', () => {
   const token = `${part({ alg: 'none' })}.${part({ sub: 'somebody' })}.c2ln`;
 
   test.each([['plan'], ['apply', '--yes', '--poll-interval', '10']])(
-    '%s says once what cannot be recovered',
+    '%s reports once that the credential is a token',
     async (name, ...more) => {
       const place = await makePlace(pictures('a', 'b'));
       const args = [name ?? '', 'campaign.yaml', ...more];
@@ -198,7 +198,7 @@ describe.runIf(process.platform !== 'win32')('I13 in the whole command', () => {
     },
   );
 
-  test('I13 a run whose guard was removed by hand buys nothing more, and the next one goes on', async () => {
+  test('I13 a run whose guard was removed by hand buys nothing more, and the next run continues', async () => {
     const { place, run } = await startedRun();
     run.child.kill('SIGSTOP');
     rmSync(place.path('.mediabatch/campaign.lock.jsonl.guard'));
@@ -233,12 +233,12 @@ Buffer.from([0, 0, 0, 0, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82]).copy(p
 
 const heads: [string, string][] = [
   ['no length', 'connection: close\r\n'],
-  ['no length, and no word about it', ''],
+  ['no length and no connection header', ''],
   ['a length, and a connection that ends', `content-length: ${size}\r\nconnection: close\r\n`],
 ];
 
 test.each(heads)(
-  'files with %s, all at once, from a storage beside the service, one of them cut at first',
+  'downloads files with %s at once from a storage host, although one is truncated at first',
   async (_name, head) => {
     let cut = 0;
     const storage = createServer((socket) => {

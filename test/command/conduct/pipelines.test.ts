@@ -90,7 +90,7 @@ tasks:
 `;
 
   /** Skipped where there is no python3 to make a terminal with. */
-  describe.runIf(hasTerminals)('a terminal is given back as it was (python3)', () => {
+  describe.runIf(hasTerminals)('the terminal is restored (python3)', () => {
     test.each<[string, Omit<Deed, 'after'>, number]>([
       ['Ctrl-C', { keys: '\u0003' }, 130],
       ['SIGTERM', { signal: 'SIGTERM' }, 130],
@@ -116,9 +116,9 @@ tasks:
 
   test.each([
     ['throws at an event of its own', `throw new Error('assert(!this.paused)')`],
-    ['rejects a promise that nobody has', `void Promise.reject(new Error('assert(!this.paused)'))`],
-    ['throws for every thing that comes', `setInterval(() => { throw new Error('assert(!this.paused)'); }, 1)`],
-  ])('a library that %s ends a run as runs end: what is paid is on record, and said to be', async (_name, does) => {
+    ['rejects a promise that no code awaits', `void Promise.reject(new Error('assert(!this.paused)'))`],
+    ['throws on every timer tick', `setInterval(() => { throw new Error('assert(!this.paused)'); }, 1)`],
+  ])('a library that %s ends the run with an internal error, and every paid job is on record', async (_name, does) => {
     const place = await makePlace(pictures('a', 'b', 'c'), {
       faults: [{ on: 'create', do: { type: 'delay', ms: 600 } }],
     });
@@ -211,7 +211,7 @@ tasks:
       expect(run.signalCode).toBe(null);
     });
 
-    test('reports a run whose process was killed, and how to go on', async () => {
+    test('reports a run whose process was killed, and the command to continue', async () => {
       const trial = await makeTrial(manifest, { service: { speed: 0.2 } });
       const run = await startRun(trial);
       const killed = { onErr: () => void run.kill('SIGKILL') };

@@ -51,11 +51,11 @@ tasks:
     });
 
     test.each<[string, string, string[], { code: number; questions: string[] }, number]>([
-      ['Ctrl-C at it does nothing at all', 'y,^C', [], { code: 130, questions: [spend, publish] }, 0],
-      ['nobody is asked who said no to the credits', 'n', [], { code: 0, questions: [spend] }, 0],
-      ['--yes is about credits, and they wait', '', ['--yes'], { code: 5, questions: [] }, 1],
-      ['--publish is about them, and not about credits', 'y', ['--publish'], { code: 0, questions: [spend] }, 3],
-      ['both ask nothing', '', ['--yes', '--publish'], { code: 0, questions: [] }, 3],
+      ['Ctrl-C at the question publishes nothing', 'y,^C', [], { code: 130, questions: [spend, publish] }, 0],
+      ['a user who declined the credits is not prompted for posts', 'n', [], { code: 0, questions: [spend] }, 0],
+      ['--yes approves only credits, and posts wait', '', ['--yes'], { code: 5, questions: [] }, 1],
+      ['--publish approves only posts, not credits', 'y', ['--publish'], { code: 0, questions: [spend] }, 3],
+      ['--yes and --publish together do not prompt', '', ['--yes', '--publish'], { code: 0, questions: [] }, 3],
     ])('%s', async (_name, answers, args, expected, booked) => {
       const trial = await makeTrial(manifest);
       const ran = await applyOnTerminal(trial, answers, ...args);
@@ -170,7 +170,7 @@ describe('renamed posts', () => {
       ['no, with --publish', ['--publish'], 'n', 5, ['Hello']],
       ['yes', [], 'y', 0, ['Hello', 'Hello!']],
       ['not asked', ['--yes', '--publish'], '', 5, ['Hello']],
-    ])('on a terminal (python3) somebody is shown both: %s', async (_name, args, answer, code, out) => {
+    ])('a terminal shows both posts (python3): %s', async (_name, args, answer, code, out) => {
       const trial = await changed();
       const { text, ...ran } = await applyOnTerminal(trial, answer, ...args);
       expect(ran.code, text).toBe(code);

@@ -129,7 +129,7 @@ tasks:
     expect(await actions()).toEqual({ 'hero@lantern': 'move', 'hero@vase': 'keep', cover: 'keep' });
   });
 
-  test('adopt --job --offline gives a job to an unpurchased step, and resolve gives it its charge', async () => {
+  test('adopt --job --offline records a job for an unpurchased step, and resolve records its charge', async () => {
     const into = (address: string, job: string, ...more: string[]) =>
       place.run('adopt', 'campaign.yaml', address, '--job', job, ...more, '--offline');
     start({ 'hero@lamp': 'not bought' });
@@ -143,7 +143,7 @@ tasks:
     expect(await into('hero@lamp', 'paid-1', '--credits', '9')).toMatchObject({ code: 64 });
   });
 
-  describe('all of them', () => {
+  describe('all decisions', () => {
     test.each([
       ['pin', 'hero'],
       ['pin', 'hero', '--undo'],
@@ -151,7 +151,7 @@ tasks:
       ['forget', 'hero'],
       ['move', 'hero@lamp', 'hero@lantern'],
       ['adopt', 'hero@lantern', '--job', 'paid-1', '--offline'],
-    ])('%s --dry-run says what it would do, and leaves the lock as it is', async (command, ...args) => {
+    ])('%s --dry-run prints its actions, and does not change the lock', async (command, ...args) => {
       start();
       await place.run('pin', 'campaign.yaml', ...(args.includes('--undo') ? ['hero'] : ['cover']));
       place.write('campaign.yaml', after.replace('[lamp, vase]', '[lamp, vase, lantern]'));
@@ -165,7 +165,7 @@ tasks:
       expect(place.read('campaign.lock.jsonl')).toBe(lock);
     });
 
-    test.each(['pin', 'accept', 'forget'])('%s wants to know about which steps', async (command) => {
+    test.each(['pin', 'accept', 'forget'])('%s requires steps', async (command) => {
       start();
       expect(await place.run(command, 'campaign.yaml')).toMatchObject({ code: 64 });
       const typo = await place.run(command, 'campaign.yaml', 'hera');
@@ -307,7 +307,7 @@ tasks:
       expect(again.err).toContain('nothing was recorded');
     });
 
-    test('a job takes the place of a lost one', async () => {
+    test('a job replaces a lost job', async () => {
       await serve(lists([video], []));
       await place.run('adopt', 'campaign.yaml', 'shot', '--job', 'v0', '--offline');
       place.write('campaign.lock.jsonl', place.read('campaign.lock.jsonl').replace('"running"', '"lost"'));

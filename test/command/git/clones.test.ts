@@ -27,7 +27,7 @@ describe('branches of one campaign', () => {
     ['merge', false],
     ['rebase', false],
     ['cherry-pick', false],
-  ])('I7 two branches that bought other steps, brought together by %s, merge=union %s', async (way, union) => {
+  ])('I7 two branches that bought other steps, joined by %s, merge=union %s', async (way, union) => {
     const studio = await makeStudio();
     const copy = studio.copy();
     if (!union) writeFileSync(join(copy.folder, '.gitattributes'), '');
@@ -56,7 +56,7 @@ describe('branches of one campaign', () => {
 
   test.each([
     ['within a day have the same job', 1, 1],
-    ['two days apart keep both jobs, and it is said', 48, 2],
+    ['two days apart keep both jobs, and it is reported', 48, 2],
   ])('I7 two branches that bought the same step %s', async (_what, hours, jobs) => {
     const studio = await makeStudio();
     const copy = studio.copy();
@@ -77,7 +77,7 @@ describe('branches of one campaign', () => {
     expect(err).toContain(jobs === 1 ? 'Nothing to do' : 'paid for twice');
   });
 
-  test('a stash, and its return: nothing is bought again, no id is lost', async () => {
+  test('a stash and its pop: nothing is bought again, no id is lost', async () => {
     const studio = await makeStudio();
     const copy = studio.copy();
     await expectBought(studio, copy, 'a');
@@ -198,7 +198,7 @@ const services = [
 ];
 
 describe.each(services)('two clones that share no lock, and a service $service', ({ replaysRefusals }) => {
-  test.each(Object.keys(troubles))('one met with: %s; then the other buys, then the first again', async (trouble) => {
+  test.each(Object.keys(troubles))('one clone meets %s, the other buys, then the first again', async (trouble) => {
     const { studio, copies } = await makeCopies(2, replaysRefusals);
     const [first, second] = copies as [Copy, Copy];
     await troubles[trouble]?.(first, studio);
@@ -210,7 +210,7 @@ describe.each(services)('two clones that share no lock, and a service $service',
 const histories = Number(process.env.MEDIABATCH_HISTORIES ?? 12);
 
 test.each(Array.from({ length: histories }, (_, index) => index + 1))(
-  'clones that share no lock, at random, within a day: history %i',
+  'clones that share no lock pay once in random histories within a day: history %i',
   async (seed) => {
     const random = seeded(seed);
     const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
@@ -243,7 +243,7 @@ const only = process.env.MEDIABATCH_HISTORY;
 const seeds = only === undefined ? Array.from({ length: count }, (_, index) => index + 1) : [Number(only)];
 
 test.each(seeds)(
-  'nothing is paid for that is known, and no charge is unaccounted for: history %i',
+  'no recorded job is bought again, and no charge is missing from the lock: history %i',
   async (seed) => {
     const history = await RandomHistory.make(seed);
     try {

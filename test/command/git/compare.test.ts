@@ -71,7 +71,7 @@ tasks:
       expect(await compare(repository(), 'HEAD')).toMatchObject(same);
     });
 
-    test('words, rows and files, purchases and what they give up', async () => {
+    test('shows changed prompts, rows, files and purchases, and the purchases that they replace', async () => {
       const here = repository();
       here.buy({ address: 'hero@a' }, 'shop/campaign.lock.jsonl');
       here.commit();
@@ -127,7 +127,7 @@ tasks:
         ', 1 more than the budget has left\n',
         { carries: 'part', missing: 1 },
       ],
-    ])('a budget of %i says whether it carries the change', async (credits, exit, text, title, fit) => {
+    ])('a budget of %i: reports whether it covers the change', async (credits, exit, text, title, fit) => {
       const here = repository();
       here.write('shop/campaign.yaml', manifest.replace(/^name:/m, `budget: { credits: ${credits} }\nname:`));
       here.commit();
@@ -200,7 +200,7 @@ tasks:
       return `${code} ${err}`;
     };
 
-    test('what it is called: a name that nobody has, or an option of git', async () => {
+    test('its name: an unknown name, or an option of git', async () => {
       const here = repository();
       const options = [`--upload-pack=touch ${here.folder}/ran`, '--output=ran'];
       for (const ref of ['mian', '', '$(touch ran); touch ran', ...options]) {
@@ -209,7 +209,7 @@ tasks:
       expect(existsSync(join(here.folder, 'shop', 'ran'))).toBe(false);
     });
 
-    test('its manifest: not there, with mistakes, or a link out of its folder', async () => {
+    test('its manifest: missing, invalid, or a link out of its folder', async () => {
       const here = repository();
       here.write(
         'shop/new.yaml',

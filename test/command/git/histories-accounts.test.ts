@@ -39,7 +39,7 @@ describe.each(['power', 'service'] as const)(
   'an answer lost with one account’s key (%s cut), then another key',
   (cut) => {
     test.each(['image', 'music', 'video'])(
-      '%s: the other account pays nothing; the first one is asked again',
+      '%s: the other account pays nothing; the first account retries',
       async (kind) => {
         const campaign = await loseAnswer(kind, keys.acme, cut);
         await expectNotSent(campaign, keys.rival, [6]);
@@ -50,7 +50,7 @@ describe.each(['power', 'service'] as const)(
   },
 );
 
-describe('another credential of the same account, which nobody can know', () => {
+describe('another credential of the same account, which cannot be recognized', () => {
   test.each([
     ['image', 'a new key', keys.acme, keys.acmeNew],
     ['image', 'a token', keys.acme, keys.acmeToken],
@@ -59,7 +59,7 @@ describe('another credential of the same account, which nobody can know', () => 
     ['video', 'a new key', keys.acme, keys.acmeNew],
     ['video', 'a token', keys.acme, keys.acmeToken],
     ['influencer', 'a new key', keys.acme, keys.acmeNew],
-  ])('%s, %s: nothing is sent, and a person can decide', async (kind, _, first, then) => {
+  ])('%s, %s: nothing is sent, and a user can decide', async (kind, _, first, then) => {
     const campaign = await loseAnswer(kind, first, 'power');
     const { studio, copy, booked } = campaign;
     // What the list shows of it may be taken; what it does not show proves nothing.
@@ -70,7 +70,7 @@ describe('another credential of the same account, which nobody can know', () => 
 });
 
 describe.each(['image', 'video'])('two branches with two accounts: %s', (kind) => {
-  test.each(orders)('both lost: each is asked with its own key; $first first, into $into', async (order) => {
+  test.each(orders)('both lost: each is retried with its own key; $first first, into $into', async (order) => {
     const campaign = await makeBranches(kind);
     const { studio, copy, subject, booked } = campaign;
     const { service } = studio;
@@ -153,7 +153,7 @@ test.each([
   await expectSettled(copy, service, booked(1));
 });
 
-test('a cached response of yesterday does not set the clock', async () => {
+test('a cached response from the day before does not set the clock', async () => {
   const { studio, copy, subject } = await makeCampaign('image', { film: { kind: 'video', says: 'a lamp' } });
   const { time, service } = studio;
   expect(await copy.applyUntilPowerCut(subject, '-s', 'hero')).toBe(true);

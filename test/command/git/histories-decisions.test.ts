@@ -54,8 +54,8 @@ async function decideOnOneBranch(
   return campaign;
 }
 
-describe('a person’s decision about one create says nothing about another that a merge brings', () => {
-  test.each(orders)('--not-spent, which was true of the one; $first first, into $into', async (order) => {
+describe('a decision about one create request does not settle another that a merge adds', () => {
+  test.each(orders)('--not-spent for the first request; $first first, into $into', async (order) => {
     const campaign = await decideOnOneBranch('influencer', order, { isBooked: false, decide: () => ['--not-spent'] });
     const { studio, copy, booked } = campaign;
     await expectOpen(copy, studio.service, 8);
@@ -63,7 +63,7 @@ describe('a person’s decision about one create says nothing about another that
     await expectSettled(copy, studio.service, booked(1));
   });
 
-  test.each(orders)('--job, the one’s own; $first first, into $into', async (order) => {
+  test.each(orders)('--job for the first request; $first first, into $into', async (order) => {
     const campaign = await decideOnOneBranch('influencer', order, {
       isBooked: true,
       decide: (id) => ['--job', id, '--credits', '8'],
@@ -92,7 +92,7 @@ describe('a person’s decision about one create says nothing about another that
     expect(service.ledger).toHaveLength(bookedThen);
   });
 
-  test.each(orders)('an image whose key went out on two days; $first first, into $into', async (order) => {
+  test.each(orders)('an image whose key was sent on two days; $first first, into $into', async (order) => {
     const campaign = await decideOnOneBranch('image', order, {
       isBooked: false,
       decide: () => ['--not-spent'],
@@ -109,7 +109,7 @@ describe('a person’s decision about one create says nothing about another that
   });
 });
 
-test.each(['main', 'old'])('a decision stays when the state from before it is merged (into %s)', async (into) => {
+test.each(['main', 'old'])('a decision survives a merge of the state before it (into %s)', async (into) => {
   const campaign = await makeBranches('influencer');
   const { studio, copy, subject, booked } = campaign;
   const { service } = studio;
@@ -129,7 +129,7 @@ test.each(['main', 'old'])('a decision stays when the state from before it is me
   await expectSettled(copy, service, { ...booked(1), 'image a rug': 1 });
 });
 
-test('a service that numbers the jobs of each kind by themselves, on two branches: a merge keeps both, and both charges', async () => {
+test('a merge keeps two jobs of different kinds with the same id, and both charges', async () => {
   const studio = await makeStudio();
   const { service } = studio;
   const copy = studio.copy();

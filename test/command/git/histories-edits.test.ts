@@ -94,7 +94,7 @@ const variant = {
   more: { with: { prompt: 'a variant', referenceImages: ['{{tasks.hero.url}}'] } },
 };
 
-test('bytes that hold a link of an upstream step are asked for as they were sent, though both steps are gone', async () => {
+test('a request with the link of an upstream step is retried with the sent bytes after both steps were removed', async () => {
   const { studio, copy } = await makeCampaign('image');
   const { service } = studio;
   copy.tasks({ hero: { kind: 'image', says: 'a lamp' }, other, variant });
@@ -104,7 +104,7 @@ test('bytes that hold a link of an upstream step are asked for as they were sent
   await expectSettled(copy, service, { 'image a lamp': 1, 'image a rug': 1, 'image a variant': 1 });
 });
 
-test('bytes that hold a link and are not known on this machine are not sent under their key with another link', async () => {
+test('a request whose sent bytes are unknown on this machine is not retried with another link', async () => {
   const { studio, copy } = await makeCampaign('image');
   const { service } = studio;
   copy.tasks({ hero: { kind: 'image', says: 'a lamp' }, variant });

@@ -73,13 +73,13 @@ describe.each(['image', 'video', 'influencer'])('forget of a refusal on one bran
     return { campaign, service: studio.service, copy, booked };
   }
 
-  test.each(orders)('what the other has bought is kept; $first first, merged into $into', async (order) => {
+  test.each(orders)('keeps the other branch’s job; $first first, merged into $into', async (order) => {
     const { service, copy, booked } = await bring(order, (one) => one.apply('--new'));
     expect((await copy.plan()).map(({ credits }) => credits)).not.toContain(priceOf(kind));
     await expectSettled(copy, service, booked(1));
   });
 
-  test.each(orders)('what the other has open stays open; $first first, merged into $into', async (order) => {
+  test.each(orders)('keeps the other branch’s unresolved create; $first first, merged into $into', async (order) => {
     const { campaign, service, copy, booked } = await bring(order, (one, lost) => one.applyUnanswered(lost, '--new'));
     await expectOpen(copy, service, priceOf(kind));
     if (kind === 'influencer') await recordJob(campaign);
@@ -87,7 +87,7 @@ describe.each(['image', 'video', 'influencer'])('forget of a refusal on one bran
   });
 });
 
-describe('an open create beside the other branch’s job', () => {
+describe('an unresolved create request next to the other branch’s job', () => {
   const bring = async (kind: string, order: Order) => {
     const campaign = await makeBranches(kind);
     const { studio, copy, subject, booked } = campaign;
@@ -101,7 +101,7 @@ describe('an open create beside the other branch’s job', () => {
     return { campaign, service, copy, booked };
   };
 
-  test.each(orders)('of a kind that cannot be asked for; $first first, merged into $into', async (order) => {
+  test.each(orders)('of a kind that cannot be recovered; $first first, merged into $into', async (order) => {
     const { campaign, service, copy, booked } = await bring('influencer', order);
     await expectOpen(copy, service, 8);
     expect(await copy.credits()).toMatchObject({ spent: 8, held: 8 });

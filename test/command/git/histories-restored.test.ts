@@ -32,8 +32,8 @@ async function loseAndFind(kind: string): Promise<Campaign> {
   return campaign;
 }
 
-describe('an old lock brought back', () => {
-  test.each(kinds)('%s: by checkout of the file, from when its answer was lost', async (kind) => {
+describe('an old lock that git restored', () => {
+  test.each(kinds)('%s: by checkout of the file from the commit with the lost answer', async (kind) => {
     const campaign = await loseAndFind(kind);
     const { studio, copy, booked } = campaign;
     copy.git('checkout', '--quiet', 'lost', '--', lock);
@@ -43,13 +43,13 @@ describe('an old lock brought back', () => {
     await expectSettled(copy, studio.service, booked(1));
   });
 
-  test('image: by reset to before it was sent, within a day', async () => {
+  test('image: by reset to the commit before the create request, within a day', async () => {
     const { studio, copy, booked } = await loseAndFind('image');
     copy.git('reset', '--quiet', '--hard', 'start');
     await expectSettled(copy, studio.service, booked(1));
   });
 
-  test.each(kinds)('%s: by cherry-pick onto what was found since', async (kind) => {
+  test.each(kinds)('%s: by cherry-pick onto the commit with the recovered job', async (kind) => {
     const { studio, copy, booked } = await loseAndFind(kind);
     copy.branch('again', 'found');
     copy.tryGit('cherry-pick', '--strategy-option=theirs', 'lost');
@@ -93,7 +93,7 @@ describe('without merge=union', () => {
     ['merge', ['merge', '--quiet', '--no-edit']],
     ['rebase', ['rebase', '--quiet']],
     ['cherry-pick', ['cherry-pick']],
-  ])('git leaves markers (%s): an open create is read over them', async (_, words) => {
+  ])('reads an unresolved create request from a lock with conflict markers (%s)', async (_, words) => {
     const { studio, copy, booked } = await conflict('video');
     copy.git('checkout', '--quiet', 'ours');
     copy.tryGit(...words, 'theirs');
@@ -102,7 +102,7 @@ describe('without merge=union', () => {
     expect(copy.lock).not.toContain('<<<<<<<');
   });
 
-  test.each(['--ours', '--theirs'])('a person takes %s: the image is paid for once all the same', async (side) => {
+  test.each(['--ours', '--theirs'])('a user takes %s: the image is still paid for once', async (side) => {
     const { studio, copy, booked } = await conflict('image');
     copy.git('checkout', '--quiet', 'ours');
     copy.tryGit('merge', '--quiet', '--no-edit', 'theirs');
@@ -111,7 +111,7 @@ describe('without merge=union', () => {
     await expectSettled(copy, studio.service, { ...booked(1), ...bought });
   });
 
-  test('a person takes the side with the open create, and the other one comes back', async () => {
+  test('a user takes the side with the unresolved create request, and the other side is restored', async () => {
     const { studio, copy, booked } = await conflict('video');
     copy.git('checkout', '--quiet', 'ours');
     copy.tryGit('merge', '--quiet', '--no-edit', 'theirs');
@@ -131,7 +131,7 @@ describe('two clones at the same moment', () => {
     expect(studio.service.violations).toEqual([]);
   };
 
-  test('images and songs: an answer lost here and there; each is paid for once', async () => {
+  test('pays for each image and song once although answers in both clones are lost', async () => {
     const { studio, copy, booked } = await makeCampaign('image', { song: { kind: 'music', says: 'a tune' }, other });
     const { service } = studio;
     const second = studio.clone(copy);

@@ -130,7 +130,7 @@ function filesWith(pattern: RegExp): string[] {
 /** Asks the service inside this process, through a function and without a socket. */
 const embedded = 'campaign/embed-sandbox.ts';
 
-describe('each guard stands in one place', () => {
+describe('each guard is in one place', () => {
   test('the standard streams are reached in few places, and written to in one', () => {
     expect(filesWith(/process\.(stdout|stderr)\.write/)).toEqual(['cli/bin.ts', 'cli/terminal.ts']);
     // Others listen for lost output, read the width, wait for the end of the output, or pass the terminal to screen and readline.
@@ -145,7 +145,7 @@ describe('each guard stands in one place', () => {
     expect(filesWith(/authorization: `Bearer/)).toEqual([embedded, 'service/http.ts']);
   });
 
-  test('only the service room opens connections, but for those to the engine and its store', () => {
+  test('only the service module opens connections, except to the engine and its store', () => {
     const packages = "import\\('(undici|pg|pg-boss|aws4fetch)'\\)";
     const builtins = "^import (?!type ).*from '(undici|node:(http|https|http2|tls|dgram|dns)(\\/promises)?)'";
     // That of the platform, and not a method of this name.
@@ -165,7 +165,7 @@ describe('each guard stands in one place', () => {
     expect(filesWith(/\bnew Socket\((?!\{ fd, readable: false)/)).toEqual([]);
   });
 
-  test('one room checks the address of every foreign link', () => {
+  test('one module checks the address of every foreign link', () => {
     expect(filesWith(/\b(httpRequest|httpsRequest)\b/)).toEqual(['service/links.ts', 'service/proxy.ts']);
     expect(filesWith(/\bexchange\(/)).toEqual(['service/http.ts']);
     expect(filesWith(/export function (judgeLink|makeCheckedLookup)/)).toEqual(['service/links.ts']);
@@ -174,17 +174,17 @@ describe('each guard stands in one place', () => {
     expect(filesWith(/judgeLink\(/)).toEqual(['service/download.ts', 'service/links.ts', 'service/upload-file.ts']);
   });
 
-  test('one function puts an id of the service into an address', () => {
+  test('one function inserts an id of the service into an address', () => {
     expect(filesWith(/replace\('\{id\}'/)).toEqual(['service/http.ts']);
     expect(filesWith(/encodeURIComponent\(/)).toEqual(['graph/expansion.ts', 'service/http.ts', 'service/secrets.ts']);
     expect(filesWith(/export function isJobId/)).toEqual(['ground/job-id.ts']);
   });
 
-  test('one room escapes control sequences of terminals', () => {
+  test('one module escapes control sequences of terminals', () => {
     expect(filesWith(/export function (safeText|safeJson)\b/)).toEqual(['report/safe-text.ts']);
   });
 
-  test('only the disk room writes, except to files that the user names or approves', () => {
+  test('only the disk module writes, except to files that the user names or approves', () => {
     const writers =
       /\b(writeFile|writeFileSync|appendFile|appendFileSync|rename|renameSync|unlink|unlinkSync|rm|rmSync|mkdir|mkdirSync|symlink|link|createWriteStream|copyFile|cp)\(/;
     const elsewhere = filesWith(/from 'node:fs(\/promises)?'/).filter(
@@ -229,7 +229,7 @@ function titlesOf(file: string): string[] {
     .flatMap((title) => [title, title.replace(/^\[['"]/, '')]);
 }
 
-test.each(threats)('$threat: its tests are there', ({ shown }) => {
+test.each(threats)('$threat: its tests exist', ({ shown }) => {
   const missing = shown.filter(({ file, title }) => !titlesOf(file).some((known) => known.startsWith(title)));
   expect(missing).toEqual([]);
   expect(shown).not.toHaveLength(0);
@@ -240,7 +240,7 @@ test('no threat is listed twice', () => {
   expect(new Set(names).size).toBe(names.length);
 });
 
-test('the manual names each of them, so that the page and the tests say the same', () => {
+test('the manual names each threat', () => {
   const page = readPage('trust');
   expect(threats.map(({ threat }) => threat).filter((threat) => !page.includes(threat))).toEqual([]);
 });

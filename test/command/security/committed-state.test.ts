@@ -116,14 +116,14 @@ describe('a request body from a branch', () => {
     expect(sent(trial)).toEqual([{ ...ours, referenceImages: [expect.stringMatching(/^http:\/\/127/)] }]);
   });
 
-  test('is not sent if it was kept here but differs from the plan', async () => {
+  test('is not sent if it was stored here but differs from the plan', async () => {
     const { trial, key } = await makeLost();
     await keepHere(trial, key, theirs);
     expect((await trial.apply()).code).toBe(0);
     expect(sent(trial)).toMatchObject([{ prompt: 'a lamp', resolution: '1k' }]);
   });
 
-  test('if kept here for this request, is sent again with the same bytes', async () => {
+  test('is sent again with the same bytes if it was stored here for this request', async () => {
     const { trial, key } = await makeLost();
     await keepHere(trial, key, ours);
     expect((await trial.apply()).code).toBe(0);
@@ -146,7 +146,7 @@ describe('a lock that names files of other campaigns, with their true digests', 
     }
   };
 
-  test('gc deletes none of them, only files saved from here', async () => {
+  test('gc deletes none of them, only files that this user saved', async () => {
     const trial = await makeCampaign(manifest.replace(/ {2}hero.*\n/, ''));
     placeAll(trial);
     const named = { ...files, 'campaign.yaml': readFileSync(trial.path('campaign.yaml')) };

@@ -41,7 +41,7 @@ tasks:
   describe('--events', () => {
     const redo = ['apply', 'campaign.yaml', '--yes', '--poll-interval', '10', '--redo', 'hero'];
 
-    test('is a new file, or one of events, and a run that is turned away leaves it alone', async () => {
+    test('is a new file or an events file, and a run that is refused does not change it', async () => {
       const trial = await makeCampaign();
       expect((await trial.apply()).code).toBe(0);
       const first = readFileSync(trial.path('events.jsonl'), 'utf8');
@@ -60,7 +60,7 @@ tasks:
       expect(readFileSync(trial.path('events.jsonl'), 'utf8')).not.toContain(first.slice(0, 60));
     });
 
-    test('is what is open already, as a shell hands it over, also when its reader takes nothing', async () => {
+    test('can be a descriptor that the shell opened, also if its reader reads nothing', async () => {
       const trial = await makeCampaign();
       const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...trial.sandbox.env };
       const shell = async (line: string) => (await runProgram(['bash', '-c', line], { cwd: trial.folder, env })).said;
@@ -83,7 +83,7 @@ tasks:
     ];
 
     test.runIf(process.platform !== 'win32').each(names)(
-      'as a pipe that nobody writes to is waited for by no command: %s (POSIX)',
+      'as a pipe without a writer blocks no command: %s (POSIX)',
       async (name) => {
         const trial = await makeCampaign();
         rmSync(trial.path(name), { force: true });
@@ -128,7 +128,7 @@ tasks:
       expect(trial.sandbox.ledger()).toHaveLength(0);
     });
 
-    test('is not made public because a link of the tree leads to it', async () => {
+    test('is not uploaded if only a link of the tree leads to it', async () => {
       const trial = await makeCampaign();
       const outside = makeFolder();
       writeFileSync(join(outside, 'secret'), 'secret');
@@ -141,7 +141,7 @@ tasks:
       expect((await trial.run(['upload', 'logo.png'])).code).toBe(0);
     });
 
-    test('in a folder that a link of the tree puts elsewhere is written by no command', async () => {
+    test('in a folder that a link moves out of the tree is written by no command', async () => {
       const trial = await makeCampaign();
       const outside = makeFolder();
       for (const file of ['campaign.yaml', 'rows.csv', 'rows.schema.json', 'logo.png']) {
@@ -175,7 +175,7 @@ tasks:
   });
 
   test.each(['ledger.jsonl', 'sandbox.pid', 'files'])(
-    'the state of the sandbox is not gone on with when a link or a pipe is in it: %s',
+    'a sandbox state that contains a link or a pipe is not continued: %s',
     async (name) => {
       const folder = makeFolder();
       writeFileSync(
