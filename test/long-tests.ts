@@ -18,7 +18,7 @@ export const longTests = [
   'test/command/two-services.test.ts',
   'test/rooms/cluster/database.test.ts',
   'test/rooms/cluster/files.test.ts',
-  'test/rooms/cluster/head.test.ts',
+  'test/rooms/cluster/leader.test.ts',
   'test/rooms/cluster/settle.test.ts',
   'test/rooms/cluster/worker.test.ts',
   'test/rooms/disk/looked-into.test.ts',

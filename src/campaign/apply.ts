@@ -8,7 +8,7 @@
 import { systemClock } from '../contract/clock.ts';
 import type { RunEvent } from '../contract/event.ts';
 import { CampaignError, failureOf, orFailure } from '../contract/failure.ts';
-import type { Tell } from '../contract/notice.ts';
+import type { Notify } from '../contract/notice.ts';
 import { outlineOf } from '../graph/graph.ts';
 import { call, way } from '../ground/advice.ts';
 import { Scope } from '../ground/scope.ts';
@@ -17,9 +17,7 @@ import { hasWork, publishes } from '../plan/actions.ts';
 import { agreementOf } from '../plan/agreement.ts';
 import { allowPosts, isBought, withholdPosts, withholdPurchases } from '../plan/consent.ts';
 import type { Plan } from '../plan/plan.ts';
-import { carryHere } from './carry-here.ts';
 import { type CheckedGraph, renewFor } from './checked-graph.ts';
-import { lookAtPosts } from './look-at-posts.ts';
 import { makePlan } from './make-plan.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import {
@@ -30,15 +28,17 @@ import {
   wrongOptions,
 } from './option-table.ts';
 import { keepIndex } from './outputs-list.ts';
-import { lookAtOutputs } from './outputs-on-disk.ts';
+import { inspectOutputs } from './outputs-on-disk.ts';
 import { checkedOf, type Planned } from './plan.ts';
 import { agreeToMove, holdGuard } from './read-lock.ts';
 import { refuseLostLock } from './restore-purchases.ts';
-import type { ApplyTerms, Carrier, Ending, Held, Observer, Running, RunResult } from './run.ts';
+import type { ApplyTerms, Ending, Executor, LockedPlan, Observer, Running, RunResult } from './run.ts';
+import { localExecutor } from './run-locally.ts';
 import { recordRun } from './runs.ts';
-import { chosenBy, goOnUnder, refuseStale, refuseUncovered } from './saved-plan.ts';
+import { chosenBy, limitToApproval, refuseStale, refuseUncovered } from './saved-plan.ts';
 import { Session } from './session.ts';
 import { noteUpToDate } from './up-to-date.ts';
+import { verifyPosts } from './verify-posts.ts';
 
 export interface ApplyOptions extends RunSettings, Pick<Ending, 'signal'> {
   on?: ((event: RunEvent) => void) | undefined;
@@ -71,7 +71,7 @@ export async function apply(planned: Planned, options: ApplyOptions = {}): Promi
       const found = await session.plan();
       const running = 'watch' in found ? found : await session.start(agreeByCall(found.made, campaign, options));
       if ('result' in running) return running.result;
-      return await session.watch(running, { on: listener(options.on, campaign.tell), signal: options.signal });
+      return await session.watch(running, { on: listener(options.on, campaign.notify), signal: options.signal });
     } finally {
       await session.close();
     }
@@ -100,14 +100,14 @@ function agreeByCall(plan: Plan, { environment, file, sandbox }: OpenCampaign, {
   });
 }
 
-function listener(on: (event: RunEvent) => void = () => {}, tell: Tell): (event: RunEvent) => void {
+function listener(on: (event: RunEvent) => void = () => {}, notify: Notify): (event: RunEvent) => void {
   let isBroken = false;
   return (event) => {
     if (isBroken) return;
     const breakOff = (error: unknown) => {
       if (isBroken) return;
       isBroken = true;
-      tell({
+      notify({
         is: 'notice',
         text: `events are no longer reported, because the event listener threw: ${messageOf(error)}`,
       });
@@ -124,7 +124,7 @@ function listener(on: (event: RunEvent) => void = () => {}, tell: Tell): (event:
 interface Means {
   campaign: OpenCampaign;
   terms: ApplyTerms;
-  carrier: Carrier;
+  carrier: Executor;
   scope: Scope;
 }
 
@@ -136,7 +136,7 @@ export class ApplySession {
   readonly #means: Means;
   /** Set to `undefined` when the run starts, because the graph may need as much memory as the rest of the run. */
   #checked: CheckedGraph | undefined;
-  #held: Held | undefined;
+  #locked: LockedPlan | undefined;
 
   constructor(checked: CheckedGraph, means: Means) {
     this.#checked = checked;
@@ -147,10 +147,10 @@ export class ApplySession {
     const scope = new Scope();
     try {
       const { engine } = terms;
-      const open = engine && (await import('./on-engine/carry-on-engine.ts')).carryOnEngine;
+      const open = engine && (await import('./on-engine/run-on-engine.ts')).engineExecutor;
       const carrier = open
         ? await open(campaign, checked.graph, { terms: { ...terms, engine }, scope })
-        : carryHere(campaign, terms, scope);
+        : localExecutor(campaign, terms, scope);
       return new ApplySession(checked, { campaign, terms, carrier, scope });
     } catch (error) {
       await scope.close();
@@ -163,12 +163,12 @@ export class ApplySession {
     return this.#checked;
   }
 
-  async plan(): Promise<Held | Running> {
+  async plan(): Promise<LockedPlan | Running> {
     const running = await this.#means.carrier.attach();
     if (running !== undefined) return running;
     try {
-      this.#held = await this.#hold();
-      return this.#held;
+      this.#locked = await this.#lockAndPlan();
+      return this.#locked;
     } catch (error) {
       // Existing outputs without a lock may belong to a run that another client started after the first `attach`.
       const begun = failureOf(error)?.code === 'MB3409' ? await this.#means.carrier.attach() : undefined;
@@ -178,7 +178,7 @@ export class ApplySession {
   }
 
   async start(agreed: Plan): Promise<Running | { result: RunResult }> {
-    const held = this.#held;
+    const held = this.#locked;
     if (held === undefined) throw new Error('internal error: there is no plan');
     this.#checked = undefined;
     const running = await this.#means.carrier.start(agreed, held);
@@ -189,9 +189,9 @@ export class ApplySession {
   async watch(running: Running, observer: Observer): Promise<RunResult> {
     const { campaign } = this.#means;
     const result = await (running.isWork ? recordRun(running, campaign, observer) : running.watch(observer));
-    if (this.#held !== undefined) {
-      await campaign.seen.keep(this.#held.finding);
-      await keepIndex(campaign, this.#held.index);
+    if (this.#locked !== undefined) {
+      await campaign.seen.keep(this.#locked.finding);
+      await keepIndex(campaign, this.#locked.index);
     }
     return result;
   }
@@ -204,13 +204,13 @@ export class ApplySession {
     await this.#means.scope.close();
   }
 
-  async #hold(): Promise<Held> {
+  async #lockAndPlan(): Promise<LockedPlan> {
     const { campaign, terms, scope } = this.#means;
     const { lockTimeoutMs = 0, engine } = terms;
     const forEngine = engine !== undefined;
-    const guard = await holdGuard(campaign.paths.lock, lockTimeoutMs, campaign.tell, { forEngine });
+    const guard = await holdGuard(campaign.paths.lock, lockTimeoutMs, campaign.notify, { forEngine });
     try {
-      const held = await this.#planHeld(guard);
+      const held = await this.#planLocked(guard);
       scope.add(() => guard.release());
       return held;
     } catch (error) {
@@ -219,7 +219,7 @@ export class ApplySession {
     }
   }
 
-  async #planHeld(guard: Held['guard']): Promise<Held> {
+  async #planLocked(guard: LockedPlan['guard']): Promise<LockedPlan> {
     const { campaign, terms, carrier } = this.#means;
     const { service, seen } = campaign;
     const { saved, askAboutMove, given, isAskedAgain, new: isNew } = terms;
@@ -229,8 +229,8 @@ export class ApplySession {
     if (askAboutMove !== undefined) await agreeToMove(loaded, campaign, askAboutMove);
     const chosen = saved === undefined ? terms.chosen : chosenBy(saved, lock);
     const { limitThere } = carrier;
-    const planOf = (checked: CheckedGraph, teller: OpenCampaign) => {
-      const session = new Session(teller, checked.graph, loaded);
+    const planOf = (checked: CheckedGraph, notifier: OpenCampaign) => {
+      const session = new Session(notifier, checked.graph, loaded);
       return makePlan(session, checked, { ...terms, limitThere, chosen, isRun: true }); // I18
     };
     const first = this.checked;
@@ -238,14 +238,14 @@ export class ApplySession {
     const checked = (await renewFor(planned.plan, first, campaign)) ?? first;
     this.#checked = checked;
     // The notices of the first plan were already shown.
-    if (checked.graph !== first.graph) planned = await planOf(checked, { ...campaign, tell: () => {} });
+    if (checked.graph !== first.graph) planned = await planOf(checked, { ...campaign, notify: () => {} });
     const { graph, facts, asked, byDocument, diagnostics } = checked;
     const { states, redo, selected, hints } = planned;
-    const full = await lookAtPosts(planned.plan, campaign, { checked, asks: true });
+    const full = await verifyPosts(planned.plan, campaign, { checked, asks: true });
     await refuseLostLock(campaign, { loaded, graph, plan: full, isNew: isNew === true });
     if (saved !== undefined && !isAskedAgain) refuseStale(saved, { plan: full, graph, service });
     if (terms.agreement !== undefined) refuseUncovered(terms.agreement, full);
-    const made = agreement === undefined ? full : goOnUnder(agreement, full, lock);
+    const made = agreement === undefined ? full : limitToApproval(agreement, full, lock);
     // A service may ignore a misspelt field and still charge, so the run reports such a field.
     const misspelt = diagnostics.find(({ code, fix }) => code === 'MB1501' && fix !== undefined);
     // A later run compares files and options, but not the service's document or warnings. The list of outputs is
@@ -264,7 +264,7 @@ export class ApplySession {
           ...{ agreement, graph, lock, redo, selected, hints, onUnknown: terms.onUnknown },
           means: {
             ...{ replays: campaign.replays, accountOf: campaign.accountOf, now: () => systemClock.now() },
-            look: async (recorded) => (await lookAtOutputs(recorded, campaign)).facts,
+            inspectOutputs: async (recorded) => (await inspectOutputs(recorded, campaign)).facts,
           },
         },
       }),

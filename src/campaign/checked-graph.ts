@@ -2,7 +2,7 @@ import type { Graph } from '../graph/graph.ts';
 import { hasErrors } from '../ground/diagnostic.ts';
 import { isSpending } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
-import { hasUnknownNames, type LoadedManifest, loadManifest, mistakesOf } from './load-manifest.ts';
+import { hasUnknownNames, type LoadedManifest, loadManifest, manifestErrors } from './load-manifest.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import {
   createsByDocument,
@@ -63,14 +63,14 @@ export async function requireCheckedGraph(campaign: OpenCampaign, options: Check
 
 export function graphOf(
   checked: CheckedManifest,
-  { file, tell }: OpenCampaign,
+  { file, notify }: OpenCampaign,
   reported?: LoadedManifest,
 ): CheckedGraph {
   const known = new Set(reported?.diagnostics.map((diagnostic) => JSON.stringify(diagnostic)));
   const { graph, sources } = checked;
   const diagnostics = checked.diagnostics.filter((one) => one.severity === 'error' || !known.has(JSON.stringify(one)));
-  if (graph === undefined || hasErrors(diagnostics)) throw mistakesOf(file, { diagnostics, sources });
-  if (diagnostics.length > 0) tell({ is: 'diagnostics', diagnostics, sources });
+  if (graph === undefined || hasErrors(diagnostics)) throw manifestErrors(file, { diagnostics, sources });
+  if (diagnostics.length > 0) notify({ is: 'diagnostics', diagnostics, sources });
   return { ...checked, graph };
 }
 

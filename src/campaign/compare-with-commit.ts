@@ -58,7 +58,7 @@ export async function compareWithCommit(
   const there = await readCommittedCampaign(campaign, ref);
   const { commit, repository } = there;
   if (there.isAbsent && lock.steps.size > 0) {
-    campaign.tell({
+    campaign.notify({
       is: 'notice',
       text: `the lock is not in ${ref}, so the comparison assumes that nothing was bought at that commit`,
     });
@@ -66,7 +66,7 @@ export async function compareWithCommit(
   const base = await findMergeBase(repository, commit, 'HEAD');
   if (base !== undefined && base !== commit) {
     const text = `${ref} has commits that this branch lacks, so the comparison shows their changes as removed. To exclude these commits, compare with the merge base ${base.slice(0, 12)}`;
-    campaign.tell({ is: 'notice', text });
+    campaign.notify({ is: 'notice', text });
   }
   const matches = [...situation.matches, ...situate(there.graph, lock).matches];
   const everything = new Set(matches.map(({ step }) => step.address));
@@ -105,7 +105,7 @@ export async function readCommittedCampaign(campaign: OpenCampaign, ref: string)
   const commit = await resolveCommit(repository, ref);
   const own = `${repository.prefix}${basename(file)}`;
   const path = await findPathAt(repository, commit, own);
-  if (path === undefined) throw notThere(file, { ref, isShallow: repository.isShallow });
+  if (path === undefined) throw missingInCommit(file, { ref, isShallow: repository.isShallow });
   const folder = folderOf(path);
   const tree = await CommitTree.open(repository.folder, commit, folder === '.' ? '' : `${folder}/`);
   try {
@@ -155,7 +155,7 @@ async function readLockAt(
   throw new CampaignError({ code: 'MB3604', message: error.message, hint, file: shown, ref });
 }
 
-function notThere(file: string, { ref, isShallow }: { ref: string; isShallow: boolean }): CampaignError {
+function missingInCommit(file: string, { ref, isShallow }: { ref: string; isShallow: boolean }): CampaignError {
   const hint = isShallow
     ? way('this clone is shallow; to fetch the full history', shell('git', 'fetch', '--unshallow'))
     : way(

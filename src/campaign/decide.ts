@@ -34,11 +34,11 @@ export function decide(
   rule: Rule,
 ): Promise<Decided> {
   const { dryRun, confirm } = options;
-  const decided = Session.hold(campaign, options, async (session): Promise<Decided> => {
+  const decided = Session.withLock(campaign, options, async (session): Promise<Decided> => {
     const rulings = await rule(session);
     const isRecorded = rulings.some(({ is }) => is === 'recorded');
     if (isRecorded && options.service === undefined) refuseRestored(campaign, session.loaded);
-    if (!isRecorded) requireSome(rulings);
+    if (!isRecorded) requireRulings(rulings);
     if (dryRun === true) return { is: 'dry run', rulings };
     if (!isRecorded) return { is: 'recorded', rulings };
     const agreed = await (confirm?.(rulings) ?? 'yes');
@@ -48,7 +48,7 @@ export function decide(
   return orFailure(decided);
 }
 
-function requireSome(rulings: readonly Ruling[]): void {
+function requireRulings(rulings: readonly Ruling[]): void {
   const [first, ...others] = rulings.filter(({ is }) => is === 'refused');
   if (first?.is !== 'refused' || rulings.some(({ is }) => is === 'unchanged')) return;
   const more = others.length > 0 ? ` (and ${countOf(others.length, 'more step')})` : '';
@@ -73,7 +73,7 @@ async function record(
   if (loss !== undefined && !campaign.sandbox) {
     if (!(await noteInJournal(campaign, graph, records))) throw withoutJournal(path, loss); // I40 (no journal)
     const text = `the purchases are recorded in the purchase journal of this machine, not in the lock: ${loss.message}`;
-    campaign.tell({ is: 'notice', code: 'MB3409', text, hint: loss.hint });
+    campaign.notify({ is: 'notice', code: 'MB3409', text, hint: loss.hint });
     return 'journaled';
   }
   for (const one of records) joinInto(lock.steps, one);

@@ -3,7 +3,7 @@ import { OutputError, UnsafeFileError } from '../contract/errors.ts';
 import { CampaignError } from '../contract/failure.ts';
 import { findHiddenPart, findWayOut } from '../disk/fs/own-tree.ts';
 import { PlacedFiles } from '../disk/outputs/check-outputs.ts';
-import { deliverFile, lookAtDelivery } from '../disk/outputs/relocate-output.ts';
+import { deliverFile, inspectDelivery } from '../disk/outputs/relocate-output.ts';
 import { checkSavePath } from '../graph/check/check-saves.ts';
 import { call, way } from '../ground/advice.ts';
 import { eachAtOnce } from '../ground/places.ts';
@@ -51,23 +51,24 @@ export async function deliver(
   const { to = '' } = options;
   const place = await openPlace(to, campaign, env);
   const found = await findOutputs(campaign, options);
-  requireHere(found.files);
+  requireDownloaded(found.files);
   const deliveries = nameDeliveries(found.files, options.layout);
   if ('problem' in deliveries) {
     const { problem, hint } = deliveries;
     throw wrongOptions(`--layout: ${problem}`, hint, '--layout');
   }
   const listed = readListed((await place.readIndex(deliveryIndex)) ?? '');
-  const look = async ({ name, file: { output } }: Delivery): Promise<StateThere> => {
+  const inspect = async ({ name, file: { output } }: Delivery): Promise<DestinationState> => {
     const { sha256, bytes } = (await place.look(name)) ?? {};
     if (bytes === undefined) return 'free';
     if (sha256 === output.sha256 && bytes === output.bytes) return 'same';
     const isOurs = sha256 !== undefined && (listed.get(name)?.sha256 === sha256 || found.isOnRecord(sha256));
     return isOurs ? 'earlier' : 'other';
   };
-  const states = new Map<Delivery, StateThere>();
-  await eachAtOnce(deliveries, atOnce, async (delivery) => states.set(delivery, await look(delivery)));
-  const those = (...wanted: StateThere[]) => deliveries.filter((one) => wanted.some((is) => is === states.get(one)));
+  const states = new Map<Delivery, DestinationState>();
+  await eachAtOnce(deliveries, atOnce, async (delivery) => states.set(delivery, await inspect(delivery)));
+  const those = (...wanted: DestinationState[]) =>
+    deliveries.filter((one) => wanted.some((is) => is === states.get(one)));
   const others = those('other');
   if (others.length > 0) throw inTheWay(to, others.map(nameOf));
   const wanting = those('free', 'earlier');
@@ -83,21 +84,27 @@ export async function deliver(
     const { file, name } = delivery;
     const { output } = file;
     // Another program may have written this file after the first check.
-    if ((await look(delivery)) === 'other') throw inTheWay(to, [name]);
-    const source = placed.look(output);
+    if ((await inspect(delivery)) === 'other') throw inTheWay(to, [name]);
+    const source = placed.inspect(output);
     const isCopied = typeof source !== 'string' && (await place.put(source.path, name, output));
     if (!isCopied) throw notDelivered(to, `${output.path} has changed since it was checked`);
   });
   const files = deliveries.map(({ file, name }) => ({ ...file, output: { ...file.output, path: name } }));
   if (files.length > 0) {
     for (const { name } of deliveries) listed.delete(name);
-    const list = { campaign: found.campaign, files, posts: [], folder: '', delivered: await stillThere(place, listed) };
+    const list = {
+      campaign: found.campaign,
+      files,
+      posts: [],
+      folder: '',
+      delivered: await findStillDelivered(place, listed),
+    };
     await place.putIndex(deliveryIndex, outputsList(list, options.format ?? 'csv', 'file'));
   }
   return delivered;
 }
 
-async function stillThere(place: DeliveryPlace, listed: ReadonlyMap<string, JsonMap>): Promise<JsonMap[]> {
+async function findStillDelivered(place: DeliveryPlace, listed: ReadonlyMap<string, JsonMap>): Promise<JsonMap[]> {
   const found = new Set<string>();
   await eachAtOnce([...listed], atOnce, async ([name, { sha256 }]) => {
     if (checkSavePath(name) === undefined && (await place.look(name))?.sha256 === sha256) found.add(name);
@@ -105,7 +112,7 @@ async function stillThere(place: DeliveryPlace, listed: ReadonlyMap<string, Json
   return [...listed].flatMap(([name, line]) => (found.has(name) ? [line] : []));
 }
 
-type StateThere = 'free' | 'same' | 'earlier' | 'other';
+type DestinationState = 'free' | 'same' | 'earlier' | 'other';
 
 const nameOf = ({ name }: Delivery) => name;
 
@@ -121,7 +128,7 @@ async function openPlace(to: string, { paths }: OpenCampaign, env: NodeJS.Dict<s
   throw wrongOptions(message, 'name a folder, or s3://BUCKET/PREFIX', '--to');
 }
 
-function requireHere(files: readonly FoundOutput[]): void {
+function requireDownloaded(files: readonly FoundOutput[]): void {
   const away = files.filter(({ fileState }) => fileState !== 'intact');
   const [first] = away;
   if (first === undefined) return;
@@ -164,7 +171,7 @@ function folderPlace(to: string, { lock }: { lock: string }): DeliveryPlace {
   }
   const own = (name: string) => ({ ...ownList('csv'), lock, name: { asked: '--to', path: join(to, name) } });
   return {
-    look: (name) => onDisk(to, () => lookAtDelivery(root, name)),
+    look: (name) => onDisk(to, () => inspectDelivery(root, name)),
     put: (source, name, { sha256 }) => onDisk(to, () => deliverFile(source, { root, name, sha256 })),
     readIndex: async (name) => {
       const path = join(root, name);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { systemClock } from '../contract/clock.ts';
 import { CampaignError } from '../contract/failure.ts';
-import type { Tell } from '../contract/notice.ts';
+import type { Notify } from '../contract/notice.ts';
 import { type SpendingLeft, type SpendingLimits, spans, tightestOf } from '../contract/spending.ts';
 import { findWayOut } from '../disk/fs/own-tree.ts';
 import { lstatOrAbsent, readSmallFile } from '../disk/fs/plain-file.ts';
@@ -228,14 +228,14 @@ function whyNotKey(token: string): { problem: string; hint: string } | undefined
 
 const slowMs = 1000;
 
-export async function requireService({ baseUrl }: Access, tell: Tell): Promise<void> {
+export async function requireService({ baseUrl }: Access, notify: Notify): Promise<void> {
   const { reachService } = await import('../service/proxy.ts');
-  const slow = setTimeout(() => tell({ is: 'connecting', text: new URL(baseUrl).host }), slowMs);
+  const slow = setTimeout(() => notify({ is: 'connecting', text: new URL(baseUrl).host }), slowMs);
   const found = await reachService(baseUrl, {
     clock: systemClock,
     onFailure({ host, error, tries, of }) {
       clearTimeout(slow);
-      tell({ is: 'cannot reach', text: `${host}: ${error}; trying again (${tries + 1} of ${of})` });
+      notify({ is: 'cannot reach', text: `${host}: ${error}; trying again (${tries + 1} of ${of})` });
     },
   });
   clearTimeout(slow);

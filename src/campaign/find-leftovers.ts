@@ -5,7 +5,7 @@ import type { Leftover, RemoteRecord } from '../contract/leftovers.ts';
 import { syncFolder } from '../disk/fs/durable.ts';
 import { listFolder } from '../disk/fs/folders.ts';
 import { isErrno, orAbsent } from '../disk/fs/plain-file.ts';
-import { lookAtOutput } from '../disk/outputs/check-outputs.ts';
+import { inspectOutput } from '../disk/outputs/check-outputs.ts';
 import { type Digest, hashFile } from '../disk/outputs/hash-file.ts';
 import type { KeptFiles } from '../disk/outputs/kept-files.ts';
 import { checkOutputPath, findOutputFile, findOutputFolder } from '../disk/outputs/output-path.ts';
@@ -64,7 +64,7 @@ export async function findLeftovers(root: string, facts: LeftoverFacts): Promise
     if (isOwned(path)) continue;
     // A file that was edited by hand cannot be downloaded again.
     const digests = new Set(outputs.flatMap(({ sha256, isEdited }) => (isEdited ? [] : [sha256])));
-    const state = await lookAtLeftover(root, path, { digests, saved });
+    const state = await inspectLeftover(root, path, { digests, saved });
     if (state === 'absent') continue;
     if (typeof state === 'string') found.kept.push({ path, why: state });
     else {
@@ -125,7 +125,7 @@ function makeOwner({ matches }: Situation, others: readonly OtherLock[]): (path:
   };
 }
 
-async function lookAtLeftover(
+async function inspectLeftover(
   root: string,
   path: string,
   { digests, saved }: { digests: ReadonlySet<string>; saved: LeftoverFacts['saved'] },
@@ -223,11 +223,11 @@ export async function findReplaced(
   return found;
 }
 
-export async function findWanted({ matches }: Situation, root: string): Promise<Set<string>> {
+export async function findNeeded({ matches }: Situation, root: string): Promise<Set<string>> {
   const wanted = new Set<string>();
   for (const { step, purchase } of matches) {
     for (const output of (step.unpicked === true ? undefined : purchase?.outputs) ?? []) {
-      if ((await lookAtOutput(root, output)).is !== 'intact') wanted.add(output.sha256);
+      if ((await inspectOutput(root, output)).is !== 'intact') wanted.add(output.sha256);
     }
   }
   return wanted;

@@ -10,7 +10,7 @@ import type { Lock } from '../lock/record.ts';
 import { type Agreement, agreementOf, covers, holdToCeilings } from '../plan/agreement.ts';
 import { assemblePlan, type OutputToCheck, outputsToCheck } from '../plan/assemble.ts';
 import type { Ruling } from '../plan/decisions/ruling.ts';
-import { type Added, findAdded, findUnwanted, waitingRows, withAdded } from '../plan/gates/add-to-run.ts';
+import { type Added, findAdded, findDropped, waitingRows, withAdded } from '../plan/gates/add-to-run.ts';
 import { type Plan, type PlanRow, rowId, type StepOrder } from '../plan/plan.ts';
 import type { PriceHints } from '../plan/prices/prices.ts';
 import type { Match } from '../plan/situation/find-purchases.ts';
@@ -36,11 +36,11 @@ export interface LiveRunOptions {
   onUnknown?: 'ask' | 'hold' | undefined;
   means: Pick<OpenCampaign, 'replays' | 'accountOf'> & {
     now(): number;
-    look(recorded: readonly OutputToCheck[]): Promise<OutputFacts>;
+    inspectOutputs(recorded: readonly OutputToCheck[]): Promise<OutputFacts>;
   };
 }
 
-interface Works {
+interface Execution {
   ledger: Pick<LocalLedger, 'lock' | 'decide'>;
   gate: Pick<LocalGate, 'stopped' | 'stop'>;
   driven: Drive;
@@ -56,22 +56,22 @@ export class LiveRun {
   readonly #options: LiveRunOptions;
   readonly #agreements: readonly Agreement[];
   readonly #agreed: ReadonlyMap<string, PlanRow>;
-  readonly #took = new Map<string, PlanRow>();
-  readonly #letGo = new Set<string>();
+  readonly #added = new Map<string, PlanRow>();
+  readonly #dropped = new Set<string>();
   readonly #listeners = new Set<() => void>();
   readonly #reported = new Set<string>();
   readonly #view = createRunView();
-  #works: Works | undefined;
+  #execution: Execution | undefined;
   #is: RunState = 'running';
   #gates = 0;
   #now: { plan: Plan; situation: Situation } | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #carriedOut: Plan | undefined;
-  #isToLook = false;
-  #isEnough = false;
+  #isReplanQueued = false;
+  #isStopRequested = false;
   #hasOutdated = false;
   #failure: { error: unknown } | undefined;
-  readonly #news = new Condition();
+  readonly #changes = new Condition();
 
   constructor(options: LiveRunOptions) {
     this.#options = options;
@@ -79,9 +79,9 @@ export class LiveRun {
     this.#agreed = new Map(options.agreed.rows.map((row) => [rowId(row), row]));
   }
 
-  begin(works: Works): void {
-    this.#works = works;
-    works.signal.addEventListener('abort', () => this.#news.notify(), { once: true });
+  begin(works: Execution): void {
+    this.#execution = works;
+    works.signal.addEventListener('abort', () => this.#changes.notify(), { once: true });
   }
 
   state() {
@@ -89,7 +89,7 @@ export class LiveRun {
     const { rows } = this.#now?.plan ?? agreed;
     return {
       ...{ graph, rows, selected, is: this.#is, gates: this.#gates },
-      lock: this.#works?.ledger.lock ?? lock,
+      lock: this.#execution?.ledger.lock ?? lock,
       progress: progressText(this.#view, { isOver: this.#is === 'ended' }),
       spent: this.#view.money.spentNow,
     };
@@ -97,7 +97,7 @@ export class LiveRun {
 
   note(event: RunEvent): void {
     foldEvent(this.#view, event);
-    this.#tell();
+    this.#notifyListeners();
   }
 
   watch(listener: () => void): () => void {
@@ -108,8 +108,8 @@ export class LiveRun {
   /** Records decisions in order. Resolves when they are on disk. `over`: the run had ended, so nothing was recorded. */
   judge(verdicts: readonly WantedVerdict[]): Promise<Ruling[] | 'over'> {
     return this.#queue(async () => {
-      if (this.#works === undefined || this.#is === 'ended') return 'over';
-      const { ledger, emit } = this.#works;
+      if (this.#execution === undefined || this.#is === 'ended') return 'over';
+      const { ledger, emit } = this.#execution;
       // The lock is copied, because a decision counts only when it is on disk.
       const lock = { ...ledger.lock, steps: new Map(ledger.lock.steps) };
       const rulings = ruleOn(verdicts, situate(this.#options.graph, lock));
@@ -119,56 +119,56 @@ export class LiveRun {
         if (is !== 'recorded' || verdict === undefined) continue;
         emit({ event: 'output-judged', address: verdict.address, is: verdict.is, jobId: verdict.job });
       }
-      this.#lookSoon();
+      this.#scheduleReplan();
       return rulings;
     });
   }
 
   /** Resolves with `true` when steps can run, or with `false` when no open gate is left or the run must stop. */
-  async goesOn(): Promise<boolean> {
-    this.#lookSoon();
+  async waitForWork(): Promise<boolean> {
+    this.#scheduleReplan();
     for (;;) {
-      await this.#untilQuiet();
+      await this.#queueDrained();
       if (this.#failure !== undefined) throw this.#failure.error;
-      const { driven, gate, signal, emit } = this.#requireWorks();
+      const { driven, gate, signal, emit } = this.#requireExecution();
       if (driven.underWay > 0) {
-        this.#become('running', 0);
+        this.#setState('running', 0);
         return true;
       }
       const now = this.#now;
-      const isOver = this.#isEnough || signal.aborted || gate.stopped !== undefined || now === undefined;
+      const isOver = this.#isStopRequested || signal.aborted || gate.stopped !== undefined || now === undefined;
       const gates = isOver ? [] : gatesToDecide(now.plan, now.situation);
       if (gates.length === 0) {
-        this.#become('ended', this.#isEnough ? this.#gates : 0);
+        this.#setState('ended', this.#isStopRequested ? this.#gates : 0);
         return false;
       }
       const isNews = gates.length !== this.#gates;
-      this.#become('waiting', gates.length);
+      this.#setState('waiting', gates.length);
       if (isNews) emit({ event: 'picks-awaited', gates: gates.length, steps: now ? waitingRows(now.plan).size : 0 });
-      await this.#news.changed();
+      await this.#changes.changed();
     }
   }
 
   stopWaiting(): boolean {
     // If the last decision released steps, the run does not wait: the steps are already running.
-    if (this.#is !== 'waiting' || this.#isEnough || this.#requireWorks().driven.underWay > 0) return false;
-    this.#isEnough = true;
-    this.#news.notify();
+    if (this.#is !== 'waiting' || this.#isStopRequested || this.#requireExecution().driven.underWay > 0) return false;
+    this.#isStopRequested = true;
+    this.#changes.notify();
     return true;
   }
 
   get needsPeople(): boolean {
-    return (this.#isEnough && this.#gates > 0) || this.#hasOutdated;
+    return (this.#isStopRequested && this.#gates > 0) || this.#hasOutdated;
   }
 
   async close(): Promise<void> {
-    await this.#untilQuiet();
-    this.#become('ended', this.#gates);
+    await this.#queueDrained();
+    this.#setState('ended', this.#gates);
   }
 
   get latest(): Pick<Plan, 'rows' | 'concurrency' | 'gates'> {
     const { agreed } = this.#options;
-    const rows = [...agreed.rows.filter(({ address }) => !this.#letGo.has(address)), ...this.#took.values()];
+    const rows = [...agreed.rows.filter(({ address }) => !this.#dropped.has(address)), ...this.#added.values()];
     return { ...agreed, ...this.#now?.plan, concurrency: agreed.concurrency, rows };
   }
 
@@ -179,16 +179,16 @@ export class LiveRun {
   async end(): Promise<Plan> {
     await this.close();
     const { agreed } = this.#options;
-    const { driven, emit } = this.#requireWorks();
+    const { driven, emit } = this.#requireExecution();
     const now = await this.#plan();
     this.#now = now;
-    const took = new Map([...this.#took].filter(([address]) => driven.endOf(address) !== undefined));
+    const took = new Map([...this.#added].filter(([address]) => driven.endOf(address) !== undefined));
     const found = this.#find(now.plan);
     this.#hasOutdated = found.outdated.length > 0;
     const unwanted = this.#findUnwanted(now.plan);
     const plan = withAdded(agreed, now.plan, { found, took, unwanted });
     this.#carriedOut = plan;
-    this.#tellLetGo(unwanted);
+    this.#reportDropped(unwanted);
     for (const row of plan.rows) {
       const id = rowId(row);
       const waited = this.#agreed.get(id)?.blockedBy === 'gate' && row.blockedBy !== 'gate';
@@ -198,18 +198,18 @@ export class LiveRun {
     return plan;
   }
 
-  #requireWorks(): Works {
-    if (this.#works === undefined) throw new Error('internal error: the run has not begun');
-    return this.#works;
+  #requireExecution(): Execution {
+    if (this.#execution === undefined) throw new Error('internal error: the run has not begun');
+    return this.#execution;
   }
 
   #queue<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#last.then(work);
-    this.#last = done.catch(() => undefined).then(() => this.#news.notify());
+    this.#last = done.catch(() => undefined).then(() => this.#changes.notify());
     return done;
   }
 
-  async #untilQuiet(): Promise<void> {
+  async #queueDrained(): Promise<void> {
     let last: unknown;
     while (last !== this.#last) {
       last = this.#last;
@@ -217,34 +217,34 @@ export class LiveRun {
     }
   }
 
-  #lookSoon(): void {
-    if (this.#isToLook) return;
-    this.#isToLook = true;
+  #scheduleReplan(): void {
+    if (this.#isReplanQueued) return;
+    this.#isReplanQueued = true;
     const looked = this.#queue(async () => {
-      this.#isToLook = false;
-      await this.#look();
+      this.#isReplanQueued = false;
+      await this.#replan();
     });
     looked.catch((error: unknown) => {
       this.#failure ??= { error };
-      this.#works?.gate.stop('error', messageOf(error));
+      this.#execution?.gate.stop('error', messageOf(error));
     });
   }
 
   /** Plans again with the lock of the run. Ignores the manifest's budget: the run enforces the approved limit. */
   async #plan(): Promise<{ plan: Plan; situation: Situation }> {
     const { means, graph, agreed, agreement, selected, hints, onUnknown } = this.#options;
-    const { lock } = this.#requireWorks().ledger;
+    const { lock } = this.#requireExecution().ledger;
     const redo = this.#redo();
     const waiting = waitingRows(agreed);
     const orders = agreed.rows.flatMap(({ address, order }) => (order ? [address] : []));
-    const underWay = new Set([...orders, ...this.#took.keys()]);
+    const underWay = new Set([...orders, ...this.#added.keys()]);
     const look = () => situate({ ...graph, budget: undefined }, lock, { redo, selected, underWay });
     const first = look();
     // The outputs of canaries are checked, because the check can release steps that wait for their canary.
     const goFirst = new Set((graph.canaries ?? []).flatMap(({ members }) => members));
     const matters = ({ step }: Match) => waiting.has(step.address) || goFirst.has(step.address);
     const recorded = outputsToCheck(first.matches.filter(matters));
-    const facts = await means.look(recorded);
+    const facts = await means.inspectOutputs(recorded);
     // The run may have changed the lock while the files were read.
     const situation = recorded.length === 0 ? first : look();
     const looked = new Set(recorded.map(({ output }) => output.path));
@@ -263,36 +263,41 @@ export class LiveRun {
     return { plan: agreement === undefined ? plan : holdToCeilings(agreement, plan), situation };
   }
 
-  async #look(): Promise<void> {
-    const { driven, signal, gate } = this.#requireWorks();
+  async #replan(): Promise<void> {
+    const { driven, signal, gate } = this.#requireExecution();
     if (this.#is === 'ended' || signal.aborted || gate.stopped !== undefined) return;
     const now = await this.#plan();
     this.#now = now;
     // After a stop, no create request is sent, but decisions are still recorded.
-    if (this.#isEnough) return;
+    if (this.#isStopRequested) return;
     const found = this.#find(now.plan);
-    for (const address of this.#took.keys()) if (driven.begun(address) === undefined) this.#took.delete(address);
-    for (const row of found.rows) this.#took.set(row.address, row);
+    for (const address of this.#added.keys()) if (driven.begun(address) === undefined) this.#added.delete(address);
+    for (const row of found.rows) this.#added.set(row.address, row);
     const unwanted = this.#findUnwanted(now.plan);
-    for (const address of unwanted) this.#letGo.add(address);
-    driven.takeIn([...this.#wantedAgain(unwanted), ...found.rows.flatMap(({ order }) => order ?? [])], unwanted);
+    for (const address of unwanted) this.#dropped.add(address);
+    driven.mergeOrders(
+      [...this.#ordersToRestore(unwanted), ...found.rows.flatMap(({ order }) => order ?? [])],
+      unwanted,
+    );
     this.#reportSkipped(found);
-    this.#tell();
+    this.#notifyListeners();
   }
 
   #findUnwanted(now: Plan): Set<string> {
-    const { driven } = this.#requireWorks();
+    const { driven } = this.#requireExecution();
     const isOver = (address: string) => driven.begun(address) !== undefined || driven.endOf(address) !== undefined;
-    return findUnwanted(this.#options.agreed, now, isOver);
+    return findDropped(this.#options.agreed, now, isOver);
   }
 
-  #wantedAgain(unwanted: ReadonlySet<string>): StepOrder[] {
-    const again = this.#options.agreed.rows.filter(({ address }) => this.#letGo.has(address) && !unwanted.has(address));
+  #ordersToRestore(unwanted: ReadonlySet<string>): StepOrder[] {
+    const again = this.#options.agreed.rows.filter(
+      ({ address }) => this.#dropped.has(address) && !unwanted.has(address),
+    );
     return again.flatMap(({ order }) => order ?? []);
   }
 
   #find(now: Plan): Added {
-    const { driven } = this.#requireWorks();
+    const { driven } = this.#requireExecution();
     return findAdded(this.#options.agreed, now, {
       covers: (row) => this.#agreements.every((one) => covers(one, row)),
       begun: (address) => driven.begun(address),
@@ -306,7 +311,7 @@ export class LiveRun {
 
   #redo(): ReadonlySet<string> {
     const { redo } = this.#options;
-    const isRedone = (address: string) => this.#works?.driven.endOf(address)?.outcome === 'done';
+    const isRedone = (address: string) => this.#execution?.driven.endOf(address)?.outcome === 'done';
     return redo.size === 0 ? redo : new Set([...redo].filter((address) => !isRedone(address)));
   }
 
@@ -323,7 +328,7 @@ export class LiveRun {
     }
   }
 
-  #tellLetGo(unwanted: ReadonlySet<string>): void {
+  #reportDropped(unwanted: ReadonlySet<string>): void {
     const [first, ...others] = unwanted;
     if (first === undefined) return;
     const more = others.length === 0 ? '' : ` (and ${countOf(others.length, 'more step')})`;
@@ -334,17 +339,17 @@ export class LiveRun {
     const text = `${address} ${message}`;
     if (this.#reported.has(text)) return;
     this.#reported.add(text);
-    this.#works?.emit({ event: 'noticed', address, message });
+    this.#execution?.emit({ event: 'noticed', address, message });
   }
 
-  #become(is: RunState, gates: number): void {
+  #setState(is: RunState, gates: number): void {
     const isNews = this.#is !== is || this.#gates !== gates;
     this.#is = is;
     this.#gates = gates;
-    if (isNews) this.#tell();
+    if (isNews) this.#notifyListeners();
   }
 
-  #tell(): void {
+  #notifyListeners(): void {
     for (const listener of this.#listeners) listener();
   }
 }

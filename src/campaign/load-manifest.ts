@@ -73,7 +73,7 @@ export async function loadManifest(file: string, options: LoadOptions = {}): Pro
     return {
       ...defined({ graph: built.graph }),
       manifest,
-      diagnostics: options.strict === true ? found.map(asMistake) : found,
+      diagnostics: options.strict === true ? found.map(asError) : found,
       sources,
       origins: makeOrigins(manifest, known),
       asked,
@@ -81,7 +81,7 @@ export async function loadManifest(file: string, options: LoadOptions = {}): Pro
   }
 }
 
-function asMistake(found: Diagnostic): Diagnostic {
+function asError(found: Diagnostic): Diagnostic {
   return found.code === 'MB1501' ? { ...found, severity: 'error' } : found;
 }
 
@@ -160,11 +160,11 @@ export async function requireTracedGraph(
   rows?: Map<string, StepRows>,
 ): Promise<{ graph: Graph; origins?: Origins; asked: readonly Asked[] }> {
   const { graph, origins, asked, diagnostics, sources } = await loadWithNames(campaign, { rows });
-  if (graph === undefined || hasErrors(diagnostics)) throw mistakesOf(campaign.file, { diagnostics, sources });
+  if (graph === undefined || hasErrors(diagnostics)) throw manifestErrors(campaign.file, { diagnostics, sources });
   return { graph, asked, ...defined({ origins }) };
 }
 
-export function mistakesOf(
+export function manifestErrors(
   file: string,
   mistakes: { diagnostics: readonly Diagnostic[]; sources: ReadonlyMap<string, string> },
 ): CampaignError {

@@ -1,8 +1,8 @@
 import { CampaignError } from '../contract/failure.ts';
-import type { Tell } from '../contract/notice.ts';
+import type { Notify } from '../contract/notice.ts';
 import type { SpendingLeft } from '../contract/spending.ts';
 import type { OutputState } from '../disk/outputs/check-outputs.ts';
-import { type BadPlace, findBadPlaces, findStrangers, mayBeOutput } from '../disk/outputs/check-places.ts';
+import { type BadPlace, findBadPlaces, findForeignFiles, mayBeOutput } from '../disk/outputs/check-places.ts';
 import { readKeptDurations } from '../disk/state/caches.ts';
 import { RunHistory } from '../disk/state/run-history.ts';
 import type { Origins } from '../graph/trace/tracer.ts';
@@ -23,7 +23,7 @@ import { shortList } from '../report/safe-text.ts';
 import { tightestLimit } from './environment.ts';
 import type { PlanningOptions } from './option-table.ts';
 import type { CampaignPaths } from './paths.ts';
-import { readSentHere } from './restore-purchases.ts';
+import { readLocalSends } from './restore-purchases.ts';
 import { makeSelector } from './select-steps.ts';
 import { findPriceHints, type ServiceFacts } from './service-facts.ts';
 import type { Session } from './session.ts';
@@ -52,10 +52,10 @@ export async function makePlan(
   options: MakePlanOptions,
 ): Promise<MadePlan> {
   const { campaign, graph, lock, loaded } = session;
-  const { paths, sandbox, replays, accountOf, tell, onSize } = campaign;
+  const { paths, sandbox, replays, accountOf, notify, onSize } = campaign;
   const { redo: texts = [], isRun = false } = options;
   onSize({ steps: graph.steps.length });
-  const { states, situation: everything } = await session.look();
+  const { states, situation: everything } = await session.inspect();
   const { matches } = everything;
   const select = makeSelector(everything);
   const { selected, redo: asked } = options.chosen ?? {
@@ -63,14 +63,14 @@ export async function makePlan(
     redo: select.all('--redo', texts),
   };
   const settled = options.chosen !== undefined;
-  const redo = sparePosts(asked, { texts, matches, settled, tell });
+  const redo = excludePublishedPosts(asked, { texts, matches, settled, notify });
   if (redo.size > 0) refusePinned(everything.graph, redo);
   const hints = await findPriceHints(campaign, { ...everything, redo, facts });
   const here = sandbox ? undefined : await tightestLimit(campaign.environment.limits, Date.now());
   const there = sandbox ? undefined : options.limitThere;
   const limitNow = here === undefined || (there !== undefined && there.left < here.left) ? there : here;
   const lastBalance = sandbox ? undefined : await readLastBalance(paths);
-  const sentHere = isRun && !sandbox ? await readSentHere(campaign, graph, lock) : undefined;
+  const sentHere = isRun && !sandbox ? await readLocalSends(campaign, graph, lock) : undefined;
   const plan = assemblePlan({
     hints,
     situation: limit(everything, { redo, selected }),
@@ -87,7 +87,7 @@ export async function makePlan(
   });
   // If the lock has no jobs, `refuseLostLock` reports existing outputs.
   const mayBeLost = loaded.isEmpty && options.new !== true;
-  await checkPlaces(plan, lock, { paths, tell, isRun, mayBeLost });
+  await checkPlaces(plan, lock, { paths, notify, isRun, mayBeLost });
   return { plan, states, redo, hints, selected };
 }
 
@@ -111,20 +111,20 @@ function refusePinned(graph: DecidedGraph, redo: ReadonlySet<string>): void {
 async function checkPlaces(
   plan: Plan,
   lock: Lock,
-  context: { paths: CampaignPaths; tell: Tell; isRun: boolean; mayBeLost: boolean },
+  context: { paths: CampaignPaths; notify: Notify; isRun: boolean; mayBeLost: boolean },
 ): Promise<void> {
-  const { paths, tell, isRun, mayBeLost } = context;
+  const { paths, notify, isRun, mayBeLost } = context;
   const saves = plan.rows.flatMap(({ address, order }) => (order === undefined ? [] : savesOf(address, order)));
   const bad = await findBadPlaces(paths.outputs, saves, { ownRoot: paths.outputs !== paths.folder });
   const worst = bad.find(({ why }) => isRun || why !== 'not-writable');
   if (worst !== undefined) throw badPlaceError(worst);
-  if (bad[0] !== undefined) tell({ is: 'notice', text: notWritable(bad[0]) });
+  if (bad[0] !== undefined) notify({ is: 'notice', text: notWritable(bad[0]) });
   const ours = new Set<string>();
   for (const record of lock.steps.values()) {
     for (const { outputs } of record.purchases) for (const { path } of outputs ?? []) ours.add(path);
   }
   const kindOf = new Map(plan.rows.map(({ address, kind }) => [address, kind]));
-  const strangers = await findStrangers(paths.outputs, saves, (path) => ours.has(path));
+  const strangers = await findForeignFiles(paths.outputs, saves, (path) => ours.has(path));
   const [stranger, ...others] = strangers.filter(({ address, path }) => {
     const media = kinds[kindOf.get(address) ?? '']?.media ?? 'none';
     return !mayBeLost || media === 'none' || !mayBeOutput(paths.outputs, path, media);
@@ -136,7 +136,7 @@ async function checkPlaces(
     'if the lock that recorded the file was lost, adopt the job of the file, so that the step is not bought twice',
     call('adopt'),
   );
-  tell({ is: 'notice', code: 'MB1604', text, hint });
+  notify({ is: 'notice', code: 'MB1604', text, hint });
 }
 
 function savesOf(address: string, order: StepOrder): { address: string; save: string }[] {
@@ -184,11 +184,11 @@ const mostShown = 5;
  * Removes published posts from `--redo` unless the user named their exact address, so that a wildcard cannot publish a
  * post again. Throws MB3005 if no step is left, except for a saved plan (`settled`).
  */
-function sparePosts(
+function excludePublishedPosts(
   redo: ReadonlySet<string>,
-  context: { texts: readonly string[]; matches: readonly Match[]; settled: boolean; tell: Tell },
+  context: { texts: readonly string[]; matches: readonly Match[]; settled: boolean; notify: Notify },
 ): ReadonlySet<string> {
-  const { texts, matches, settled, tell } = context;
+  const { texts, matches, settled, notify } = context;
   if (redo.size === 0) return redo;
   // A selection is split at spaces (“or”), because no address contains a space.
   const named = new Set(texts.flatMap((text) => text.split(/\s+/)));
@@ -208,16 +208,16 @@ function sparePosts(
     const own = { message: `--redo: ${what}`, hint: `give the exact address of each post: ${hint}. Nothing was sent` };
     throw new CampaignError({ code: 'MB3005', ...own, addresses });
   }
-  tell({ is: 'notice', text: `--redo: ${what} (${hint}); only the other selected steps are redone` });
+  notify({ is: 'notice', text: `--redo: ${what} (${hint}); only the other selected steps are redone` });
   return left;
 }
 
-const looks = 5;
+const mostRuns = 5;
 
 /** Returns the balance that the service last reported to a run on this machine. The API has no query for a balance. */
 async function readLastBalance({ state, runs }: CampaignPaths): Promise<PlanTotals['lastBalance']> {
   const history = new RunHistory(state, runs);
-  for (const { id } of (await history.list()).slice(0, looks)) {
+  for (const { id } of (await history.list()).slice(0, mostRuns)) {
     const lines = (await history.readEnds(id)) ?? [];
     for (const line of lines.toReversed()) {
       const { balance, at } = mapOf(line);

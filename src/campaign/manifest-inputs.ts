@@ -72,7 +72,7 @@ export class ManifestInputs {
   }
 }
 
-export async function areAnsweredAlike(manifest: string, asked: readonly Asked[]): Promise<boolean> {
+export async function haveSameAnswers(manifest: string, asked: readonly Asked[]): Promise<boolean> {
   const reader = diskReader(manifest);
   for (const { ask, path, answer } of asked) if (digestOf(await reader[ask](path)) !== answer) return false;
   return true;

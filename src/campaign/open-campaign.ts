@@ -1,4 +1,4 @@
-import type { Tell } from '../contract/notice.ts';
+import type { Notify } from '../contract/notice.ts';
 import { StatCache } from '../disk/outputs/stat-cache.ts';
 import { KeptMeasures } from '../disk/state/caches.ts';
 import { accountDigest, type Environment, replaysOf, withHiddenKey } from './environment.ts';
@@ -26,12 +26,12 @@ export interface OpenCampaign {
   measures: KeptMeasures;
   /** True if a request field that neither this version nor the service knows is an error, not a warning. */
   strict: boolean;
-  tell: Tell;
+  notify: Notify;
   /** Called first with the length of the manifest's texts, and then with the number of steps. */
   onSize(known: { characters: number } | { steps: number }): void;
 }
 
-type Given = 'sandbox' | 'vars' | 'varFiles' | 'strict' | 'environment' | 'tell' | 'onSize';
+type Given = 'sandbox' | 'vars' | 'varFiles' | 'strict' | 'environment' | 'notify' | 'onSize';
 
 /** Without `environment`, the campaign has no service, unless `sandbox` is set. */
 export type OpenOptions = { [Name in Given]?: OpenCampaign[Name] | undefined } & {
@@ -40,7 +40,7 @@ export type OpenOptions = { [Name in Given]?: OpenCampaign[Name] | undefined } &
 };
 
 export async function openCampaign(file: string, options: OpenOptions = {}): Promise<OpenCampaign> {
-  const { sandbox = false, lock, vars = {}, varFiles = [], tell = () => {}, onSize = () => {} } = options;
+  const { sandbox = false, lock, vars = {}, varFiles = [], notify = () => {}, onSize = () => {} } = options;
   const paths = campaignPaths(file, { sandbox, lock });
   const environment = sandbox ? {} : withHiddenKey(options.environment ?? {});
   return {
@@ -60,7 +60,7 @@ export async function openCampaign(file: string, options: OpenOptions = {}): Pro
     strict: options.strict === true,
     seen: await StatCache.open(paths.state, paths.lock),
     measures: new KeptMeasures(paths.state),
-    tell,
+    notify,
     onSize,
   };
 }

@@ -22,7 +22,7 @@ import {
 import { requireTracedGraph } from './load-manifest.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { type PlanningOptions, wrongOptions } from './option-table.ts';
-import { lookAtOutputs } from './outputs-on-disk.ts';
+import { inspectOutputs } from './outputs-on-disk.ts';
 import { type OwnFile, saveOwnFile } from './own-file.ts';
 import type { CampaignPaths } from './paths.ts';
 import { makeSelector } from './select-steps.ts';
@@ -69,24 +69,24 @@ export function folderFrom(from: string, folder: string): string {
 export async function keepIndex(campaign: OpenCampaign, index: string | undefined): Promise<void> {
   const format = index === undefined ? undefined : listFormatOf(extname(index));
   if (index === undefined || format === undefined) return;
-  const { paths, tell } = campaign;
+  const { paths, notify } = campaign;
   try {
     const { target } = await prepareOutputFolder(paths.outputs, index);
     // Notices about the campaign were already shown with the plan.
-    const found = await findOutputs({ ...campaign, tell: () => {} }, {});
+    const found = await findOutputs({ ...campaign, notify: () => {} }, {});
     // The measurements are stored, so that the next list need not open the files.
     await campaign.measures.keep();
     const listed = readOutputsList(target)?.match(/\b[0-9a-f]{64}\b/g) ?? [];
     if (listed.length > 0 && !listed.some(found.isOnRecord)) {
       const why = 'lists files of another campaign, and was not changed: give each campaign its own index';
-      tell({ is: 'notice', text: `the index of outputs was not written: ${index} ${why}` });
+      notify({ is: 'notice', text: `the index of outputs was not written: ${index} ${why}` });
       return;
     }
     await saveOutputsList(target, found, { format, paths, name: { asked: 'outputs.index', path: index } });
   } catch (error) {
     const isOfDisk = error instanceof CampaignError || error instanceof OutputError;
     if (!isOfDisk && !isErrno(error, 'EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'ENOTDIR', 'EISDIR')) throw error;
-    tell({ is: 'notice', text: `the index of outputs was not written: ${messageOf(error)}` });
+    notify({ is: 'notice', text: `the index of outputs was not written: ${messageOf(error)}` });
   }
 }
 
@@ -112,7 +112,7 @@ export async function findOutputs(campaign: OpenCampaign, options: OutputsOption
     return isEarlier ? (purchase?.outputs ?? []) : [];
   });
   const toCheck = [...outputsToCheck(recorded.matches), ...earlier.map((output) => ({ output, aspects: [] }))];
-  const { states, facts } = await lookAtOutputs(toCheck, campaign);
+  const { states, facts } = await inspectOutputs(toCheck, campaign);
   const situation = withFiles(recorded, facts);
   const selected = makeSelector(situation).chosen(options);
   const which = options.picked === true ? 'picked' : 'all';

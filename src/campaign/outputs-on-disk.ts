@@ -17,7 +17,7 @@ export type OutputFacts = Required<SeenFiles>;
 
 type Files = Pick<OpenCampaign, 'paths' | 'seen' | 'measures'>;
 
-export async function lookAtOutputs(
+export async function inspectOutputs(
   recorded: readonly OutputToCheck[],
   campaign: Files,
 ): Promise<{
@@ -84,7 +84,7 @@ async function findIntactCopies(
 ): Promise<Set<string>> {
   const kept = new KeptFiles(paths.state, paths.kept);
   const found = new Set<string>();
-  if (!kept.isThere()) return found;
+  if (!kept.exists()) return found;
   for (const { output } of recorded) {
     if (states.get(output.path) === 'intact' || found.has(output.sha256)) continue;
     if ((await kept.find(output)) !== undefined) found.add(output.sha256);

@@ -21,6 +21,6 @@ export function userName(): string | undefined {
   }
 }
 
-export function whoIsHere(): string {
+export function currentUser(): string {
   return `${userName() ?? 'a user'} on ${hostname()}`;
 }

@@ -1,17 +1,17 @@
 import { orFailure } from '../contract/failure.ts';
-import type { Notice, Tell } from '../contract/notice.ts';
+import type { Notice, Notify } from '../contract/notice.ts';
 import type { Graph } from '../graph/graph.ts';
 import { type Diagnostic, hasErrors } from '../ground/diagnostic.ts';
 import { defined } from '../ground/values.ts';
 import type { Plan } from '../plan/plan.ts';
 import { type CheckedGraph, type CheckedManifest, graphOf, loadChecked } from './checked-graph.ts';
-import { lookAtPosts } from './look-at-posts.ts';
 import { type MadePlan, type MakePlanOptions, makePlan } from './make-plan.ts';
 import { type OpenCampaign, type OpenOptions, openCampaign } from './open-campaign.ts';
 import { type PlanningOptions, pickPlanningOptions } from './option-table.ts';
-import { tellLostLock } from './restore-purchases.ts';
-import { chosenBy, goOnUnder, refuseStale, type SavedPlan } from './saved-plan.ts';
+import { warnLostLock } from './restore-purchases.ts';
+import { chosenBy, limitToApproval, refuseStale, type SavedPlan } from './saved-plan.ts';
 import { Session } from './session.ts';
+import { verifyPosts } from './verify-posts.ts';
 
 /** A plan together with the data that `apply` needs. */
 export interface Planned {
@@ -29,10 +29,10 @@ export interface Planned {
 /** Plans from manifest, lock and local files. Sends and writes nothing. Throws if the manifest has errors. */
 export async function plan(campaign: Campaign, given: PlanningOptions = {}): Promise<Planned> {
   const options = pickPlanningOptions(given);
-  const { notices, tell } = collectNotices(campaign.tell);
-  const teller = { ...campaign, tell };
-  const checked = checkedOf(teller);
-  const { plan: made, redo, selected } = await orFailure(showPlan(teller, checked, options));
+  const { notices, notify } = collectNotices(campaign.notify);
+  const notifier = { ...campaign, notify };
+  const checked = checkedOf(notifier);
+  const { plan: made, redo, selected } = await orFailure(showPlan(notifier, checked, options));
   return { plan: made, notices, campaign, options, redo, ...defined({ selected }) };
 }
 
@@ -54,11 +54,11 @@ export async function showPlan(
   const session = await Session.open(campaign, { graph, service, serviceMoved, new: options.new });
   const { loaded, lock } = session;
   const made = await makePlan(session, checked, saved ? { ...options, chosen: chosenBy(saved, lock) } : options);
-  const plan = await lookAtPosts(made.plan, campaign, { checked, asks });
-  await tellLostLock(campaign, { loaded, graph, plan, isNew: options.new === true });
+  const plan = await verifyPosts(made.plan, campaign, { checked, asks });
+  await warnLostLock(campaign, { loaded, graph, plan, isNew: options.new === true });
   if (saved === undefined) return { ...made, plan };
   refuseStale(saved, { plan, graph, service });
-  return { ...made, plan: goOnUnder(saved, plan, lock) };
+  return { ...made, plan: limitToApproval(saved, plan, lock) };
 }
 
 /** A manifest with the files that it refers to, as `load` read them. */
@@ -78,11 +78,11 @@ export interface Campaign extends OpenCampaign {
  * Sends and writes nothing.
  */
 export async function load(file: string, options: OpenOptions = {}): Promise<Campaign> {
-  const { notices, tell } = collectNotices(options.tell);
-  const opened = await openCampaign(file, { ...options, tell });
+  const { notices, notify } = collectNotices(options.notify);
+  const opened = await openCampaign(file, { ...options, notify });
   const checked = await orFailure(loadChecked(opened, { isRun: true, asksLater: true }));
   const { diagnostics, sources, graph } = checked;
-  for (const text of graph?.notices ?? []) tell({ is: 'notice', text });
+  for (const text of graph?.notices ?? []) notify({ is: 'notice', text });
   return { ...opened, ...(graph && !hasErrors(diagnostics) && { graph }), diagnostics, sources, notices, checked };
 }
 
@@ -91,11 +91,11 @@ export function checkedOf(campaign: Campaign): CheckedGraph {
   return graphOf(campaign.checked, campaign, campaign.checked);
 }
 
-function collectNotices(passOn: Tell = () => {}): { notices: readonly Notice[]; tell: Tell } {
+function collectNotices(passOn: Notify = () => {}): { notices: readonly Notice[]; notify: Notify } {
   const notices: Notice[] = [];
   return {
     notices,
-    tell(notice) {
+    notify(notice) {
       notices.push(notice);
       passOn(notice);
     },

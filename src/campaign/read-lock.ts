@@ -5,7 +5,7 @@ import { systemClock } from '../contract/clock.ts';
 import { LockChangedError } from '../contract/errors.ts';
 import type { RunFact } from '../contract/event.ts';
 import { CampaignError, type Failure } from '../contract/failure.ts';
-import type { Tell } from '../contract/notice.ts';
+import type { Notify } from '../contract/notice.ts';
 import type { LockFile } from '../contract/ports.ts';
 import { findWayOut } from '../disk/fs/own-tree.ts';
 import { type EngineNote, readEngineNote } from '../disk/lock/engine-note.ts';
@@ -60,7 +60,7 @@ function unusable(lock: string, message: string, hint?: string): CampaignError {
  * `serviceMoved`, accepts another URL, and the caller must call `agreeToMove` before it writes to the lock.
  */
 export async function requireLock(
-  { paths, sandbox, tell }: Pick<OpenCampaign, 'paths' | 'sandbox' | 'tell'>,
+  { paths, sandbox, notify }: Pick<OpenCampaign, 'paths' | 'sandbox' | 'notify'>,
   given: string | undefined,
   { serviceMoved = false, isOnlyRead = false }: { serviceMoved?: boolean | undefined; isOnlyRead?: boolean } = {},
 ): Promise<LoadedLock> {
@@ -86,9 +86,9 @@ export async function requireLock(
   const found = [...reading.diagnostics, ...(isNewer ? [newerProgram(shown, writtenBy)] : [])];
   const diagnostics = found.filter(({ code }) => !serviceMoved || code !== 'MB2003');
   if (hasErrors(diagnostics)) throw new CampaignError(lockFailure(shown, diagnostics));
-  if (diagnostics.length > 0) tell({ is: 'diagnostics', diagnostics, sources: new Map() });
+  if (diagnostics.length > 0) notify({ is: 'diagnostics', diagnostics, sources: new Map() });
   const belonging = belongingOf(reading, service);
-  if (belonging === 'elsewhere' && service !== undefined) refuseElsewhere(reading, { shown, service, serviceMoved });
+  if (belonging === 'elsewhere' && service !== undefined) refuseRunOnEngine(reading, { shown, service, serviceMoved });
   const { needsRewrite, tornTailAt } = reading;
   return {
     lock: {
@@ -133,7 +133,7 @@ export function belongingOf({ lock, services }: LockReading, service: string | u
   return services.length === 0 ? 'unclaimed' : 'ours';
 }
 
-function refuseElsewhere(
+function refuseRunOnEngine(
   { services, lock: { steps } }: Pick<LockReading, 'services' | 'lock'>,
   from: { shown: string; service: string; serviceMoved: boolean },
 ): void {
@@ -265,7 +265,7 @@ async function joinWithChanged(path: string, lock: Lock, outline: GraphOutline):
 export async function holdGuard(
   lockPath: string,
   waitMs: number,
-  tell: Tell,
+  notify: Notify,
   { forEngine = false }: { forEngine?: boolean } = {},
 ): Promise<Guard> {
   const shown = shownPath(lockPath);
@@ -283,23 +283,23 @@ export async function holdGuard(
   let answer = first;
   if (first.is === 'held' && waitMs > 0) {
     const who = first.note === undefined ? `process ${first.by.pid} on ${first.by.host}` : 'another run';
-    tell({ is: 'waiting', text: `for ${who}; ${Math.round(waitMs / 1000)} s at most (--lock-timeout)` });
+    notify({ is: 'waiting', text: `for ${who}; ${Math.round(waitMs / 1000)} s at most (--lock-timeout)` });
     answer = await takeGuard(lockPath, { waitMs, clock: systemClock });
   }
   if (answer.is === 'held') throw heldError(shown, answer);
   if (answer.tookOver !== undefined) {
     const { host } = answer.tookOver;
-    tell({ is: 'notice', text: `took over the lock of a dead run on ${host}` });
+    notify({ is: 'notice', text: `took over the lock of a dead run on ${host}` });
   }
   const note = forEngine ? undefined : readEngineNote(lockPath);
   if (note !== undefined) {
     await answer.guard.release();
-    throw elsewhereError(shown, note);
+    throw runOnEngineError(shown, note);
   }
   return answer.guard;
 }
 
-function elsewhereError(shown: string, { engine, since, run }: EngineNote): CampaignError {
+function runOnEngineError(shown: string, { engine, since, run }: EngineNote): CampaignError {
   return new CampaignError({
     code: 'MB3704',
     message: `${shown} belongs to a run that was submitted to ${engine} at ${clockText(since, systemClock.now())}`,

@@ -13,7 +13,7 @@ import { embedSandbox, type RunningSandbox } from './embed-sandbox.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { RehearsalOptions } from './option-table.ts';
 import { shownPath } from './paths.ts';
-import type { Held } from './run.ts';
+import type { LockedPlan } from './run.ts';
 import { readKeptListings } from './service-facts.ts';
 
 const mostForOne = 100;
@@ -21,7 +21,7 @@ const leastBalance = 1000;
 const defaultSpeed = 5;
 
 export async function rehearse(
-  { made: plan, loaded }: Pick<Held, 'made' | 'loaded'>,
+  { made: plan, loaded }: Pick<LockedPlan, 'made' | 'loaded'>,
   { paths, rehearsed }: OpenCampaign,
   { waits, credits: given, speed = defaultSpeed, failRate = 0 }: RehearsalOptions & { waits: boolean },
 ): Promise<RunningSandbox> {

@@ -2,7 +2,7 @@ import { basename, dirname, join } from 'node:path';
 import { CampaignError } from '../contract/failure.ts';
 import { lstatOrAbsent } from '../disk/fs/plain-file.ts';
 import { readVersions } from '../disk/git/git-command.ts';
-import { findStrangers, mayBeOutput } from '../disk/outputs/check-places.ts';
+import { findForeignFiles, mayBeOutput } from '../disk/outputs/check-places.ts';
 import { hashFile } from '../disk/outputs/hash-file.ts';
 import { hasOtherAccount, journalName, readPurchases } from '../disk/state/purchase-journal.ts';
 import type { Graph } from '../graph/graph.ts';
@@ -46,7 +46,7 @@ export function nameOfPurchases(
   return account === undefined ? undefined : journalName(text, account);
 }
 
-export async function readSentHere(campaign: OpenCampaign, graph: Graph, lock: Lock) {
+export async function readLocalSends(campaign: OpenCampaign, graph: Graph, lock: Lock) {
   const name = nameOfPurchases(campaign, graph.name);
   const isAsked = [...lock.steps.values()].some(({ purchases }) => purchases.some(isOpenSend));
   const records = name === undefined || !isAsked ? [] : await readPurchases(name, () => false);
@@ -75,9 +75,9 @@ export async function requireRestoredLock(
   const name = nameOfPurchases(campaign, graph.name);
   const loaded = { ...read, isEmpty: countJobs(lock) === 0 };
   if (name === undefined) return { ...loaded, lock };
-  const lacking = await findLacking(name, graph, lock);
+  const lacking = await findRestorable(name, graph, lock);
   if (lacking.length === 0) {
-    if (loaded.isEmpty && options.new !== true && hasOtherAccount(name)) tellOtherKey(campaign);
+    if (loaded.isEmpty && options.new !== true && hasOtherAccount(name)) warnOtherKey(campaign);
     return { ...loaded, lock };
   }
   const joined = joinLocks(lock, lockOf(lacking));
@@ -86,15 +86,15 @@ export async function requireRestoredLock(
   if (restored.size === 0) return { ...loaded, lock: joined };
   if (options.new !== true) {
     const text = `${countOf(restored.size, 'purchase')} that the lock does not have ${restored.size === 1 ? 'is' : 'are'} ${restoredText}, for 0 credits`;
-    campaign.tell({ is: 'notice', text });
+    campaign.notify({ is: 'notice', text });
     return { ...loaded, lock: joined, restored, isLonger: true }; // I40 (restored)
   }
-  tellForgotten(campaign, lacking, restored);
+  warnForgotten(campaign, lacking, restored);
   return { ...loaded, lock: joinLocks(lock, lockOf(forgetAt(graph, lacking))), isLonger: true };
 }
 
-function tellOtherKey({ tell }: Pick<OpenCampaign, 'tell'>): void {
-  tell({
+function warnOtherKey({ notify }: Pick<OpenCampaign, 'notify'>): void {
+  notify({
     is: 'notice',
     text: "the lock has no purchases. This machine's purchase journal has purchases of this campaign that were made with another API key and are not restored",
     hint: [
@@ -104,7 +104,7 @@ function tellOtherKey({ tell }: Pick<OpenCampaign, 'tell'>): void {
   });
 }
 
-async function findLacking(name: string, graph: Graph, lock: Lock): Promise<StepRecord[]> {
+async function findRestorable(name: string, graph: Graph, lock: Lock): Promise<StepRecord[]> {
   // Jobs of different kinds may have equal IDs, so some known jobs are read again, which is harmless.
   const keys = new Map<string, string>();
   for (const { purchases } of lock.steps.values()) {
@@ -155,8 +155,8 @@ function forgetAt(graph: Graph, records: readonly StepRecord[]): StepRecord[] {
   );
 }
 
-function tellForgotten(
-  { tell }: Pick<OpenCampaign, 'tell'>,
+function warnForgotten(
+  { notify }: Pick<OpenCampaign, 'notify'>,
   records: readonly StepRecord[],
   restored: ReadonlySet<string>,
 ): void {
@@ -166,7 +166,7 @@ function tellForgotten(
   if (jobs.length === 0) return;
   const credits = jobs.reduce((sum, one) => sum + (one.credits ?? 0), 0);
   const text = `--new ignores ${countOf(jobs.length, 'job')} of ${countOf(credits, 'credit')} that this machine's purchase journal could restore for 0 credits; the plan buys these steps again`;
-  tell({ is: 'notice', text });
+  notify({ is: 'notice', text });
 }
 
 interface Question {
@@ -178,11 +178,11 @@ interface Question {
 
 const mostNamed = 3;
 
-export async function tellLostLock(campaign: OpenCampaign, question: Question): Promise<void> {
+export async function warnLostLock(campaign: OpenCampaign, question: Question): Promise<void> {
   const lost = await findLoss(campaign, question);
   if (lost === undefined) return;
   const { message, hint } = lost;
-  campaign.tell({ is: 'notice', code: 'MB3409', text: `${message}; apply would end with exit code 65`, hint });
+  campaign.notify({ is: 'notice', code: 'MB3409', text: `${message}; apply would end with exit code 65`, hint });
 }
 
 /** Throws MB3409 if a lock without jobs is incomplete: git has a version with jobs, or outputs of its steps exist. */
@@ -272,7 +272,7 @@ async function findFiles(
     plan.rows.flatMap(({ address, order }) => (order && isBought(order) ? [[address, order] as const] : [])),
   );
   const saves = [...orders].map(([address, order]) => ({ address, save: wantedPath(order, 0) }));
-  const found = (await findStrangers(paths.outputs, saves, () => false)).filter(({ address, path }) => {
+  const found = (await findForeignFiles(paths.outputs, saves, () => false)).filter(({ address, path }) => {
     const media = kinds[orders.get(address)?.kind ?? '']?.media ?? 'none';
     return media !== 'none' && mayBeOutput(paths.outputs, path, media);
   });

@@ -55,14 +55,14 @@ export interface EngineChoice {
   store?: string | undefined;
 }
 
-export interface Held {
+export interface LockedPlan {
   made: Plan;
   outline: GraphOutline;
   prices: WrittenPrices;
   loaded: LoadedLock;
   facts: ServiceFacts;
   misspelt: string | undefined;
-  guard: Pick<Guard, 'stillOurs'>;
+  guard: Pick<Guard, 'isStillHeld'>;
   finding: Json | undefined;
   index?: string;
   live?: Omit<LiveRunOptions, 'agreed'>;
@@ -77,12 +77,12 @@ export interface Observer extends Watching {
   approved?: { by: string; at: string } | undefined;
 }
 
-export interface Carrier {
+export interface Executor {
   limitThere?: SpendingLeft | undefined;
   /** Returns the campaign's open run, or an ended run that the local lock does not contain yet. */
   attach(): Promise<Running | undefined>;
   /** Prepares an approved plan while the lock is held. Returns a `result` if nothing is left to run. */
-  start(plan: Plan, held: Held): Promise<Running | { result: RunResult }>;
+  start(plan: Plan, held: LockedPlan): Promise<Running | { result: RunResult }>;
 }
 
 export interface Running {

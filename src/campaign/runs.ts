@@ -13,7 +13,7 @@ import { defined, isMap, messageOf } from '../ground/values.ts';
 import type { Lock } from '../lock/record.ts';
 import { maxManifestBytes } from '../manifest/yaml/source.ts';
 import { countSteps } from '../plan/actions.ts';
-import { foldRun, type RunStory, tellRun } from '../report/history/run-story.ts';
+import { foldRun, type RunStory, summarizeRun } from '../report/history/run-story.ts';
 import type { Remaining } from '../report/run/remaining-time.ts';
 import { safeJson } from '../report/safe-text.ts';
 import type { OpenCampaign } from './open-campaign.ts';
@@ -27,7 +27,7 @@ export async function listRuns({ state, runs, lock }: CampaignPaths): Promise<Ru
   const history = new RunHistory(state, runs);
   const stories: RunStory[] = [];
   for (const { id } of await history.list()) {
-    const story = tellRun(id, historyLines((await history.readEnds(id)) ?? []));
+    const story = summarizeRun(id, historyLines((await history.readEnds(id)) ?? []));
     // Campaigns of one folder share histories. A run with a damaged first line may belong to each of these campaigns.
     if (story.lock === undefined || story.lock === basename(lock)) stories.push(story);
   }
@@ -83,7 +83,7 @@ interface FollowOptions {
   onWait(holder: Holder): void;
 }
 
-const lookEveryMs = 250;
+const pollMs = 250;
 const lastWordsMs = 1500;
 
 /** Follows the run that holds the lock, by reading its event log on this machine. Sends, writes and locks nothing. */
@@ -132,7 +132,7 @@ async function holderOf({ lock }: CampaignPaths): Promise<Holder | undefined> {
 }
 
 async function pause(signal: AbortSignal): Promise<void> {
-  await systemClock.sleep(lookEveryMs, signal).catch(() => {});
+  await systemClock.sleep(pollMs, signal).catch(() => {});
 }
 
 const mostCharacters = 48 * 1024 ** 2;
@@ -146,7 +146,7 @@ export async function recordRun(running: Running, campaign: OpenCampaign, observ
   const lost = (error: unknown) => {
     const message = `the history of this run is not saved: ${messageOf(error)}`;
     if (isRunning) on({ at: timeNow(), event: 'noticed', message });
-    else campaign.tell({ is: 'notice', text: message });
+    else campaign.notify({ is: 'notice', text: message });
   };
   const journal = await openJournal(running, campaign, { lost, approved });
   let shown: Remaining | undefined;

@@ -218,7 +218,7 @@ export function refuseUncovered(agreement: Agreement, plan: Plan): void {
 }
 
 /** Limits a plan to the remaining credits of an approval, because all runs under one approval share its credits. */
-export function goOnUnder(agreement: Agreement, plan: Plan, lock: Lock): Plan {
+export function limitToApproval(agreement: Agreement, plan: Plan, lock: Lock): Plan {
   const held = holdToCeilings(agreement, plan);
   const totals = { ...held.totals };
   totals.ceiling = leftUnder(agreement, held, lock); // I39 (again)
@@ -284,15 +284,15 @@ export async function findApproval(
   { campaign, now }: { campaign: OpenCampaign; now: number },
 ): Promise<Approved> {
   const approval = await readApproval({ digest: saved.digest, lock: lockName(campaign.paths.lock) });
-  if (approval === undefined) return { is: 'not', ...(await sayWhyNot(saved)) };
-  const why = whyOver(approval, now);
+  if (approval === undefined) return { is: 'not', ...(await explainRefusal(saved)) };
+  const why = whyUnusable(approval, now);
   if (why !== undefined) return { is: 'not', why };
   const isOther = approval.account !== campaign.accountOf(saved.digest); // I43 (account)
   if (isOther) return { is: 'not', why: `${approval.by} approved the plan for another account (another API key)` };
   return { is: 'approved', approval };
 }
 
-export function whyOver({ by, at, until, ended }: Approval, now: number): string | undefined {
+export function whyUnusable({ by, at, until, ended }: Approval, now: number): string | undefined {
   if (ended !== undefined) return `the plan that ${by} approved at ${at} was already applied`;
   if (now >= Date.parse(until)) return `the approval of ${by} was valid until ${until}`;
   if (now < Date.parse(at))
@@ -300,7 +300,7 @@ export function whyOver({ by, at, until, ended }: Approval, now: number): string
   return undefined;
 }
 
-export async function keepYes(
+export async function storeApproval(
   { path, digest, campaign: name }: Pick<SavedPlan, 'path' | 'digest' | 'campaign'>,
   { campaign, what, by, at, until }: { campaign: OpenCampaign; what: string; by: string; at: number; until: number },
 ): Promise<void> {
@@ -323,7 +323,7 @@ export async function endApproval(approval: Approval, now: number): Promise<void
   await keepApproval({ ...approval, ended: new Date(now).toISOString() });
 }
 
-async function sayWhyNot({ path, digest }: Pick<SavedPlan, 'path' | 'digest'>): Promise<{ why?: string }> {
+async function explainRefusal({ path, digest }: Pick<SavedPlan, 'path' | 'digest'>): Promise<{ why?: string }> {
   const others = await listApprovals();
   const same = others.find((one) => one.digest === digest);
   if (same !== undefined) return { why: `${same.by} approved the plan for another lock, ${same.lock}` };

@@ -58,7 +58,7 @@ export function makeSelector(situation: Situation): Selector {
     if (unknown !== undefined) {
       throw noStep(unknown, `${option} ${text}: there is no step ${unknown}`, hintFor(unknown, graph));
     }
-    if (found.size === 0) throw noStep(text, `${option} ${text} matches no step`, whyNothing(selection, facts));
+    if (found.size === 0) throw noStep(text, `${option} ${text} matches no step`, whyNoMatch(selection, facts));
     return found;
   };
   const all = (option: string, texts: readonly string[]) => new Set(texts.flatMap((text) => [...find(option, text)]));
@@ -95,7 +95,7 @@ function unknownName({ terms }: Selection, graph: Graph): string | undefined {
   return undefined;
 }
 
-function whyNothing({ terms }: Selection, facts: SelectionFacts): string {
+function whyNoMatch({ terms }: Selection, facts: SelectionFacts): string {
   const isEmpty = (condition: Condition) => {
     const found = matchSelection({ terms: [[condition]] }, facts);
     return found instanceof Set && found.size === 0;
@@ -154,7 +154,7 @@ export function chooseSteps(
       const hint = 'a decision needs a step of the manifest; `move` gives a recorded step a new address';
       throw noStep(name, `${name} is in the lock, but no longer in the manifest`, hint);
     }
-    if (meant.length === 0) throw noStep(name, `there is no step ${name}`, nearTo(name, known));
+    if (meant.length === 0) throw noStep(name, `there is no step ${name}`, suggestNames(name, known));
     for (const address of meant) chosen.add(address);
   }
   return known.map(({ address }) => address).filter((address) => chosen.has(address));
@@ -175,7 +175,7 @@ export function chooseRecorded(
     if (found.length === 0 && findByName(name, graph.steps).length > 0) {
       throw noStep(name, `nothing was ever bought for ${name}`, 'there is nothing to remove');
     }
-    if (found.length === 0) throw noStep(name, `the lock has no step ${name}`, nearTo(name, known));
+    if (found.length === 0) throw noStep(name, `the lock has no step ${name}`, suggestNames(name, known));
     for (const { address } of found) chosen.add(address);
   }
   return chosen;
@@ -203,10 +203,10 @@ export function requireStep<Any extends Step>(name: string, graph: { steps: read
     const some = ofTask.slice(0, 5).map((one) => one.address);
     throw noStep(name, `${name} is a task with ${ofTask.length} steps`, `name one step: ${some.join(', ')}`);
   }
-  throw noStep(name, `the manifest has no step ${name}`, nearTo(name, graph.steps));
+  throw noStep(name, `the manifest has no step ${name}`, suggestNames(name, graph.steps));
 }
 
-export function nearTo(name: string, known: readonly Named[]): Advice {
+export function suggestNames(name: string, known: readonly Named[]): Advice {
   const near = nearNames(name, known);
   return near.length > 0 ? `similar: ${near.join(', ')}` : way('to see every address', call('plan', '--all'));
 }

@@ -115,7 +115,7 @@ async function fetchFacts(
     const answer = await ask('catalog', () => library.catalog());
     const catalog = answer === undefined ? await readKeptListing(paths, service) : readCatalogListing(answer, kinds);
     if (refused !== undefined) {
-      campaign.tell({ is: 'notice', text: `the service refused the key, so nothing was refreshed: ${refused}` });
+      campaign.notify({ is: 'notice', text: `the service refused the key, so nothing was refreshed: ${refused}` });
     }
     const now = [facts.document?.listing, catalog];
     return {

@@ -4,7 +4,7 @@ import { outputsToCheck } from '../plan/assemble.ts';
 import { type Situation, situate, withFiles } from '../plan/situation/situation.ts';
 import { requireGraph } from './load-manifest.ts';
 import type { OpenCampaign } from './open-campaign.ts';
-import { lookAtOutputs } from './outputs-on-disk.ts';
+import { inspectOutputs } from './outputs-on-disk.ts';
 import { type Answer, agreeToMove, holdGuard, type MoveQuestion } from './read-lock.ts';
 import { type LockTerms, type RestoredLock, requireRestoredLock } from './restore-purchases.ts';
 
@@ -37,10 +37,14 @@ export class Session {
     return new Session(campaign, own, await requireRestoredLock(campaign, own, terms));
   }
 
-  static async hold<T>(campaign: OpenCampaign, terms: HoldTerms, use: (session: Session) => Promise<T>): Promise<T> {
+  static async withLock<T>(
+    campaign: OpenCampaign,
+    terms: HoldTerms,
+    use: (session: Session) => Promise<T>,
+  ): Promise<T> {
     const { lockTimeoutMs = 0, dryRun = false, service, askAboutMove } = terms;
     const graph = await requireGraph(campaign);
-    const guard = dryRun ? undefined : await holdGuard(campaign.paths.lock, lockTimeoutMs, campaign.tell);
+    const guard = dryRun ? undefined : await holdGuard(campaign.paths.lock, lockTimeoutMs, campaign.notify);
     try {
       const session = await Session.open(campaign, { graph, service, serviceMoved: askAboutMove !== undefined });
       if (askAboutMove !== undefined && !dryRun) await agreeToMove(session.loaded, campaign, askAboutMove);
@@ -59,8 +63,8 @@ export class Session {
     return this.#situation;
   }
 
-  async look() {
-    const { states, facts } = await lookAtOutputs(outputsToCheck(this.situation.matches), this.campaign);
+  async inspect() {
+    const { states, facts } = await inspectOutputs(outputsToCheck(this.situation.matches), this.campaign);
     return { states, situation: withFiles(this.situation, facts) };
   }
 }

@@ -9,7 +9,7 @@ import type { Json } from '../ground/json.ts';
 import { isMap } from '../ground/values.ts';
 import { isQuiet } from '../plan/actions.ts';
 import type { Plan, PlanTotals } from '../plan/plan.ts';
-import { type Asked, areAnsweredAlike } from './manifest-inputs.ts';
+import { type Asked, haveSameAnswers } from './manifest-inputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { LoadedLock } from './read-lock.ts';
 
@@ -36,7 +36,7 @@ export async function isUpToDate(
   if (finding === undefined || finding.given !== given) return undefined;
   return orForgotten(async () => {
     // The manifest changes most often, so it is checked first.
-    if (!(await areAnsweredAlike(file, finding.asked))) return undefined;
+    if (!(await haveSameAnswers(file, finding.asked))) return undefined;
     const taken = await takeGuard(paths.lock, { waitMs: 0, clock: systemClock });
     if (taken.is === 'held') return undefined;
     try {

@@ -3,7 +3,7 @@ import { ApplySession } from '../campaign/apply.ts';
 import { requireCheckedGraph } from '../campaign/checked-graph.ts';
 import type { OpenCampaign } from '../campaign/open-campaign.ts';
 import { optionTable } from '../campaign/option-table.ts';
-import type { EngineChoice, Held, Running, RunResult } from '../campaign/run.ts';
+import type { EngineChoice, LockedPlan, Running, RunResult } from '../campaign/run.ts';
 import { type Approved, endApproval, findApproval, type SavedPlan } from '../campaign/saved-plan.ts';
 import type { Approval } from '../contract/approval.ts';
 import { systemClock } from '../contract/clock.ts';
@@ -23,12 +23,12 @@ import { resultText } from '../report/run/result-json.ts';
 import { createRunView, type RunView } from '../report/run/run-view.ts';
 import { safeText } from '../report/safe-text.ts';
 import { approving, askAboutMove, askPerson, type Consent, consentIn, withConsent } from './consent.ts';
-import { applyingPlan, nextOfPlan, nextOfRun, showingCall, tellWaiting } from './next-steps.ts';
+import { applyingPlan, nextOfPlan, nextOfRun, printNextSteps, showingCall } from './next-steps.ts';
 import type { ApplyOptions } from './open.ts';
-import { tellCredential, tellUnselected } from './plan-notices.ts';
+import { warnCredential, warnUnselected } from './plan-notices.ts';
 import { makeRecorder, openEvents } from './recorder.ts';
-import { listenForInterruption, listenForStrayErrors } from './signals.ts';
-import { type Terminal, tell } from './terminal.ts';
+import { listenForInterruption, listenForUnhandledErrors } from './signals.ts';
+import { print, type Terminal } from './terminal.ts';
 import { endStage } from './timing.ts';
 
 interface ApplyContext {
@@ -99,7 +99,7 @@ async function applyOnce(
   const run = { ...context, ...applied, file: campaign.file, options };
   if (options.json === true) printResult(run, round.view);
   if (approved?.is === 'approved' && isDone(applied)) await endApproval(approved.approval, systemClock.now());
-  tellWaiting(run, round.view);
+  printNextSteps(run, round.view);
   return { exit, isPassed: isPassed && exit === exitCodes.outOfCredits, hasRun: true };
 }
 
@@ -139,7 +139,7 @@ async function carryOut(round: Round): Promise<Applied | 'no' | 'interrupted'> {
 }
 
 /** Returns the part of the plan that was approved: credits first, then posts. Throws MB3007 if nothing was approved. */
-async function agree({ made, misspelt }: Held, round: Round): Promise<Plan | 'no' | 'interrupted'> {
+async function agree({ made, misspelt }: LockedPlan, round: Round): Promise<Plan | 'no' | 'interrupted'> {
   const { options, campaign, terminal, saved, isAskedAgain } = round;
   // The approval is checked while the lock is held, because another run may have used the approval.
   if (saved !== undefined && !isAskedAgain) {
@@ -151,11 +151,11 @@ async function agree({ made, misspelt }: Held, round: Round): Promise<Plan | 'no
   const plan = consent === 'missing' ? withholdPosts(covered) : covered;
   if (approved?.is === 'approved') {
     const { by, at, what } = approved.approval;
-    tell(terminal, line([good('approved'), ` by ${safeText(by, 100)} at ${clockText(at)}: ${safeText(what, 500)}`]));
+    print(terminal, line([good('approved'), ` by ${safeText(by, 100)} at ${clockText(at)}: ${safeText(what, 500)}`]));
   }
   showPlan(plan, round);
-  tellUnselected(made, { options, terminal, ends: true });
-  tellCredential(plan, campaign.replays, terminal);
+  warnUnselected(made, { options, terminal, ends: true });
+  warnCredential(plan, campaign.replays, terminal);
   const spends = await agreeToSpend(plan, misspelt, round);
   if (spends === 'no' || spends === 'interrupted') return spends;
   const agreed = spends === 'yes' ? plan : withholdPurchases(plan);
@@ -168,7 +168,7 @@ function showPlan(planned: Plan, { options, campaign, terminal }: Round): void {
   // The plan is shown before the prompt.
   if (json || events === '-') return;
   if (quiet === true && (yes === true || !terminal.interactive)) {
-    if (!hasWork(planned)) tell(terminal, facts(limitFacts(planned)));
+    if (!hasWork(planned)) print(terminal, facts(limitFacts(planned)));
     return;
   }
   const { style, width } = terminal;
@@ -198,7 +198,7 @@ async function watch(running: Running, made: Plan, round: Round): Promise<Applie
   round.view = recorder.view;
   // Until a run begins, a signal or an unhandled error ends the process.
   const interruption = listenForInterruption();
-  const stray = listenForStrayErrors();
+  const stray = listenForUnhandledErrors();
   session.add(async () => {
     await recorder.end();
     interruption.stop();
@@ -362,7 +362,7 @@ async function askAboutPosts(plan: Plan, terminal: Terminal): Promise<ReadonlySe
     if (beside === undefined || post === undefined) continue;
     const known = safeText(beside.address, 200);
     terminal.err(`${safeText(address, 200)} may be the published post ${known} under a new name\n`);
-    tell(terminal, sideBySide(row));
+    print(terminal, sideBySide(row));
     const question = [strong('Publish'), ` ${postsText([post])}, in addition to ${known}? This cannot be undone.`];
     const answer = await askPerson(question, { yes: false, terminal });
     if (answer === 'interrupted') return answer;

@@ -9,13 +9,13 @@ async function run(argv: string[]): Promise<void> {
   // In containers the umask is often 000, but other users must not be able to change a lock or a journal.
   process.umask(process.umask() | 0o002);
   keepCompiledCode();
-  const { main, allSaid, endAtStrayErrors, explain } = await import('./main.ts');
-  endAtStrayErrors((error) => {
+  const { main, flushed, endAtUnhandledErrors, explain } = await import('./main.ts');
+  endAtUnhandledErrors((error) => {
     const exitCode = explain(error);
-    void allSaid().finally(() => process.exit(exitCode));
+    void flushed().finally(() => process.exit(exitCode));
   });
   const exitCode = await main(argv);
-  const lost = await allSaid();
+  const lost = await flushed();
   if (lost !== undefined) {
     process.stderr.write(`error MB3301 ${lost}\n`, () => process.exit(cannotWrite));
     return;

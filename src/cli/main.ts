@@ -10,11 +10,11 @@ import { defined, messageOf } from '../ground/values.ts';
 import { failureJson } from '../report/diagnostics/diagnostics-text.ts';
 import { safeText } from '../report/safe-text.ts';
 import { makeProgram } from './program/program.ts';
-import { outJson, processTerminal, sayFailure, type Terminal } from './terminal.ts';
+import { outJson, printFailure, processTerminal, type Terminal } from './terminal.ts';
 import { endStage } from './timing.ts';
 
-export { endAtStrayErrors } from './signals.ts';
-export { allSaid } from './terminal.ts';
+export { endAtUnhandledErrors } from './signals.ts';
+export { flushed } from './terminal.ts';
 
 /** Runs one command line and returns the exit code. The third Ctrl-C kills the process. */
 export async function main(typed: string[], given?: Terminal): Promise<number> {
@@ -46,21 +46,21 @@ function readColor(typed: readonly string[]): { argv: string[]; color: 'wanted' 
 /** Prints the error that ended a command, and returns its exit code. `isJson`: prints the error to stdout, too. */
 export function explain(thrown: unknown, terminal: Terminal = processTerminal(), isJson = false): number {
   if (thrown instanceof CommanderError && thrown.exitCode === 0) return exitCodes.done;
-  const failure = tellFailure(thrown, terminal);
+  const failure = reportFailure(thrown, terminal);
   if (isJson) outJson(terminal, failureJson(failure, terminal.paste));
   return failures[failure.code].exit;
 }
 
-function tellFailure(thrown: unknown, terminal: Terminal): Failure {
+function reportFailure(thrown: unknown, terminal: Terminal): Failure {
   // Commander has already printed the message.
   if (thrown instanceof CommanderError) return { code: 'MB3000', message: thrown.message.replace(/^error: /, '') };
   const failure = failureOf(thrown);
-  if (failure === undefined) return tellBug(thrown, terminal);
-  sayFailure(terminal, failure);
+  if (failure === undefined) return reportBug(thrown, terminal);
+  printFailure(terminal, failure);
   return failure;
 }
 
-function tellBug(thrown: unknown, { err, style }: Terminal): Failure {
+function reportBug(thrown: unknown, { err, style }: Terminal): Failure {
   const isRun = thrown instanceof BrokenRunError;
   const error = isRun ? thrown.cause : thrown;
   const message = messageOf(error);

@@ -21,7 +21,7 @@ import { safeText, shortList } from '../report/safe-text.ts';
 import type { StatusView } from '../report/status/status.ts';
 import { approving, type Consent } from './consent.ts';
 import type { ApplyOptions } from './open.ts';
-import { type Terminal, tell } from './terminal.ts';
+import { print, type Terminal } from './terminal.ts';
 
 interface Context {
   file: string;
@@ -69,29 +69,29 @@ interface EndedRun extends Context {
 const most = 10;
 
 function report({ terminal }: Context, label: string, text: string, below: Document): void {
-  tell(terminal, facts([{ label: warning(label), text, below }]));
+  print(terminal, facts([{ label: warning(label), text, below }]));
 }
 
-export function tellWaiting(run: EndedRun, view: Pick<RunView, 'stopped'>): void {
-  if (view.stopped === undefined) tellLimited(run);
-  tellHeld(run);
-  tellAsked(run);
-  tellPurchases(run);
-  tellPosts(run);
-  tellGates(run);
+export function printNextSteps(run: EndedRun, view: Pick<RunView, 'stopped'>): void {
+  if (view.stopped === undefined) printLimited(run);
+  printReserved(run);
+  printUnresolved(run);
+  printPurchases(run);
+  printPosts(run);
+  printGates(run);
 }
 
-function tellLimited({ carriedOut: { rows }, options, result, terminal }: EndedRun): void {
+function printLimited({ carriedOut: { rows }, options, result, terminal }: EndedRun): void {
   const limited = rows.filter(({ blockedBy }) => blockedBy === 'budget');
   const [first] = limited;
   if (first === undefined || result.exit !== exitCodes.outOfCredits) return;
   const because = first.reason.code === 'limit' ? 'limit' : 'budget';
-  if (options.quiet !== true) tell(terminal, ...wayOn({ because, detail: '' }, { paste: terminal.paste }));
+  if (options.quiet !== true) print(terminal, ...wayOn({ because, detail: '' }, { paste: terminal.paste }));
   const title = `exit ${result.exit}`;
   terminal.github?.(failureGithub(title, [`${countOf(limited.length, 'step')} blocked: ${first.reason.text}`]));
 }
 
-function tellHeld(run: EndedRun): void {
+function printReserved(run: EndedRun): void {
   const { rows } = run.carriedOut;
   const held = rows.filter(({ reason, beside }) => reason.code === 'post-open' && beside !== undefined);
   for (const [address = '', own] of [...groupBy(held, ({ beside }) => beside?.address)].slice(0, most)) {
@@ -103,7 +103,7 @@ function tellHeld(run: EndedRun): void {
   }
 }
 
-function tellAsked(run: EndedRun): void {
+function printUnresolved(run: EndedRun): void {
   const { carriedOut, consent, terminal } = run;
   const asked = carriedOut.rows.filter(isAskedAbout);
   if (asked.length === 0) return;
@@ -129,7 +129,7 @@ function tellAsked(run: EndedRun): void {
   ]);
 }
 
-function tellPurchases(run: EndedRun): void {
+function printPurchases(run: EndedRun): void {
   const { file, options, planned, carriedOut, saved, consent, terminal } = run;
   const waiting = purchasesWaiting(carriedOut, planned);
   if (waiting.length === 0) return;
@@ -143,7 +143,7 @@ function tellPurchases(run: EndedRun): void {
   ]);
 }
 
-function tellPosts(run: EndedRun): void {
+function printPosts(run: EndedRun): void {
   const { file, options, planned, carriedOut, result, saved, consent, terminal } = run;
   // An approved post waits only for the steps that it depends on.
   if (options.publish === true) return;
@@ -171,7 +171,7 @@ function tellPosts(run: EndedRun): void {
 
 type PlanGate = NonNullable<Plan['gates']>[number];
 
-function tellGates(run: EndedRun): void {
+function printGates(run: EndedRun): void {
   const { carriedOut, terminal, options, result } = run;
   const { gates = [], rows } = carriedOut;
   const buyOthers = (to: string, some: readonly PlanGate[]) => {

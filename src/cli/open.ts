@@ -13,7 +13,7 @@ import type {
 } from '../campaign/option-table.ts';
 import { campaignPaths } from '../campaign/paths.ts';
 import { fitHeap } from './fit-heap.ts';
-import { type Terminal, tellNotice, tellOn } from './terminal.ts';
+import { noticePrinter, printNotice, type Terminal } from './terminal.ts';
 import { endStage } from './timing.ts';
 
 export type SelectionOptions = Values<typeof selectionOptions>;
@@ -27,7 +27,7 @@ export function open(
 ): Promise<OpenCampaign> {
   const environment = readEnvironment(process.env, process.cwd());
   if (environment.dotEnv === 'limit') {
-    tellNotice(terminal, 'MEDIABATCH_LIMIT in .env has no effect: it is read from the environment only');
+    printNotice(terminal, 'MEDIABATCH_LIMIT in .env has no effect: it is read from the environment only');
   }
   return openCampaign(file, {
     sandbox,
@@ -36,7 +36,7 @@ export function open(
     vars: collectVars(vars),
     varFiles: varFile,
     environment,
-    tell: tellOn(terminal),
+    notify: noticePrinter(terminal),
     onSize(size) {
       if ('steps' in size) endStage('lock');
       fitHeap(size);
@@ -61,7 +61,11 @@ function collectVars(given: Record<string, string> | undefined): Record<string, 
 }
 
 /** Mentions the sandbox lock if the campaign has no other lock and no API key is set. */
-export function tellSandboxLock({ paths, environment }: OpenCampaign, options: StateOptions, terminal: Terminal): void {
+export function printSandboxLock(
+  { paths, environment }: OpenCampaign,
+  options: StateOptions,
+  terminal: Terminal,
+): void {
   if (options.sandbox === true || options.lock !== undefined || existsSync(paths.lock)) return;
   // MEDIABATCH_API_KEY_COMMAND is not run only to print a hint.
   if (hasKey(environment)) return;

@@ -4,13 +4,13 @@ import { isSpending, isWork } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
 import { countOf } from '../report/numbers.ts';
 import type { SelectionOptions } from './open.ts';
-import { type Terminal, tellNotice } from './terminal.ts';
+import { printNotice, type Terminal } from './terminal.ts';
 
 /**
  * Reports selected steps that depend on unfinished steps outside the selection. `ends`: throws MB3006 if no selected
  * step can run.
  */
-export function tellUnselected(
+export function warnUnselected(
   plan: Plan,
   { options, terminal, ends }: { options: SelectionOptions; terminal: Terminal; ends: boolean },
 ): void {
@@ -23,15 +23,15 @@ export function tellUnselected(
       : 'select the needed steps, too: + before a name or a condition adds its dependencies, as in +teaser';
   if (ends && plan.rows.every((row) => !isWork(row) && row.action !== 'keep'))
     throw new CampaignError({ code: 'MB3006', message: `${text}, so no step can run`, hint, addresses });
-  tellNotice(terminal, text, hint);
+  printNotice(terminal, text, hint);
 }
 
 /** Warns if the service does not replay requests with this token: a user must then decide about each lost answer. */
-export function tellCredential(plan: Plan, replays: 'yes' | 'no' | 'unknown', terminal: Terminal): void {
+export function warnCredential(plan: Plan, replays: 'yes' | 'no' | 'unknown', terminal: Terminal): void {
   if (replays !== 'no') return;
   const affected = plan.rows.filter(({ action, kind }) => isSpending(action) && kinds[kind]?.recovery === 'replay');
   if (affected.length === 0) return;
-  tellNotice(
+  printNotice(
     terminal,
     `MEDIABATCH_API_KEY contains a token, not an API key: if the answer to one of ${countOf(affected.length, 'image or music create request')} is lost, a user must decide whether the request was charged; with an API key, the run recovers the answer`,
   );

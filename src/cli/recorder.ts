@@ -16,7 +16,7 @@ import { createEventLines, createLines, type Detail, type RunReporter } from '..
 import { createRunView, foldEvent, type RunView } from '../report/run/run-view.ts';
 import { endText, stopText } from '../report/run/run-words.ts';
 import { summaryView } from '../report/run/summary-text.ts';
-import { giveCursorBackAtExit, type Terminal, tell, tellNotice, toCheckoutPath } from './terminal.ts';
+import { print, printNotice, restoreCursorAtExit, type Terminal, toCheckoutPath } from './terminal.ts';
 
 /** Opens the `--events` file. Throws for an unusable path before the command plans. */
 export function openEvents(
@@ -77,14 +77,14 @@ export async function makeRecorder(
         } catch (error) {
           // Purchases must be recorded and collected, even if output fails.
           reporters = reporters.filter((other) => other !== reporter);
-          tellNotice(terminal, `no more events are written: ${messageOf(error)}`);
+          printNotice(terminal, `no more events are written: ${messageOf(error)}`);
         }
       }
     },
     async end() {
       for (const reporter of reporters) await reporter.end();
       // A user who detached from a run that no worker has begun gets no summary.
-      if (hasWork && view.steps > 0) tellEnd(view, plan, recording);
+      if (hasWork && view.steps > 0) printEnd(view, plan, recording);
     },
   };
 }
@@ -101,7 +101,7 @@ export async function createReporter(
   }
   const { createScreen } = await import('../report/run/run-screen.ts');
   const screen = createScreen({ stream: process.stderr, ...shown });
-  const cursorIsBack = giveCursorBackAtExit();
+  const cursorIsBack = restoreCursorAtExit();
   return { on: screen.on, end: () => screen.end().then(cursorIsBack) };
 }
 
@@ -111,10 +111,10 @@ function everyMs(ms: number, call: () => void): () => void {
   return () => clearInterval(timer);
 }
 
-function tellEnd(view: RunView, { rows }: Plan, recording: Recording): void {
+function printEnd(view: RunView, { rows }: Plan, recording: Recording): void {
   const { terminal, paths, detail, elsewhere, goingOn, filesStay } = recording;
   const { stopped, end } = view;
-  if (detail === 'quiet' && end?.exit === exitCodes.done) tell(terminal, line(endText(view, end.elapsedMs)));
+  if (detail === 'quiet' && end?.exit === exitCodes.done) print(terminal, line(endText(view, end.elapsedMs)));
   else {
     const summary = summaryView(view, {
       ...{ elsewhere, goingOn, filesStay, paste: terminal.paste },
@@ -122,7 +122,7 @@ function tellEnd(view: RunView, { rows }: Plan, recording: Recording): void {
       unfit: new Set(rows.flatMap(({ action, output, address }) => (action === 'failed' && output ? [address] : []))),
       sandbox: terminal.called.options.sandbox === true,
     });
-    tell(terminal, ...summary);
+    print(terminal, ...summary);
   }
   terminal.github?.(failedStepsGithub(view, toCheckoutPath(paths.manifest)));
   if (stopped !== undefined && end !== undefined && isAnnotated(end.exit)) {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { exitCodes } from '../contract/exit.ts';
 
 /** Time in ms within which several signals count as one, because npm, ssh and systemd repeat a Ctrl-C. */
-const sameWishMs = 300;
+const sameSignalMs = 300;
 
 interface Interruption {
   /** Aborted by the first signal. The reason is the signal's name. The run then sends no more create requests. */
@@ -31,7 +31,7 @@ export function listenForInterruption(
   let firstAt: number | undefined;
   const interrupt = (name: string) => {
     const now = performance.now();
-    if (firstAt !== undefined && now - firstAt < sameWishMs) return;
+    if (firstAt !== undefined && now - firstAt < sameSignalMs) return;
     firstAt ??= now;
     if (drain?.signal.aborted === false) return drain.abort(name);
     presses += 1;
@@ -53,7 +53,7 @@ export function listenForInterruption(
 }
 
 /** Interval in ms between checks for the parent process, because npm ends without forwarding SIGTERM. */
-const lookEveryMs = 1000;
+const pollMs = 1000;
 
 /** Calls `onOrphaned` once if npm started this command and npm has ended. Returns a function that stops the check. */
 function watchForOrphaning(onOrphaned: () => void): () => void {
@@ -64,7 +64,7 @@ function watchForOrphaning(onOrphaned: () => void): () => void {
     if (process.ppid === parent && (grandparent === undefined || parentOf(parent) === grandparent)) return;
     clearInterval(timer);
     onOrphaned();
-  }, lookEveryMs);
+  }, pollMs);
   timer.unref();
   return () => clearInterval(timer);
 }
@@ -90,9 +90,9 @@ function readProc(pid: number, name: string): string | undefined {
 }
 
 /** Listens for unhandled errors, which would otherwise end the process before paid jobs are recorded. */
-export function listenForStrayErrors(): StrayErrors {
+export function listenForUnhandledErrors(): UnhandledErrors {
   let onError: (error: unknown) => void = () => {};
-  const stray: StrayErrors = {
+  const stray: UnhandledErrors = {
     first: new Promise<void>((resolve) => {
       onError = (error) => {
         stray.seen ??= { error };
@@ -109,13 +109,13 @@ export function listenForStrayErrors(): StrayErrors {
   return stray;
 }
 
-interface StrayErrors {
+interface UnhandledErrors {
   first: Promise<void>;
   seen?: { error: unknown };
   stop(): void;
 }
 
-export function endAtStrayErrors(end: (error: unknown) => void): void {
+export function endAtUnhandledErrors(end: (error: unknown) => void): void {
   process.on('uncaughtException', (error) => {
     if (process.listenerCount('uncaughtException') === 1) end(error);
   });

@@ -1,7 +1,7 @@
 import { relative, resolve } from 'node:path';
 import { exitCodes } from '../contract/exit.ts';
 import { type Failure, failures } from '../contract/failure.ts';
-import type { Tell } from '../contract/notice.ts';
+import type { Notify } from '../contract/notice.ts';
 import type { Advice } from '../ground/advice.ts';
 import { defined } from '../ground/values.ts';
 import { adviceLines, adviceView, type Paste } from '../report/advice-text.ts';
@@ -45,7 +45,7 @@ export const notCalled: Pick<Terminal, 'called' | 'paste'> = {
 const showCursor = '\u001b[?25h';
 
 /** Shows the cursor again when the process exits for any reason. Returns a function that removes this handler. */
-export function giveCursorBackAtExit(): () => void {
+export function restoreCursorAtExit(): () => void {
   const giveBack = () => {
     process.stderr.write(showCursor);
   };
@@ -61,7 +61,7 @@ let brokenStream: { name: string; error: NodeJS.ErrnoException } | undefined;
 /** Streams with output. Only they are flushed, because on a full disk even an empty write fails. */
 const written = new Set<NodeJS.WriteStream>();
 
-/** After a write error, the command continues, because its jobs are paid. `allSaid` returns the error. */
+/** After a write error, the command continues, because its jobs are paid. `flushed` returns the error. */
 export function processTerminal({ color = 'wanted' }: { color?: 'wanted' | 'never' } = {}): Terminal {
   const writer = (stream: NodeJS.WriteStream, name: string) => {
     let open = true;
@@ -99,7 +99,7 @@ export function processTerminal({ color = 'wanted' }: { color?: 'wanted' | 'neve
 }
 
 /** Resolves after all output was written. Returns the write error, if any. */
-export async function allSaid(): Promise<string | undefined> {
+export async function flushed(): Promise<string | undefined> {
   for (const stream of written) {
     await new Promise<void>((resolve) => stream.write('', () => resolve()));
   }
@@ -111,7 +111,7 @@ export function show({ out, outStyle: style, outWidth }: Terminal, document: Doc
   out(terminalText(document, { style, width: process.stdout.isTTY === true ? outWidth : undefined }));
 }
 
-export function tell(
+export function print(
   { err, style, screen, width }: Pick<Terminal, 'err' | 'style' | 'screen' | 'width'>,
   ...document: Document
 ): void {
@@ -147,7 +147,7 @@ export async function outAs<Form extends string = never>(
 }
 
 /** Prints a failure. On GitHub Actions, also annotates the lines of its diagnostics. */
-export function sayFailure({ err, style, github, paste, screen, width }: Terminal, failure: Failure): void {
+export function printFailure({ err, style, github, paste, screen, width }: Terminal, failure: Failure): void {
   err(failureText(failure, { style, paste, width: screen ? width : undefined }));
   if (github === undefined) return;
   const { diagnostics = [] } = 'diagnostics' in failure ? failure : {};
@@ -163,25 +163,27 @@ export function exitOfItems(
 ): number {
   if (ended === 'interrupted') return exitCodes.interrupted;
   if (ended === undefined) return failed > 0 ? exitCodes.someFailed : exitCodes.done;
-  sayFailure(terminal, ended);
+  printFailure(terminal, ended);
   return failures[ended.code].exit;
 }
 
-export function tellNotice(terminal: Terminal, text: string, hint?: Advice): void {
-  tellOn(terminal)({ is: 'notice', text, ...defined({ hint }) });
+export function printNotice(terminal: Terminal, text: string, hint?: Advice): void {
+  noticePrinter(terminal)({ is: 'notice', text, ...defined({ hint }) });
 }
 
-export function tellOn(terminal: Pick<Terminal, 'err' | 'style' | 'github' | 'paste' | 'screen' | 'width'>): Tell {
+export function noticePrinter(
+  terminal: Pick<Terminal, 'err' | 'style' | 'github' | 'paste' | 'screen' | 'width'>,
+): Notify {
   const { err, style, github, screen, width } = terminal;
   return (notice) => {
     switch (notice.is) {
       case 'notice': {
         const mark = notice.code === undefined ? 'notice' : `notice ${notice.code}`;
-        return tell(terminal, line([warning(mark), ` ${notice.text}`], adviceView(notice.hint, terminal.paste)));
+        return print(terminal, line([warning(mark), ` ${notice.text}`], adviceView(notice.hint, terminal.paste)));
       }
       case 'waiting':
       case 'cannot reach':
-        return tell(terminal, line([warning(notice.is), ` ${notice.text}`]));
+        return print(terminal, line([warning(notice.is), ` ${notice.text}`]));
       case 'connecting':
         return err(`connecting to ${safeText(notice.text)} …\n`);
       case 'diagnostics': {

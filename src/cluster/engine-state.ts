@@ -1,8 +1,8 @@
 import { type EngineRun, type EngineState, type EngineWorker, lackOf } from '../contract/engine-state.ts';
 import { defined } from '../ground/values.ts';
 import type { Sql } from './database/database.ts';
-import { leaseMs } from './head/account.ts';
-import { readSpendingLeft } from './head/account-spending.ts';
+import { leaseMs } from './leader/account.ts';
+import { readSpendingLeft } from './leader/account-spending.ts';
 
 /** In ms. A worker without a heartbeat for this long counts as silent. Workers send a heartbeat every 5 to 10 s. */
 const silentMs = 20_000;

@@ -16,7 +16,7 @@ export interface Engine {
 export async function openEngine(
   url: string,
   account: Parameters<typeof accountOf>[0],
-  options: { onAway(error: Error): void; onBack(): void; signal: AbortSignal },
+  options: { onUnreachable(error: Error): void; onBack(): void; signal: AbortSignal },
 ): Promise<Engine> {
   const database = await openDatabase(url, { name: 'mediabatch-apply', ...options });
   try {

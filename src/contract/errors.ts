@@ -51,7 +51,7 @@ export class GuardLostError extends Error {
   }
 }
 
-export class HeadLostError extends Error {
+export class LeadershipLostError extends Error {
   constructor() {
     super('another worker now leads this account');
     this.name = 'HeadLostError';

@@ -5,7 +5,7 @@ import { defined } from '../ground/values.ts';
 import {
   BrokenRunError,
   GuardLostError,
-  HeadLostError,
+  LeadershipLostError,
   LockChangedError,
   ServiceError,
   UnsafeFileError,
@@ -173,7 +173,7 @@ const writeFailures = new Set([
   ...['ENOSPC', 'EROFS', 'EACCES', 'EPERM', 'EIO', 'EDQUOT', 'EFBIG', 'EMFILE', 'ENFILE', 'EXDEV', 'EMLINK'],
   ...['ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EBUSY', 'ESTALE', 'ENODEV', 'ENXIO', 'ENOLCK'],
 ]);
-const takeUp: Advice = [
+const resumeAdvice: Advice = [
   'if the lock is damaged, restore the version that this run wrote or a version from git, then run again',
   'without either version, apply recovers images and songs bought within a day by their keys, and does not pay again',
   way('to record all other jobs before their steps are bought again', call('adopt')),
@@ -196,7 +196,7 @@ export function failureOf(error: unknown): Failure | undefined {
     return { code: 'MB3416', message: 'the working folder of this command no longer exists', hint };
   }
   const message = `cannot write: ${error.message}`;
-  if (error instanceof LockChangedError) return { code: 'MB3406', message, hint: takeUp, lock: error.path };
+  if (error instanceof LockChangedError) return { code: 'MB3406', message, hint: resumeAdvice, lock: error.path };
   // The disk, or another program that uses the file, causes these errors.
   const isOurs = error instanceof UnsafeFileError || (code !== undefined && writeFailures.has(code));
   return isOurs ? { code: 'MB3301', message, hint: makeRoom, ...defined({ path }) } : undefined;
@@ -204,7 +204,7 @@ export function failureOf(error: unknown): Failure | undefined {
 
 /** Returns whether an error is a bug: it has no failure code, does not come from the system, and no lease was lost. */
 export function isDefect(error: unknown): boolean {
-  if (failureOf(error) !== undefined || error instanceof HeadLostError) return false;
+  if (failureOf(error) !== undefined || error instanceof LeadershipLostError) return false;
   const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
   return typeof code !== 'string' || code.startsWith('ERR_');
 }
@@ -221,7 +221,7 @@ export async function orFailure<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-const otherSpeaker = 'a proxy or the sign-in page of a network may answer at this address';
+const proxyHint = 'a proxy or the sign-in page of a network may answer at this address';
 
 export const noUser = {
   text: 'the service has no user for this key',
@@ -234,7 +234,7 @@ function unreachableHint(status: number | undefined, message: string): string {
   }
   if (status === undefined || status >= 500) return 'check MEDIABATCH_BASE_URL and the network';
   // The service itself answers with these statuses under load, and so do proxies in front of it.
-  return [408, 425, 429].includes(status) ? 'wait, and try again' : otherSpeaker;
+  return [408, 425, 429].includes(status) ? 'wait, and try again' : proxyHint;
 }
 
 export function serviceFailure({ why, message, status }: ServiceError): Failure {
@@ -261,7 +261,7 @@ export function serviceFailure({ why, message, status }: ServiceError): Failure 
       return {
         code: 'MB3204',
         message: `the service sent an invalid answer: ${message}`,
-        hint: [otherSpeaker, way('to compare the service with this version', call('doctor'))],
+        hint: [proxyHint, way('to compare the service with this version', call('doctor'))],
         ...answered,
       };
     default:

@@ -8,7 +8,7 @@ export type Notice =
   | { is: 'waiting' | 'cannot reach' | 'connecting'; text: string }
   | { is: 'diagnostics'; diagnostics: readonly Diagnostic[]; sources: ReadonlyMap<string, string> };
 
-export type Tell = (notice: Notice) => void;
+export type Notify = (notice: Notice) => void;
 
 export interface Finding {
   /** Area of the check: `environment`, `service`, `locks`, … */

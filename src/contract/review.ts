@@ -163,7 +163,7 @@ export type JudgeAnswer =
   | { is: 'held'; text: string };
 
 export interface ReviewHost {
-  look(): Promise<ReviewData>;
+  read(): Promise<ReviewData>;
   /** Rejects with a `CampaignError` if no decision can be recorded. */
   judge(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer>;
   watch(listener: () => void): () => void;

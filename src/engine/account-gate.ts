@@ -172,21 +172,21 @@ interface Pause {
  * request is sent; when the service accepts a request, the others follow.
  */
 class CreditWait {
-  readonly #given: { waitMs: number; clock: Clock; emit(fact: RunFact): void };
+  readonly #options: { waitMs: number; clock: Clock; emit(fact: RunFact): void };
   #pause: Pause | undefined;
-  #news = new AbortController();
+  #changes = new AbortController();
 
   constructor(given: { waitMs: number; clock: Clock; emit(fact: RunFact): void }) {
-    this.#given = given;
+    this.#options = given;
   }
 
   /** Returns `over` if the wait for credits is disabled or has ended. */
   refused(address: string, detail: string): 'waiting' | 'over' {
-    if (this.#given.waitMs <= 0) return 'over';
-    const now = this.#given.clock.now();
+    if (this.#options.waitMs <= 0) return 'over';
+    const now = this.#options.clock.now();
     const pause = this.#pause;
     if (pause === undefined) {
-      this.#schedule({ sinceMs: now, untilMs: now + this.#given.waitMs, intervalMs: firstIntervalMs, detail });
+      this.#schedule({ sinceMs: now, untilMs: now + this.#options.waitMs, intervalMs: firstIntervalMs, detail });
       return 'waiting';
     }
     // Refusals of requests that were in flight when the pause began are expected, and do not extend it.
@@ -208,12 +208,12 @@ class CreditWait {
     for (;;) {
       const pause = this.#pause;
       if (pause === undefined || signal.aborted || isOff() || pause.tried === address) return;
-      const leftMs = pause.tried === undefined ? pause.nextTryMs - this.#given.clock.now() : this.#given.waitMs;
+      const leftMs = pause.tried === undefined ? pause.nextTryMs - this.#options.clock.now() : this.#options.waitMs;
       if (leftMs <= 0) {
         pause.tried = address;
         return;
       }
-      await this.#given.clock.sleep(leftMs, AbortSignal.any([signal, this.#news.signal]));
+      await this.#options.clock.sleep(leftMs, AbortSignal.any([signal, this.#changes.signal]));
     }
   }
 
@@ -225,7 +225,7 @@ class CreditWait {
     const pause = this.#pause;
     if (pause === undefined || pause.tried !== address) return;
     this.#end();
-    this.#given.emit({ event: 'spending-resumed', waitedMs: this.#given.clock.now() - pause.sinceMs });
+    this.#options.emit({ event: 'spending-resumed', waitedMs: this.#options.clock.now() - pause.sinceMs });
   }
 
   /**
@@ -245,18 +245,18 @@ class CreditWait {
 
   #schedule(pause: Omit<Pause, 'nextTryMs' | 'tried'>): void {
     const { untilMs, intervalMs, detail } = pause;
-    const waitMs = Math.min(longestIntervalMs, Math.round(intervalMs * (1 + this.#given.clock.random() / 4)));
-    const nextTryMs = Math.min(untilMs, this.#given.clock.now() + waitMs);
+    const waitMs = Math.min(longestIntervalMs, Math.round(intervalMs * (1 + this.#options.clock.random() / 4)));
+    const nextTryMs = Math.min(untilMs, this.#options.clock.now() + waitMs);
     this.#pause = { ...pause, nextTryMs };
     const timeOf = (ms: number) => new Date(ms).toISOString();
-    this.#given.emit({ event: 'credits-awaited', until: timeOf(untilMs), nextTryAt: timeOf(nextTryMs), detail });
+    this.#options.emit({ event: 'credits-awaited', until: timeOf(untilMs), nextTryAt: timeOf(nextTryMs), detail });
     this.wake();
   }
 
   /** Makes all waiting create requests check again whether they may be sent. */
   wake(): void {
-    const news = this.#news;
-    this.#news = new AbortController();
+    const news = this.#changes;
+    this.#changes = new AbortController();
     news.abort();
   }
 }

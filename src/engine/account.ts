@@ -7,9 +7,9 @@ import {
   ceilingOf,
   guessText,
   PriceBook,
-  saidOf,
   shareOf,
   shareOnceCharged,
+  shownPrice,
   withMargin,
   worstFactor,
 } from '../plan/prices/prices.ts';
@@ -269,7 +269,7 @@ export class Account {
       const charged = this.prices.charged(price.class);
       if (charged === 0 || this.isClosed(price.class)) continue;
       const others = this.#asksAgain && this.#unestimated.has(price.class) ? [price] : [];
-      const why = this.#whyClosed(price, { charged, expected: saidOf(price), others });
+      const why = this.#whyClosed(price, { charged, expected: shownPrice(price), others });
       if (why !== undefined) this.#closed.add(price.class);
     }
   }
@@ -303,7 +303,7 @@ export class Account {
     const isFirst = before === 0 && this.#unestimated.has(price.class);
     const others = isFirst ? [...this.#toCharge.values()].filter((one) => one.class === price.class) : [];
     if (isFirst) this.#approved += shareOnceCharged(charged, { count: 1 + others.length, asksAgain: this.#asksAgain });
-    const expected = Math.max(before, saidOf(price));
+    const expected = Math.max(before, shownPrice(price));
     const why = this.#whyClosed(price, { charged, expected, others: this.#asksAgain ? others : [] });
     if (why === undefined) return undefined;
     this.#closed.add(price.class); // I14 (ceiling)

@@ -96,7 +96,7 @@ export class Breaker {
    * five similar orders failed for one reason, none succeeded and none is running. Emits the reason once for each
    * group.
    */
-  giveUp(order: StepOrder, run: Orders & { emit(fact: RunFact): void }): string | undefined {
+  refusalOf(order: StepOrder, run: Orders & { emit(fact: RunFact): void }): string | undefined {
     const group = this.#group(nameOf(order));
     const { count, error } = mostOf(group.reasons) ?? { count: 0, error: '' };
     if (group.isProven || group.underWay.size > 0 || count < mostFailures) return undefined;

@@ -44,7 +44,7 @@ export interface CarryOutOptions {
   onUnknown: 'ask' | 'hold';
   onError: DriveOptions['onError'];
   creates?: number;
-  goesOn?: DriveOptions['goesOn'];
+  waitForWork?: DriveOptions['waitForWork'];
   ends?: DriveOptions['ends'];
   /** Default: emits `step-finished` at once. */
   onEnd?: DriveOptions['onEnd'] | undefined;
@@ -66,7 +66,7 @@ export interface CarriedOut {
 }
 
 export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
-  const { account, service, outputs, clock, signal, emit, onError, goesOn, ends, patienceMs } = options;
+  const { account, service, outputs, clock, signal, emit, onError, waitForWork, ends, patienceMs } = options;
   const { creates = 64, creditWaitMs } = options;
   const shared = account?.gate ?? new AccountGate({ clock, places: creates, creditWaitMs });
   const money = openAccount(plan, options);
@@ -97,7 +97,7 @@ export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
     else if (!order.asksOnly) emit(stepFinished(order, end, clock.now()));
   };
   const { concurrency } = plan;
-  const driving = { concurrency, onError, breaker, goesOn, ends, onEnd, slots: shared.slots, account: money };
+  const driving = { concurrency, onError, breaker, waitForWork, ends, onEnd, slots: shared.slots, account: money };
   return { ledger, gate, driven: drive(plan, ports, driving) };
 }
 

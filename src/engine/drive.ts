@@ -19,7 +19,7 @@ import type { Account } from './account.ts';
 import { SharedSlots } from './account-gate.ts';
 import type { Breaker } from './breaker.ts';
 import { PostsLast } from './hold-posts.ts';
-import { describeHold, isCanaryOf, letsGoOn, linkOrders, rankOrders, urgencyOf } from './order-of-work.ts';
+import { describeHold, isCanaryOf, linkOrders, rankOrders, releasesDependent, urgencyOf } from './order-of-work.ts';
 import { Queue } from './queue.ts';
 
 /** Maximum number of orders whose files wait to be saved. Waiting orders use memory, and download links expire. */
@@ -78,7 +78,7 @@ export class Drive {
     this.#ready = new Queue(open, ranks, { account: options.account, balance: plan.totals.balance });
     this.#posts = new PostsLast(this.#orders, {
       start: (order) => this.#ready.add(order),
-      leave: (order, why) => this.#follow(this.#endUnbegun(order, 'blocked', { error: why })),
+      leave: (order, why) => this.#follow(this.#endUnstarted(order, 'blocked', { error: why })),
     });
     this.ends = this.#run();
   }
@@ -99,7 +99,7 @@ export class Drive {
    * Adds orders to the run; `orders` must list dependencies first. Drops an order that has not begun if its id is in
    * `unwanted`, or if an earlier call added it and `orders` lacks it.
    */
-  takeIn(orders: readonly StepOrder[], unwanted: ReadonlySet<string> = new Set()): void {
+  mergeOrders(orders: readonly StepOrder[], unwanted: ReadonlySet<string> = new Set()): void {
     const given = new Map(orders.map((order) => [orderId(order), order]));
     const isOver = (id: string) => this.#begun.has(id) || this.#ended.has(id);
     const isSame = (id: string) => given.get(id)?.key === this.#orders.get(id)?.key;
@@ -134,20 +134,22 @@ export class Drive {
     if (order.jobId !== undefined) return [];
     return waitsFor(order).flatMap((address) => {
       const [on, how] = [this.#orders.get(address), this.#ended.get(address)];
-      return on === undefined || how === undefined || letsGoOn(order, on, how) ? [] : [{ dependent: order, on, how }];
+      return on === undefined || how === undefined || releasesDependent(order, on, how)
+        ? []
+        : [{ dependent: order, on, how }];
     });
   }
 
   async #run(): Promise<DriveResult> {
     const leaveSlots = this.#slots.join(this.#options.concurrency);
     const first = [...this.#orders].filter(([name]) => !this.#waiting.has(name));
-    this.#takeEnds();
+    this.#applyEnds();
     for (const [name, order] of first) if (!this.#ended.has(name)) this.#posts.ready(order);
     this.#posts.release();
     // Slots are filled after every order that can start is ready, so that the highest priority gets the first slot.
     this.#fillSlots();
     try {
-      return await this.#goOn();
+      return await this.#untilEnded();
     } finally {
       this.#asks = 'no more';
       leaveSlots();
@@ -155,7 +157,7 @@ export class Drive {
   }
 
   /** Applies the step ends that an earlier leader recorded. */
-  #takeEnds(): void {
+  #applyEnds(): void {
     const links: Link[] = [];
     for (const [name, end] of this.#options.ends ?? []) {
       const order = this.#orders.get(name);
@@ -166,18 +168,18 @@ export class Drive {
     this.#follow(links);
   }
 
-  async #goOn(): Promise<DriveResult> {
+  async #untilEnded(): Promise<DriveResult> {
     for (;;) {
       if (this.#underWay > 0 || (this.#asks === 'a slot' && this.#errors.length === 0)) {
         await this.#finished.changed();
-      } else if (!(await this.#goesOn()) && this.#underWay === 0) break;
+      } else if (!(await this.#waitForWork()) && this.#underWay === 0) break;
     }
     if (this.#errors.length > 0) throw this.#errors[0];
     return this.#ended;
   }
 
-  async #goesOn(): Promise<boolean> {
-    return this.#errors.length === 0 && (await this.#options.goesOn?.()) === true;
+  async #waitForWork(): Promise<boolean> {
+    return this.#errors.length === 0 && (await this.#options.waitForWork?.()) === true;
   }
 
   #watchPorts(ports: Ports): Ports {
@@ -197,8 +199,8 @@ export class Drive {
 
   #fillSlots(): void {
     const { breaker } = this.#options;
-    const givenUp = breaker === undefined ? [] : this.#ready.giveUp(breaker, this.#ended, this.#ports.emit);
-    for (const { order, why } of givenUp) this.#follow(this.#endUnbegun(order, 'left', { error: why }));
+    const givenUp = breaker === undefined ? [] : this.#ready.takeRefused(breaker, this.#ended, this.#ports.emit);
+    for (const { order, why } of givenUp) this.#follow(this.#endUnstarted(order, 'left', { error: why }));
     let begun: number;
     do {
       begun = this.#begun.size;
@@ -289,7 +291,7 @@ export class Drive {
       const { dependent, on, how } = link;
       const name = orderId(dependent);
       if (this.#ended.has(name)) continue;
-      if (!letsGoOn(dependent, on, how)) {
+      if (!releasesDependent(dependent, on, how)) {
         for (const next of this.#block(dependent, on, how.outcome)) links.push(next);
         continue;
       }
@@ -326,12 +328,12 @@ export class Drive {
     const needed = by.asksOnly || byOutcome === 'done' ? 'left' : byOutcome;
     const isOver = needed !== 'left' && needed !== 'running' && needed !== 'unneeded';
     const outcome: StepOutcome = isOver ? 'blocked' : 'left';
-    if (isCanaryOf(order, by)) return this.#endUnbegun(order, outcome, { error: describeHold(by, needed) });
+    if (isCanaryOf(order, by)) return this.#endUnstarted(order, outcome, { error: describeHold(by, needed) });
     const error = `needs ${by.address}, which is ${needed}`;
-    return this.#endUnbegun(order, outcome, { error, need: { address: by.address, is: needed } });
+    return this.#endUnstarted(order, outcome, { error, need: { address: by.address, is: needed } });
   }
 
-  #endUnbegun(order: StepOrder, outcome: StepOutcome, why: { error: string; need?: Need }): Link[] {
+  #endUnstarted(order: StepOrder, outcome: StepOutcome, why: { error: string; need?: Need }): Link[] {
     this.#reportStart(order);
     return this.#end(order, { outcome, credits: 0, ...why });
   }
@@ -351,10 +353,10 @@ export interface DriveOptions {
   account: Pick<Account, 'prices' | 'unspent'>;
   breaker?: Breaker | undefined;
   /**
-   * Called when no order is running. If it resolves with true, the run waits for new orders. If `goesOn` is omitted,
+   * Called when no order is running. If it resolves with true, the run waits for new orders. If `waitForWork` is omitted,
    * the run ends when no order is running.
    */
-  goesOn?: (() => Promise<boolean>) | undefined;
+  waitForWork?: (() => Promise<boolean>) | undefined;
   /** Step ends that an earlier leader recorded, by order id. Orders with a recorded end do not run again. */
   ends?: ReadonlyMap<string, StepEnd> | undefined;
   slots?: SharedSlots | undefined;

@@ -7,7 +7,7 @@ import type { StepEnd } from '../run/step-end.ts';
 import type { CarriedOut } from './carry-out.ts';
 
 /** Facts that earlier leaders of this run reported. */
-interface EarlierHeads {
+interface EarlierLeaders {
   spent: number;
   stopped: StopReason | undefined;
   hasStopped(because: StopReason): boolean;
@@ -20,7 +20,7 @@ interface About extends Pick<RunFindings, 'plan' | 'interrupted' | 'needsPeople'
   /** Credits reserved for possible charges of earlier runs. */
   held: number;
   elapsedMs: number;
-  earlier?: EarlierHeads;
+  earlier?: EarlierLeaders;
 }
 
 interface EndOfRun {

@@ -50,13 +50,13 @@ export class PostsLast {
 
   /** Call this after the dependencies of the order were added. */
   expect(order: StepOrder): void {
-    this.#letGo(orderId(order));
+    this.#release(orderId(order));
     this.#sort(order);
   }
 
   withdraw(id: string): void {
     this.#before.delete(id);
-    this.#letGo(id);
+    this.#release(id);
     this.#sendPosts();
   }
 
@@ -72,7 +72,7 @@ export class PostsLast {
     else this.#before.add(orderId(order));
   }
 
-  #letGo(id: string): void {
+  #release(id: string): void {
     this.#held = this.#held.filter(({ order }) => orderId(order) !== id);
     this.#uncertain.delete(id);
   }

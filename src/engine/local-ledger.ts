@@ -24,7 +24,7 @@ import { tightestCap } from '../plan/prices/fund.ts';
 import { worstFactor } from '../plan/prices/prices.ts';
 import { isOwnSend, type SendFacts, settlingOf } from '../plan/purchases/next.ts';
 import { askedSend } from '../plan/purchases/open-sends.ts';
-import { digestOfBody, takeKeptBody } from '../run/references.ts';
+import { digestOfBody, matchStoredBody } from '../run/references.ts';
 import { type Account, uncharged } from './account.ts';
 import type { LocalGate } from './create-gate.ts';
 import { Journal } from './journal.ts';
@@ -72,12 +72,12 @@ export class LocalLedger implements Ledger {
   readonly account: Account;
   readonly estimates = new Estimates();
   readonly #journal: Journal;
-  readonly #given: LedgerOptions;
+  readonly #options: LedgerOptions;
   balance: number | null = null;
   #isBroken = false;
 
   constructor(given: LedgerOptions) {
-    this.#given = given;
+    this.#options = given;
     this.#journal = new Journal(given.lock, given.file, given.purchases);
     this.account = given.account;
     // When spending is stopped, steps that wait for a price no longer need to wait.
@@ -99,12 +99,12 @@ export class LocalLedger implements Ledger {
     // An order that looks up a create request needs that request's answer, even if another job of its idempotency key
     // is known.
     if (job !== undefined && !(order.asksOnly && open !== undefined)) return attachTo(job.jobId);
-    const { stopped } = this.#given.gate;
+    const { stopped } = this.#options.gate;
     if (stopped !== undefined) return { do: 'stop', because: stopped };
     const key = await this.#reserveKey(order, open);
     if ('do' in key) return key;
     const begun = await this.#reserveCredits(order, key.open);
-    if (begun.do === 'stop') this.#given.purchases?.release(order.key);
+    if (begun.do === 'stop') this.#options.purchases?.release(order.key);
     else if (key.held !== undefined) return { ...begun, held: key.held };
     return begun;
   }
@@ -117,15 +117,15 @@ export class LocalLedger implements Ledger {
     order: StepOrder,
     asked: AskedSend | undefined,
   ): Promise<Begin | { open: AskedSend | undefined; held?: string }> {
-    if (this.#given.purchases === undefined || order.price.class === uncharged) return { open: asked };
-    const isStopped = () => this.#given.gate.stopped !== undefined;
+    if (this.#options.purchases === undefined || order.price.class === uncharged) return { open: asked };
+    const isStopped = () => this.#options.gate.stopped !== undefined;
     const isClosed = (send: string) => this.#journal.isClosed(send);
     const { key, fingerprint } = order;
     for (let open = asked; ; ) {
       const question = { fingerprint, asks: open?.id, isClosed, isStopped };
-      const found = await this.#durably(this.#given.purchases.reserve(key, question)); // I40 (reserved)
+      const found = await this.#durably(this.#options.purchases.reserve(key, question)); // I40 (reserved)
       if (found.is === 'reserved') return { open };
-      if (found.is === 'stopped') return { do: 'stop', because: this.#given.gate.stopped ?? 'signal' };
+      if (found.is === 'stopped') return { do: 'stop', because: this.#options.gate.stopped ?? 'signal' };
       const jobs = found.records.flatMap(({ purchases }) => purchases.flatMap(({ jobId }) => jobId ?? []));
       const counted = jobs.filter((jobId) => this.#journal.keyOfJob(order.kind, jobId) !== undefined);
       const known = await this.#durably(this.#journal.restore(order, found.records));
@@ -139,8 +139,8 @@ export class LocalLedger implements Ledger {
       if (left?.send === open?.id) return this.#durably(Promise.reject(new Error(contradiction(order))));
       open = left && askedSend(left);
       if (left === undefined) continue;
-      const given = defined({ accountOf: this.#given.accountOf, onUnknown: this.#given.onUnknown });
-      const settling = settlingOf(left, { replays: 'yes', now: this.#given.clock.now(), ...given });
+      const given = defined({ accountOf: this.#options.accountOf, onUnknown: this.#options.onUnknown });
+      const settling = settlingOf(left, { replays: 'yes', now: this.#options.clock.now(), ...given });
       if (settling.by === 'person') return { open, held: settling.reason }; // I40 (held)
     }
   }
@@ -149,7 +149,7 @@ export class LocalLedger implements Ledger {
     const name = orderId(order);
     const isOpen = open !== undefined;
     for (;;) {
-      const { stopped } = this.#given.gate;
+      const { stopped } = this.#options.gate;
       if (stopped !== undefined) return { do: 'stop', because: stopped };
       const answer = this.account.reserve(name, order.price, { isSent: isOpen });
       if (answer.is === 'later') {
@@ -158,8 +158,8 @@ export class LocalLedger implements Ledger {
       }
       if (answer.is !== 'reserved') {
         const isBudget = answer.is === 'over-budget';
-        if (isBudget) this.#tellOverBudget(order);
-        else this.#given.gate.reportHeld(order.price.class);
+        if (isBudget) this.#reportOverBudget(order);
+        else this.#options.gate.reportHeld(order.price.class);
         return { do: 'stop', because: isBudget ? 'budget' : 'price' };
       }
       const held = await this.#holdCredits(order, { credits: answer.credits, isSent: isOpen }); // I44 (asked)
@@ -173,21 +173,21 @@ export class LocalLedger implements Ledger {
       }
       this.#announceCredits();
       if (open === undefined) return { do: 'go', reserved: answer.credits };
-      const body = takeKeptBody(order.request, await this.#given.bodies.read(order.key));
+      const body = matchStoredBody(order.request, await this.#options.bodies.read(order.key));
       return { do: 'go', reserved: answer.credits, open, body };
     }
   }
 
   /** Reserves credits under the spending limits of all campaigns. */
   async #holdCredits({ key, price }: StepOrder, hold: Pick<Hold, 'credits' | 'isSent'>): Promise<HoldAnswer> {
-    if (this.#given.purchases === undefined || price.class === uncharged) return 'held';
-    return this.#durably(this.#given.purchases.hold({ key, likely: price.likely ?? 0, ...hold }, this.lock));
+    if (this.#options.purchases === undefined || price.class === uncharged) return 'held';
+    return this.#durably(this.#options.purchases.hold({ key, likely: price.likely ?? 0, ...hold }, this.lock));
   }
 
   async intent(order: StepOrder, request: IntendedRequest): Promise<string> {
-    if (!(await this.#given.isAlone())) throw new GuardLostError();
+    if (!(await this.#options.isAlone())) throw new GuardLostError();
     const isLinked = hasLinks(order);
-    if (isLinked) await this.#durably(keepBody(this.#given.bodies, { key: order.key, body: request.body })); // I4
+    if (isLinked) await this.#durably(keepBody(this.#options.bodies, { key: order.key, body: request.body })); // I4
     const { body, replays, at, fence, resent } = request;
     // Each sent request gets an id of its own, because another clone may resend it. The id is not a part of a longer
     // string, because V8 would keep the longer string in memory.
@@ -197,7 +197,7 @@ export class LocalLedger implements Ledger {
       state: replays ? ('intent' as const) : ('unresolved' as const), // I1
       send,
       since: new Date(at).toISOString(),
-      ...defined({ account: this.#given.accountOf?.(send), fence }),
+      ...defined({ account: this.#options.accountOf?.(send), fence }),
       ...(isLinked && { digest: digestOfBody(body) }),
       ...(resent !== undefined && { resent: true as const }),
     };
@@ -213,13 +213,13 @@ export class LocalLedger implements Ledger {
     const isReported = job.credits !== null && job.isListed !== true;
     const settle = () => {
       const message = this.account.settle(orderId(order), charged, isReported);
-      if (message !== undefined) this.#given.emit({ event: 'noticed', address: order.address, message });
+      if (message !== undefined) this.#options.emit({ event: 'noticed', address: order.address, message });
     };
     if (credits !== null) settle();
     const { jobId, recordId } = job;
     const facts = { state: 'running' as const, jobId, ...(credits !== null && { credits }), ...defined({ recordId }) };
     // The job is recorded before its event is emitted, so that no listener can fail before the ID is on disk.
-    await this.#record(order, facts, this.#journal.closedBy(order, answered, this.#given.accountOf));
+    await this.#record(order, facts, this.#journal.closedBy(order, answered, this.#options.accountOf));
     if (credits === null) settle();
     this.#announceCredits();
     await this.#keepAnswered(order);
@@ -228,7 +228,7 @@ export class LocalLedger implements Ledger {
 
   /** `credits`: the charge or, if the charge is unknown, the reserved credits. */
   #charge(order: StepOrder, job: CreatedJob): { credits: number | null; charged: number | null } {
-    const fall = this.#given.gate.fallOfBalance(order, job.balance);
+    const fall = this.#options.gate.fallOfBalance(order, job.balance);
     const reserved = this.account.reserved(orderId(order));
     const charged = chargeOf(job, { price: order.price, reserved, fall });
     this.estimates.note(order.price, charged);
@@ -240,7 +240,7 @@ export class LocalLedger implements Ledger {
       case 'refused':
         this.#releaseCredits(order);
         await this.#record(order, { state: 'refused', error: result.error }, [result.send]);
-        this.#given.purchases?.release(order.key);
+        this.#options.purchases?.release(order.key);
         await this.#keepAnswered(order);
         return;
       case 'unresolved':
@@ -249,7 +249,7 @@ export class LocalLedger implements Ledger {
       case 'unsent':
         await this.#record(order, { state: 'intent', send: result.send }, [result.send]);
         this.release(order);
-        if (hasLinks(order)) await this.#given.bodies.drop(order.key);
+        if (hasLinks(order)) await this.#options.bodies.drop(order.key);
         return;
       case 'done':
       case 'failed':
@@ -267,7 +267,7 @@ export class LocalLedger implements Ledger {
    */
   async #holdSends(order: StepOrder, { error, send }: { error: string; send: string }): Promise<void> {
     const same = this.#journal.purchasesOf(order).filter(isOpenSend);
-    const open = same.filter((one) => isOwnSend(one, this.#given.accountOf)).map((one) => one.send);
+    const open = same.filter((one) => isOwnSend(one, this.#options.accountOf)).map((one) => one.send);
     for (const id of new Set([send, ...open])) {
       await this.#record(order, { state: 'unresolved', send: id, keyKnown: true, error }); // I38 (held)
     }
@@ -275,15 +275,15 @@ export class LocalLedger implements Ledger {
 
   /** Notifies the store of request bodies. A body without links is not stored, because it can be rendered again. */
   async #keepAnswered(order: StepOrder): Promise<void> {
-    if (hasLinks(order)) await this.#given.bodies.answered(order.key);
+    if (hasLinks(order)) await this.#options.bodies.answered(order.key);
   }
 
   async firstBody(order: StepOrder): Promise<string | undefined> {
-    return takeKeptBody(order.request, await this.#given.bodies.read(firstOf(order.key)));
+    return matchStoredBody(order.request, await this.#options.bodies.read(firstOf(order.key)));
   }
 
   release(order: StepOrder): void {
-    this.#given.purchases?.release(order.key);
+    this.#options.purchases?.release(order.key);
     this.#releaseCredits(order);
   }
 
@@ -294,7 +294,7 @@ export class LocalLedger implements Ledger {
 
   doubt(order: StepOrder): void {
     this.account.doubt(orderId(order));
-    this.#given.purchases?.release(order.key);
+    this.#options.purchases?.release(order.key);
     this.#announceCredits();
   }
 
@@ -311,7 +311,7 @@ export class LocalLedger implements Ledger {
 
   /** True if a cap refused a step. Cheaper steps may still fit. */
   overBudget = false;
-  #tellOverBudget({ address, price }: StepOrder): void {
+  #reportOverBudget({ address, price }: StepOrder): void {
     const isLimit = tightestCap(this.account.caps)?.name === 'limit';
     this.#stopSpending(isLimit ? 'limit' : 'budget', this.account.describeShortage(address, price));
   }
@@ -319,7 +319,7 @@ export class LocalLedger implements Ledger {
   #stopSpending(because: 'budget' | 'limit', detail: string): void {
     if (this.overBudget) return;
     this.overBudget = true;
-    this.#given.emit({ event: 'spending-stopped', because, detail });
+    this.#options.emit({ event: 'spending-stopped', because, detail });
   }
 
   async decide(records: readonly StepRecord[]): Promise<void> {
@@ -335,17 +335,17 @@ export class LocalLedger implements Ledger {
       return await written;
     } catch (error) {
       this.#isBroken = true;
-      this.#given.gate.stop('disk', error instanceof Error ? error.message : String(error)); // I2
+      this.#options.gate.stop('disk', error instanceof Error ? error.message : String(error)); // I2
       throw error;
     }
   }
 
   #announceCredits(): void {
     const { spentNow, spentEver, held } = this.account;
-    this.#given.emit({
+    this.#options.emit({
       event: 'credits-changed',
-      ...{ spentNow, spentEver, held: held + this.#given.totals.held },
-      budget: this.#given.totals.budget ?? null,
+      ...{ spentNow, spentEver, held: held + this.#options.totals.held },
+      budget: this.#options.totals.budget ?? null,
       balance: this.balance,
     });
   }

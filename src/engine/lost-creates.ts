@@ -77,17 +77,17 @@ interface LookUpOptions {
  * create request of the kind is in flight. Each listed job is therefore in the lock, or belongs to a lost request.
  */
 export class ListLookUp implements LostCreates {
-  readonly #given: LookUpOptions;
+  readonly #options: LookUpOptions;
   readonly #rooms = new Map<string, Room>();
 
   constructor(given: LookUpOptions) {
-    this.#given = given;
+    this.#options = given;
   }
 
   fence(kind: string): Promise<string | undefined> {
     const room = this.#room(kind);
-    const now = this.#given.clock.now();
-    if (room.fence === undefined || Math.abs(now - room.fence.readAt) >= this.#given.times.fenceMs) {
+    const now = this.#options.clock.now();
+    if (room.fence === undefined || Math.abs(now - room.fence.readAt) >= this.#options.times.fenceMs) {
       const fence = { readAt: now, id: this.#readFence(kind) };
       room.fence = fence;
       fence.id.catch(() => {
@@ -103,7 +103,7 @@ export class ListLookUp implements LostCreates {
    */
   async #readFence(kind: string): Promise<string | undefined> {
     try {
-      return await this.#given.service.newestJob(kind);
+      return await this.#options.service.newestJob(kind);
     } catch (error) {
       if (error instanceof ServiceError && error.why !== 'unreachable') return undefined;
       throw error;
@@ -132,11 +132,11 @@ export class ListLookUp implements LostCreates {
     let open = () => {};
     let asked: Waiting[] = [];
     try {
-      const quietMs = (this.#given.notBefore?.() ?? 0) - this.#given.clock.now();
-      if (quietMs > 0) await this.#given.clock.sleep(quietMs, this.#given.signal);
+      const quietMs = (this.#options.notBefore?.() ?? 0) - this.#options.clock.now();
+      if (quietMs > 0) await this.#options.clock.sleep(quietMs, this.#options.signal);
       // Other create requests are sent while the service adds the job of the first lost request to its list.
       await this.#waitFor(Math.min(...room.waiting.map(({ sentAt }) => sentAt)));
-      open = await this.#given.gate.close(kind);
+      open = await this.#options.gate.close(kind);
       await this.#waitFor(Math.max(...room.waiting.map(({ sentAt }) => sentAt)));
       asked = room.waiting.splice(0);
       const found = await this.#decide(kind, asked);
@@ -155,10 +155,10 @@ export class ListLookUp implements LostCreates {
     const fences = [...new Set(asked.map(({ lost }) => lost.fence))];
     const fields = Object.keys(kinds[kind]?.list?.echoes ?? {});
     try {
-      if (this.#given.signal.aborted) return all({ do: 'stop' });
+      if (this.#options.signal.aborted) return all({ do: 'stop' });
       const first = await this.#walk(kind, fences);
-      await this.#given.clock.sleep(this.#given.times.gapMs, this.#given.signal);
-      if (this.#given.signal.aborted) return all({ do: 'stop' });
+      await this.#options.clock.sleep(this.#options.times.gapMs, this.#options.signal);
+      if (this.#options.signal.aborted) return all({ do: 'stop' });
       const second = await this.#walk(kind, fences);
       const lost = [...asked.map((one) => one.lost), ...this.#otherOpenCreates(kind, asked)];
       const verdicts = decideLookUp<ListedJob>(lost, [first, second], { fields, known: this.#known(kind) });
@@ -169,7 +169,7 @@ export class ListLookUp implements LostCreates {
       return verdicts;
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      return all(this.#given.signal.aborted ? { do: 'stop' } : { do: 'unread', error: error.message });
+      return all(this.#options.signal.aborted ? { do: 'stop' } : { do: 'unread', error: error.message });
     }
   }
 
@@ -177,12 +177,12 @@ export class ListLookUp implements LostCreates {
   async #walk(kind: string, fences: readonly string[]): Promise<ListWalk<ListedJob>> {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await this.#given.service.walkJobs(kind, fences);
+        return await this.#options.service.walkJobs(kind, fences);
       } catch (error) {
         const mayPass = error instanceof ServiceError && error.why === 'unreachable';
-        if (!mayPass || tries >= mostWalks || this.#given.signal.aborted) throw error;
+        if (!mayPass || tries >= mostWalks || this.#options.signal.aborted) throw error;
         const asked = error.retryAfterMs ?? 1000 * 2 ** tries;
-        await this.#given.clock.sleep(Math.min(30_000, Math.max(1000, asked)), this.#given.signal);
+        await this.#options.clock.sleep(Math.min(30_000, Math.max(1000, asked)), this.#options.signal);
       }
     }
   }
@@ -191,7 +191,7 @@ export class ListLookUp implements LostCreates {
   #otherOpenCreates(kind: string, asked: readonly Waiting[]): LostCreate[] {
     const ids = new Set(asked.map(({ lost }) => lost.id));
     const open = new Map<string, LostCreate>();
-    for (const record of this.#given.records()) {
+    for (const record of this.#options.records()) {
       for (const purchase of record.purchases) {
         if ((purchase.kind ?? record.kind) !== kind || !isOpenSend(purchase)) continue;
         const { send: id, request, resent } = purchase;
@@ -207,7 +207,7 @@ export class ListLookUp implements LostCreates {
    */
   #known(kind: string): Map<string, LostCreate['request'] | undefined> {
     const known = new Map<string, LostCreate['request'] | undefined>(this.#room(kind).found);
-    for (const record of this.#given.records()) {
+    for (const record of this.#options.records()) {
       for (const { jobId, request, kind: own = record.kind } of record.purchases) {
         if (jobId !== undefined && own === kind && known.get(jobId) === undefined) known.set(jobId, request);
       }
@@ -217,14 +217,14 @@ export class ListLookUp implements LostCreates {
 
   /** Converts a time of the system clock, which a user may set, to the monotonic clock. */
   #evenly(time: number): number {
-    return elapsedOf(this.#given.clock) - (this.#given.clock.now() - time);
+    return elapsedOf(this.#options.clock) - (this.#options.clock.now() - time);
   }
 
   /** Waits until the list must contain the job of a request. `sentAt`: time of the request on the monotonic clock. */
   async #waitFor(sentAt: number): Promise<void> {
-    const { graceMs } = this.#given.times;
-    const leftMs = Math.min(graceMs, sentAt + graceMs - elapsedOf(this.#given.clock));
-    if (leftMs > 0) await this.#given.clock.sleep(leftMs, this.#given.signal);
+    const { graceMs } = this.#options.times;
+    const leftMs = Math.min(graceMs, sentAt + graceMs - elapsedOf(this.#options.clock));
+    if (leftMs > 0) await this.#options.clock.sleep(leftMs, this.#options.signal);
   }
 
   #room(kind: string): Room {
@@ -259,10 +259,10 @@ export function decideLookUp<Job extends ListedRecord>(
 ): Map<string, LookUpVerdict<Job>> {
   const all = [...new Map(walks.flatMap(({ jobs }) => jobs.map((job) => [job.jobId, job] as const))).values()];
   const calibrated = findCalibrated([...all, ...walks.flatMap(({ older }) => older)], { fields, known });
-  const [telling] = fields;
+  const [notifier] = fields;
   const groups = [...groupBy(lost, ({ request }) => canonicalJson(request)).values()].map((creates) => ({
     creates,
-    ...findLike(creates, strangersOf(creates, walks, known), fields, calibrated),
+    ...findLike(creates, unrelatedJobs(creates, walks, known), fields, calibrated),
   }));
   const verdicts = new Map<string, LookUpVerdict<Job>>();
   for (const group of groups) {
@@ -273,7 +273,7 @@ export function decideLookUp<Job extends ListedRecord>(
       ? 'the list could not be read back to the time before the request'
       : creates.some(({ fence }) => fence === '') && !showsAll(walks, known)
         ? 'the list does not show all recorded jobs'
-        : telling === undefined || !calibrated.has(telling)
+        : notifier === undefined || !calibrated.has(notifier)
           ? 'the list shows no recorded job with the request as sent, so requests cannot be compared'
           : near.length > 0
             ? 'listed jobs match the request only in part'
@@ -322,11 +322,11 @@ function findLike<Job extends ListedRecord>(
 ): { exact: Job[]; near: Job[] } {
   const like: { exact: Job[]; near: Job[] } = { exact: [], near: [] };
   const request = creates[0]?.request;
-  const [telling] = fields;
-  if (request === undefined || telling === undefined) return like;
+  const [notifier] = fields;
+  if (request === undefined || notifier === undefined) return like;
   for (const job of jobs) {
     // A job whose distinguishing field cannot be compared may belong to any of the requests.
-    const isOpen = [request[telling], job.echoes[telling]].some((value) => typeof value !== 'string');
+    const isOpen = [request[notifier], job.echoes[notifier]].some((value) => typeof value !== 'string');
     const is = isOpen ? 'near' : compareListed(request, job.echoes, fields, (field) => calibrated.has(field));
     if (is !== 'other') like[is].push(job);
   }
@@ -337,7 +337,7 @@ function findLike<Job extends ListedRecord>(
  * Returns listed jobs that may belong to these create requests: jobs that are not in the lock and newer than the oldest
  * fence.
  */
-function strangersOf<Job extends ListedRecord>(
+function unrelatedJobs<Job extends ListedRecord>(
   creates: readonly LostCreate[],
   walks: readonly ListWalk<Job>[],
   known: ReadonlyMap<string, unknown>,

@@ -94,7 +94,7 @@ export function urgencyOf({
  * Returns whether a dependent can continue after an order has ended. After an order that was not needed, the dependent
  * continues. A search for the job of a create request blocks dependents only if a later search may find the job.
  */
-export function letsGoOn(dependent: StepOrder, order: StepOrder, end: StepEnd): boolean {
+export function releasesDependent(dependent: StepOrder, order: StepOrder, end: StepEnd): boolean {
   // A canary that was not needed does not approve its dependents.
   if (isCanaryOf(dependent, order)) return end.outcome === 'done';
   return end.outcome === 'done' || end.outcome === 'unneeded' || (order.asksOnly === true && !end.recoverable);

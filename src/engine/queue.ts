@@ -37,7 +37,7 @@ export class Queue {
   #balance: number | undefined;
   #bought = 0;
   #pricesSeen = 0;
-  #allotment: Allotment;
+  #allocation: Allocation;
   readonly #ready = new Heap<Waiting, Place>(comparePlaces);
   #held: Waiting[] = [];
   #apart: Waiting[] = [];
@@ -54,7 +54,7 @@ export class Queue {
     this.#ends = findEnds(orders);
     this.#account = account;
     this.#balance = balance;
-    this.#reallot();
+    this.#reallocate();
   }
 
   relink({
@@ -73,7 +73,7 @@ export class Queue {
     this.#apart = this.#apart.filter(stays);
     for (const order of added) if (isPurchase(order)) this.#open.set(order.address, order);
     this.#ends = findEnds(this.#orders);
-    this.#reallot();
+    this.#reallocate();
   }
 
   get size(): number {
@@ -95,7 +95,7 @@ export class Queue {
       this.#held.push(waiting);
       return;
     }
-    const chain = this.#allotment?.get(order.address) ?? Number.POSITIVE_INFINITY;
+    const chain = this.#allocation?.get(order.address) ?? Number.POSITIVE_INFINITY;
     const rank = this.#ranks.get(orderId(order)) ?? 0;
     this.#ready.push([stageOf(order), chain, -rank, arrival], waiting);
   }
@@ -104,7 +104,7 @@ export class Queue {
    * Returns the orders that the breaker refuses for good. The remaining orders that the breaker held back return to the
    * queue.
    */
-  giveUp(
+  takeRefused(
     breaker: Breaker,
     ended: ReadonlyMap<string, unknown>,
     emit: (fact: RunFact) => void,
@@ -113,7 +113,7 @@ export class Queue {
     this.#apart = [];
     return apart.flatMap((waiting) => {
       const { order } = waiting;
-      const why = breaker.giveUp(order, { orders: this.#orders, ended, emit });
+      const why = breaker.refusalOf(order, { orders: this.#orders, ended, emit });
       if (why === undefined) this.#put(waiting);
       return why === undefined ? [] : [{ order, why }];
     });
@@ -129,10 +129,10 @@ export class Queue {
       if (waiting === undefined) {
         if (!isIdle || this.#held.length === 0) return undefined;
         this.#askedBy.clear();
-        this.#reallot();
+        this.#reallocate();
         if (this.#ready.size > 0) continue;
         // No chain can be finished with the remaining credits, so any order may start.
-        this.#allotment = undefined;
+        this.#allocation = undefined;
         this.#resort();
         continue;
       }
@@ -176,9 +176,9 @@ export class Queue {
     if (fact.credits === null) this.#unreported.add(order.price.class);
     this.close(fact.address);
     this.#bought += 1;
-    const isStale = this.#allotment !== undefined && this.#bought > (this.#open.size - smallCampaign) / looks;
-    if (isNews || this.#pricesSeen !== this.#account.prices.changes || isStale) this.#reallot();
-    return this.#held.length < heldBefore || this.#allotment !== undefined;
+    const isStale = this.#allocation !== undefined && this.#bought > (this.#open.size - smallCampaign) / looks;
+    if (isNews || this.#pricesSeen !== this.#account.prices.changes || isStale) this.#reallocate();
+    return this.#held.length < heldBefore || this.#allocation !== undefined;
   }
 
   /** Removes an order that was bought or that nobody will buy. */
@@ -206,14 +206,14 @@ export class Queue {
     const asked = this.#askedBy.get(price.class);
     // In a slot, the order would only wait for the price that another step probes.
     if (asked !== undefined && asked !== address && this.#priceOf(order) === null) return true;
-    return this.#allotment?.has(address) === false;
+    return this.#allocation?.has(address) === false;
   }
 
-  #reallot(): void {
+  #reallocate(): void {
     const left = Math.min(this.#account.unspent, this.#balance ?? Number.POSITIVE_INFINITY);
     this.#pricesSeen = this.#account.prices.changes;
     this.#bought = 0;
-    this.#allotment = allot(this.#open, this.#ends, {
+    this.#allocation = allocate(this.#open, this.#ends, {
       left,
       priceOf: (order) => this.#priceOf(order),
       isMoving: this.#begun.size > 0,
@@ -240,14 +240,14 @@ interface Means {
  * The position of its chain for each order that the credits cover. Other orders wait. `undefined`: all orders may
  * start, in the sequence of the plan.
  */
-type Allotment = ReadonlyMap<string, number> | undefined;
+type Allocation = ReadonlyMap<string, number> | undefined;
 
 /**
  * Decides which orders may start. If the credits may not cover all orders, outputs are finished one by one, each with
  * everything that it needs. Outputs of one row follow each other, so that a product is complete early. `open`:
  * purchases to make, in topological order. `ends`: outputs, most important first.
  */
-export function allot(open: ReadonlyMap<string, StepOrder>, ends: readonly StepOrder[], means: Means): Allotment {
+export function allocate(open: ReadonlyMap<string, StepOrder>, ends: readonly StepOrder[], means: Means): Allocation {
   const { left, priceOf } = means;
   if (left === Number.POSITIVE_INFINITY) return undefined;
   const known = [...open.values()].map(priceOf);

@@ -85,7 +85,7 @@ function isMarkedDeprecated(facts: Json): boolean {
 function readPrice(facts: Json): { credits?: number; per: ListedUnit } {
   const listed = firstOf(facts, names.credits);
   const stated = [
-    ...entriesOf(facts).flatMap(([name, value]) => unitsIn(name, value, tellsOfPrice(name))),
+    ...entriesOf(facts).flatMap(([name, value]) => unitsIn(name, value, isPriceField(name))),
     ...(isMap(listed) ? entriesOf(listed) : []).flatMap(([name, value]) => unitsIn(name, value, true)),
   ];
   const known = new Map(stated.map(({ unit }) => [canonicalJson(unit), unit]));
@@ -113,7 +113,7 @@ function unitsIn(name: string, value: Json, isPrice: boolean): { unit: ListedUni
   return found === undefined ? [] : [{ unit: readUnit(found) }];
 }
 
-function tellsOfPrice(name: string): boolean {
+function isPriceField(name: string): boolean {
   return /\b(rate$|(credit|cost|price|charge|bill|meter)s?\b|(pric|charg|bill|meter)(ing|ed)\b)/.test(
     spaced(name).toLowerCase(),
   );

@@ -86,7 +86,7 @@ export function dropDefaults(kind: Kind | undefined, request: Body): Body {
   return Object.fromEntries(Object.entries(request).filter(([name]) => !names.includes(name)));
 }
 
-export function meantValue(kind: Kind | undefined, name: string, request: Body): Json | undefined {
+export function defaultedValue(kind: Kind | undefined, name: string, request: Body): Json | undefined {
   const value = ownValue(request, name);
   return value === undefined ? defaultOf(kind, name) : value;
 }

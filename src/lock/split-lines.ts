@@ -82,7 +82,7 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
 }
 
 /** Fields and states of a purchase with a job. A run writes such a line only after the line of its create request. */
-const tellsOfJob = /"jobId":|"state":"(?:running|lost|failed|done)"/;
+const containsJob = /"jobId":|"state":"(?:running|lost|failed|done)"/;
 
 /**
  * Returns whether an interrupted append can have left these bytes: they begin a line that may follow the earlier lines.
@@ -91,7 +91,7 @@ const tellsOfJob = /"jobId":|"state":"(?:running|lost|failed|done)"/;
 function isBegunLine(last: Uint8Array, before: Uint8Array): boolean {
   const text = decodeStart(last);
   if (text === undefined || !isOpenObject(text)) return false;
-  if (!tellsOfJob.test(text) || text.includes('"kind":"upload"')) return true;
+  if (!containsJob.test(text) || text.includes('"kind":"upload"')) return true;
   const fingerprint = /"fingerprint":("(?:[^"\\]|\\.)*")/.exec(text)?.[1];
   return (
     fingerprint !== undefined && Buffer.from(before.buffer, before.byteOffset, before.length).includes(fingerprint)

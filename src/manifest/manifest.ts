@@ -158,7 +158,7 @@ export function tablePath(table: string, ...rest: (string | number)[]): Path {
 }
 
 const maxDiagnostics = 100;
-const maxAlike = 5;
+const maxSameCode = 5;
 
 /**
  * Selects the diagnostics to report: each once, sorted by place, at most 100. If there are too many diagnostics,
@@ -172,7 +172,7 @@ export function limitDiagnostics(found: readonly Diagnostic[]): Diagnostic[] {
   });
   const gathered = [...groupBy(unique, spotOf).values()].flatMap((alike) => {
     // If a column contains texts, every condition on the column is wrong in the same way.
-    const shown = alike.slice(0, alike[0]?.code === 'MB1409' ? 1 : maxAlike);
+    const shown = alike.slice(0, alike[0]?.code === 'MB1409' ? 1 : maxSameCode);
     const more = alike.length - shown.length;
     const last = more === 0 ? undefined : shown.pop();
     return last === undefined

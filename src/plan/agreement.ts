@@ -73,7 +73,7 @@ function countFrom(first: number, count: number): number[] {
 }
 
 /** Returns the approved numbers of a step's purchases, and the approved prices (`null` if a price is unknown). */
-function saidOf({ purchases, afterPicks, shown }: Agreement, address: string, { fingerprint }: StepOrder) {
+function approvedOf({ purchases, afterPicks, shown }: Agreement, address: string, { fingerprint }: StepOrder) {
   const { credits = null, wouldCost = 0, wouldRetry = 0, mayRetry: retryPrice = null } = shown.get(address) ?? {};
   const later = afterPicks.get(address);
   if (later !== undefined) {
@@ -93,7 +93,7 @@ export function covers(agreement: Agreement, row: PlanRow): boolean {
   const { afterPicks, purchases, shown } = agreement;
   const isLater = afterPicks.has(address);
   if ((isLater || purchases.has(address)) && shown.get(address)?.kind !== kind) return false;
-  const { first, following, price, retryPrice } = saidOf(agreement, address, order);
+  const { first, following, price, retryPrice } = approvedOf(agreement, address, order);
   // Purchases are numbered by request. Purchases after a pick are numbered by step, because their request was unknown.
   const numberOf = (one: { generation: number; repeat: number }) => (isLater ? one.generation : one.repeat);
   if (order.retries !== undefined) {

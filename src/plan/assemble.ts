@@ -11,7 +11,7 @@ import { defined } from '../ground/values.ts';
 import { countedPurchases } from '../lock/decisions.ts';
 import type { Output, StepRecord } from '../lock/record.ts';
 import { isCarriedOut, isSpending, publishes } from './actions.ts';
-import { type ChangeFacts, tellChanges } from './compare/changes.ts';
+import { type ChangeFacts, changeReason } from './compare/changes.ts';
 import { type Decision, type DecisionFacts, decide } from './decide.ts';
 import { isAcceptedAsIs } from './decisions/pin.ts';
 import { blockAtGates, openGates } from './gates/block-at-gates.ts';
@@ -35,9 +35,9 @@ import { findModelChanges, type RefreshedList } from './prices/model-changes.ts'
 import { heldWhereUnpriced, type PriceHints, type PriceOf, pricesFrom } from './prices/prices.ts';
 import { costOfRetries, countRefused, idempotencyKey, repeatOf, retriesAfter } from './purchases/key.ts';
 import type { SendFacts } from './purchases/next.ts';
-import { askedSend, blockUndecidable, markStrangeSends, openSendRows } from './purchases/open-sends.ts';
+import { askedSend, blockUndecidable, markUnknownSends, openSendRows } from './purchases/open-sends.ts';
 import { blockDependents, buyOnce, Draft, notNeeded } from './rows/draft.ts';
-import { tellFollowing, tellReplaced } from './rows/follow.ts';
+import { describeFollowing, describeReplaced } from './rows/follow.ts';
 import { orphanRows } from './rows/orphans.ts';
 import { boughtAtIn, type Match } from './situation/find-purchases.ts';
 import {
@@ -102,7 +102,7 @@ type Pass = (draft: Draft, about: About) => void;
 /** Passes over the rows before the budget is allocated. A comment gives the reason for the position of a pass. */
 const beforeMoney: readonly Pass[] = [
   // `tellFollowing` is first, because later passes block rows, and a blocked row keeps its text.
-  tellFollowing,
+  describeFollowing,
   // Before `blockAtGates`, which would give rows that only a newer version can decide another reason.
   blockUndecidable,
   // Before `holdForCanaries`, because a canary that waits at a gate must not delay other steps.
@@ -110,7 +110,7 @@ const beforeMoney: readonly Pass[] = [
   // Before the budget, so that no credits are reserved for steps whose canary will not be done.
   holdForCanaries,
   // `spareMovedFiles` is after all passes that add orders.
-  spareMovedFiles,
+  protectMovedFiles,
   // `askAboutSends` is after the passes that decide which steps settle their own create requests.
   askAboutSends,
 ];
@@ -124,7 +124,7 @@ const afterMoney: readonly Pass[] = [
   holdPosts,
   // After the passes that decide which rows will be done.
   blockDependents,
-  tellReplaced,
+  describeReplaced,
 ];
 
 export function assemblePlan(given: PlanFacts): Plan {
@@ -133,12 +133,12 @@ export function assemblePlan(given: PlanFacts): Plan {
   const about = { ...given, ...given.situation, priceOf: pricesFrom(lock, graph.prices, given.hints) };
   const draft = new Draft(makeRows(about), selected);
   for (const pass of beforeMoney) pass(draft, about);
-  const { doubts, fit } = giveOutMoney(draft, about);
+  const { doubts, fit } = fund(draft, about);
   for (const pass of afterMoney) pass(draft, about);
   const orphans = selected === undefined ? orphanRows(matches, lock) : [];
   const rows = [...draft.inRun, ...draft.asks, ...orphans]; // I21
-  tellRestored(rows, journal?.restored);
-  if (journal?.sentHere !== undefined) markStrangeSends(rows, journal.sentHere, given.now);
+  markRestored(rows, journal?.restored);
+  if (journal?.sentHere !== undefined) markUnknownSends(rows, journal.sentHere, given.now);
   const models = lists.length === 0 ? [] : findModelChanges(rows, matches, lists);
   const open = openGates(draft, rows, about);
   return {
@@ -158,7 +158,7 @@ export function assemblePlan(given: PlanFacts): Plan {
   };
 }
 
-function tellRestored(rows: readonly PlanRow[], restored: ReadonlySet<string> | undefined): void {
+function markRestored(rows: readonly PlanRow[], restored: ReadonlySet<string> | undefined): void {
   if (restored === undefined) return;
   for (const row of rows) {
     const { jobId, send = row.order?.send?.id, reason, action } = row;
@@ -174,7 +174,7 @@ function askAboutSends(draft: Draft, about: About): void {
   draft.asks = openSendRows(about, draft.inRun);
 }
 
-function giveOutMoney(draft: Draft, about: About): { doubts: Doubts; fit: PlanTotals['fit'] } {
+function fund(draft: Draft, about: About): { doubts: Doubts; fit: PlanTotals['fit'] } {
   const { graph, lock, priceOf, hints, maxCredits, account, leftOut } = about;
   if (leftOut !== undefined) leaveOut(draft, leftOut);
   const heldUnpriced = heldWhereUnpriced(lock, graph.prices, hints);
@@ -209,7 +209,7 @@ function makeRow(match: Match, about: About & DecisionFacts, { conditions, count
   const priceOf = () => about.priceOf(kind, step.request);
   const decision = isUnneeded
     ? { action: 'keep' as const, reason: whyUnneeded(match, about, findMissingPart(parts, count)) }
-    : tellDecided(match, decide(match, about), about);
+    : describeDecided(match, decide(match, about), about);
   const { action, reason } = decision;
   const row: PlanRow = isCarriedOut(action)
     ? makeWork(match, decision, { action, price: priceOf(), campaign: about.graph.name, conditions })
@@ -226,7 +226,7 @@ function makeRow(match: Match, about: About & DecisionFacts, { conditions, count
   if (!isSpending(action) && purchase?.jobId !== undefined) row.jobId = purchase.jobId;
   if (!isSpending(action) && output !== undefined) row.output = output.path;
   const isPerhaps = parts?.some((one) => count(one.of, one.fingerprint) === undefined) === true;
-  tellPost(row, { match, decision, isPerhaps });
+  describePost(row, { match, decision, isPerhaps });
   return row;
 }
 
@@ -251,7 +251,7 @@ function makeWork(match: Match, decision: Decision, context: OrderContext): Work
   return row;
 }
 
-function spareMovedFiles(draft: Draft): void {
+function protectMovedFiles(draft: Draft): void {
   const rows = draft.inRun;
   const moved = new Set(rows.flatMap(({ action, order }) => (action === 'move' ? digestsOf(order) : [])));
   if (moved.size === 0) return;
@@ -279,7 +279,7 @@ function sendsAsked(draft: Draft): ReadonlySet<string> {
   );
 }
 
-function tellDecided(match: Match, decision: Decision, facts: DecisionFacts & About): Decision {
+function describeDecided(match: Match, decision: Decision, facts: DecisionFacts & About): Decision {
   const { decided, kind, request } = match.step;
   if (decided === undefined) return decision;
   const { pinned, wanted } = decided;
@@ -289,9 +289,9 @@ function tellDecided(match: Match, decision: Decision, facts: DecisionFacts & Ab
   if (wanted === undefined) return { ...decision, reason: { code, text: `${text}, and ${code}` } };
   const { credits } = facts.priceOf(kind, request);
   const cost = credits === null ? 'the price of a redo is unknown' : `would cost ${credits}`;
-  const tell = (change: string) =>
+  const notify = (change: string) =>
     pinned === undefined ? `accepted as it is, although ${change}` : `pinned; ${change} (${cost})`;
-  return { ...decision, reason: tellChanges(code, { bought: match.purchase, match }, { facts, tell }) };
+  return { ...decision, reason: changeReason(code, { bought: match.purchase, match }, { facts, notify }) };
 }
 
 interface OrderContext {
@@ -368,7 +368,7 @@ export function replacedDigests(record: StepRecord | undefined): string[] {
 }
 
 /** Completes the row of a post. A plan never repeats a post automatically, even if the job failed. */
-function tellPost(
+function describePost(
   row: PlanRow,
   { match, decision, isPerhaps }: { match: Match; decision: Decision; isPerhaps: boolean },
 ): void {

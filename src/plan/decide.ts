@@ -3,7 +3,7 @@ import { kinds } from '../kinds/index.ts';
 import { countedPurchases } from '../lock/decisions.ts';
 import type { Job, OpenSend, Output, Purchase, Refusal } from '../lock/record.ts';
 import { isJob, isOpenSend } from '../lock/sends.ts';
-import { type ChangeFacts, tellChanges } from './compare/changes.ts';
+import { type ChangeFacts, changeReason } from './compare/changes.ts';
 import { decidedText } from './decisions/resolve-purchase.ts';
 import { type Unfit, unfitText } from './outputs/expectation.ts';
 import type { Reason } from './plan.generated.ts';
@@ -94,7 +94,7 @@ function decideUnbought(match: Match, facts: DecisionFacts): Decision {
     const text = `${plain.text}; needed if ${neededIf.of} has ${neededIf.parts} or more parts`;
     return buy(match, 'create', { ...plain, text, neededIf });
   }
-  return buy(match, 'redo', tellChanges('changed', { bought, match }, { facts }));
+  return buy(match, 'redo', changeReason('changed', { bought, match }, { facts }));
 }
 
 function collect(match: Match, { jobId, state }: Job, redo: boolean): Decision {
@@ -152,7 +152,7 @@ function decideDone(match: Match, purchase: Job, facts: DecisionFacts): Decision
   if (state === 'missing' && match.step.unpicked === true) {
     return { action: 'keep', reason: reasonOf('unpicked', 'not picked; the file is not on this machine') };
   }
-  if (state !== 'intact') return decideGone(match, purchase, { facts, outputs, output, state });
+  if (state !== 'intact') return decideMissing(match, purchase, { facts, outputs, output, state });
   if (match.movedFrom !== undefined) return { action: 'move', reason: renamed(match.movedFrom) };
   const displaced = outputs.find(({ path }, index) => withoutExtension(path) !== wantedPath(match.step, index));
   if (displaced !== undefined)
@@ -160,7 +160,7 @@ function decideDone(match: Match, purchase: Job, facts: DecisionFacts): Decision
   return decideSaved(facts.unfit.get(match.step.address));
 }
 
-function decideGone(
+function decideMissing(
   match: Match,
   purchase: Job,
   lost: { facts: DecisionFacts; outputs: Output[]; output: Output; state: Exclude<FileState, 'intact'> },
@@ -267,6 +267,6 @@ function describePostChange(
   if (posted.fingerprint === match.step.fingerprint) return { reason: reasonOf('posted', 'posted, then forgotten') };
   const { at } = targetOf(posted.request ?? {});
   const state = at === undefined ? 'posted' : `sent, for ${at}`;
-  const tell = (change: string) => `${state}; changed since (${change})`;
-  return { reason: tellChanges('posted-changed', { bought: posted, match }, { facts, tell }), changedSince: true };
+  const notify = (change: string) => `${state}; changed since (${change})`;
+  return { reason: changeReason('posted-changed', { bought: posted, match }, { facts, notify }), changedSince: true };
 }

@@ -6,9 +6,9 @@
  */
 
 import { lstat } from 'node:fs/promises';
-import { Desk, type Judged } from '../campaign/decisions/judge.ts';
+import { DecisionWriter, type Judged } from '../campaign/decisions/judge.ts';
 import { requireTracedGraph } from '../campaign/load-manifest.ts';
-import { type Asked, areAnsweredAlike } from '../campaign/manifest-inputs.ts';
+import { type Asked, haveSameAnswers } from '../campaign/manifest-inputs.ts';
 import type { OpenCampaign } from '../campaign/open-campaign.ts';
 import { makeSelector } from '../campaign/select-steps.ts';
 import { findPriceHints } from '../campaign/service-facts.ts';
@@ -23,9 +23,9 @@ import type { Situation } from '../plan/situation/situation.ts';
 import type { Paste } from '../report/advice-text.ts';
 import { describeCampaign, withVerdicts } from './describe/describe-campaign.ts';
 import { FileFinder } from './find-files.ts';
-import { givenBy, planForPage, refusalsOf, reviewCommands, tellNext } from './tell.ts';
+import { attributedTo, describeNext, planForPage, refusalsOf, reviewCommands } from './review-text.ts';
 
-const lookEveryMs = 700;
+const pollMs = 700;
 /**
  * Minimum pause between polls: a multiple of the time for one poll (`looking`) and of the time to read the campaign
  * (`reading`).
@@ -57,7 +57,7 @@ export class CampaignHost implements ReviewHost {
   readonly #options: CampaignHostOptions;
   readonly #graph: LatestGraph;
   readonly #finder: FileFinder;
-  readonly #desk: Desk;
+  readonly #writer: DecisionWriter;
   readonly #listeners = new Set<() => void>();
   /**
    * Last batch of verdicts. Polls wait for this batch, because a poll would otherwise report the host's own verdicts as
@@ -79,10 +79,10 @@ export class CampaignHost implements ReviewHost {
     this.#options = options;
     this.#graph = new LatestGraph(campaign);
     this.#finder = new FileFinder(campaign.paths);
-    this.#desk = new Desk(campaign);
+    this.#writer = new DecisionWriter(campaign);
   }
 
-  look(): Promise<ReviewData> {
+  read(): Promise<ReviewData> {
     if (this.#known?.revision === this.#revision) return this.#known.data;
     const revision = this.#revision;
     const data = this.#read(revision);
@@ -102,7 +102,7 @@ export class CampaignHost implements ReviewHost {
 
   watch(listener: () => void): () => void {
     this.#listeners.add(listener);
-    this.#timer ??= this.#startLooking();
+    this.#timer ??= this.#startPolling();
     return () => {
       this.#listeners.delete(listener);
       if (this.#listeners.size > 0) return;
@@ -118,14 +118,14 @@ export class CampaignHost implements ReviewHost {
   async close(): Promise<void> {
     clearTimeout(this.#settleTimer);
     await this.#lastBatch;
-    await this.#desk.close();
+    await this.#writer.close();
   }
 
   async #record(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer> {
     const { paste, by } = this.#options;
     try {
       const graph = await this.#graph.get();
-      const judged = await this.#desk.judge(givenBy(by, verdicts), { graph, lockTimeoutMs: waitForLockMs });
+      const judged = await this.#writer.judge(attributedTo(by, verdicts), { graph, lockTimeoutMs: waitForLockMs });
       if (judged.gates.length > 0) await this.#take(judged);
       return { is: 'recorded', revision: this.#revision, refused: refusalsOf(judged.rulings, paste) };
     } catch (error) {
@@ -158,7 +158,7 @@ export class CampaignHost implements ReviewHost {
   }
 
   async #settle(): Promise<void> {
-    const tidied = this.#lastBatch.then(() => this.#desk.tidy());
+    const tidied = this.#lastBatch.then(() => this.#writer.tidy());
     this.#lastBatch = tidied;
     await tidied;
     this.#noteChange(undefined);
@@ -175,13 +175,13 @@ export class CampaignHost implements ReviewHost {
       situation,
       selected: makeSelector(situation).chosen(this.#options),
       rows,
-      placeOf: this.#finder.newLook(),
+      placeOf: this.#finder.renew(),
     });
     this.#shown = described.assets.flatMap(({ files }) => files);
     this.#stamps = { source, files: this.#stampFiles() };
     this.#readMs = performance.now() - began;
     const { paste } = this.#options;
-    const next = tellNext(described, rows, paste);
+    const next = describeNext(described, rows, paste);
     return {
       ...{ version: 2, revision, file: this.#campaign.file, canDecide: true, commands: reviewCommands(paste) },
       ...defined({ next }),
@@ -197,7 +197,7 @@ export class CampaignHost implements ReviewHost {
     return hints;
   }
 
-  #startLooking(waitMs = lookEveryMs): NodeJS.Timeout {
+  #startPolling(waitMs = pollMs): NodeJS.Timeout {
     const timer = setTimeout(async () => {
       const began = performance.now();
       // A poll ignores errors, because the next poll may succeed.
@@ -209,8 +209,8 @@ export class CampaignHost implements ReviewHost {
       const { before, stamps } = await looked;
       if (this.#timer !== timer) return;
       const tookMs = performance.now() - began;
-      const pauseMs = Math.max(lookEveryMs, tookMs * pauses.looking, this.#readMs * pauses.reading);
-      this.#timer = this.#startLooking(pauseMs);
+      const pauseMs = Math.max(pollMs, tookMs * pauses.looking, this.#readMs * pauses.reading);
+      this.#timer = this.#startPolling(pauseMs);
       // The host has read the campaign meanwhile, so the result of this poll is outdated.
       if (this.#stamps !== before) return;
       this.#stamps ??= stamps;
@@ -238,7 +238,7 @@ export class CampaignHost implements ReviewHost {
   #stampFiles(): string {
     const placed = new PlacedFiles(this.#campaign.paths.outputs);
     const stamps = this.#shown.map((file) => {
-      const found = placed.look(file);
+      const found = placed.inspect(file);
       return typeof found === 'string' ? found : `${found.stats.ino} ${found.stats.mtimeMs}`;
     });
     return stamps.join('\n');
@@ -268,7 +268,7 @@ class LatestGraph {
   }
 
   async get(): Promise<Graph> {
-    if (this.#known === undefined || !(await areAnsweredAlike(this.#campaign.file, this.#known.asked))) {
+    if (this.#known === undefined || !(await haveSameAnswers(this.#campaign.file, this.#known.asked))) {
       this.#known = await requireTracedGraph(this.#campaign);
     }
     return this.#known.graph;

@@ -15,10 +15,10 @@ export class FileFinder {
     this.#kept = new KeptFiles(state, kept);
   }
 
-  newLook(): PlaceOf {
+  renew(): PlaceOf {
     const placed = new PlacedFiles(this.#outputs);
     return (output, isKeptOnly) => {
-      const found = isKeptOnly ? 'missing' : placed.look(output);
+      const found = isKeptOnly ? 'missing' : placed.inspect(output);
       if (typeof found !== 'string') return 'placed';
       return this.#kept.glance(output) === undefined ? found : 'kept';
     };
@@ -27,7 +27,7 @@ export class FileFinder {
   async find(file: ReviewFile): Promise<string | undefined> {
     if (file.problem !== undefined) return undefined;
     if (file.isKept === true) return this.#findKept(file);
-    const found = new PlacedFiles(this.#outputs).look(file);
+    const found = new PlacedFiles(this.#outputs).inspect(file);
     return typeof found === 'string' ? undefined : found.path;
   }
 

@@ -6,13 +6,13 @@ import type { Paste } from '../report/advice-text.ts';
 import { countOf } from '../report/numbers.ts';
 import { describeCampaign } from './describe/describe-campaign.ts';
 import { FileFinder } from './find-files.ts';
-import { givenBy, refusalsOf, reviewCommands } from './tell.ts';
+import { attributedTo, refusalsOf, reviewCommands } from './review-text.ts';
 
-const tellEveryMs = 250;
+const notifyEveryMs = 250;
 /**
  * The host uses at most 1 / `lookShare` of the time to describe the campaign, because the run is in the same process.
  */
-const lookShare = 8;
+const readShare = 8;
 
 export class LiveHost implements ReviewHost {
   readonly #live: LiveRun;
@@ -26,7 +26,7 @@ export class LiveHost implements ReviewHost {
   #revision = 1;
   #known: { revision: number; data: ReviewData } | undefined;
   #isOlder = false;
-  #lookMs = 0;
+  #readMs = 0;
 
   constructor(
     live: LiveRun,
@@ -40,7 +40,7 @@ export class LiveHost implements ReviewHost {
     this.#stopWatching = live.watch(() => this.#change());
   }
 
-  async look(): Promise<ReviewData> {
+  async read(): Promise<ReviewData> {
     const revision = this.#currentRevision();
     if (this.#known?.revision === revision) return this.#known.data;
     const startedAt = performance.now();
@@ -49,7 +49,7 @@ export class LiveHost implements ReviewHost {
       situation: situate(graph, lock),
       rows,
       selected,
-      placeOf: this.#finder.newLook(),
+      placeOf: this.#finder.renew(),
     });
     const data: ReviewData = {
       version: 2,
@@ -61,12 +61,12 @@ export class LiveHost implements ReviewHost {
       ...described,
     };
     this.#known = { revision, data };
-    this.#lookMs = performance.now() - startedAt;
+    this.#readMs = performance.now() - startedAt;
     return data;
   }
 
   async judge(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer> {
-    const rulings = await this.#live.judge(givenBy(this.#by, verdicts));
+    const rulings = await this.#live.judge(attributedTo(this.#by, verdicts));
     if (rulings === 'over') {
       return { is: 'held', text: 'the run has ended; to record decisions, use mediabatch review' };
     }
@@ -99,7 +99,7 @@ export class LiveHost implements ReviewHost {
 
   #change(): void {
     this.#isOlder = true;
-    const waitMs = Math.max(tellEveryMs, this.#lookMs * lookShare);
+    const waitMs = Math.max(notifyEveryMs, this.#readMs * readShare);
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       for (const listener of this.#listeners) listener();

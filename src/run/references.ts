@@ -136,7 +136,7 @@ async function findValues(
  * Returns a stored body if it equals this request in everything but the values of other steps. Returns `undefined` for
  * any other body, because a run sends only what its plan contains.
  */
-export function takeKeptBody(request: OpenRequest, body: string | undefined): string | undefined {
+export function matchStoredBody(request: OpenRequest, body: string | undefined): string | undefined {
   if (body === undefined) return undefined;
   try {
     return isFilledIn(request, JSON.parse(body) as Json) ? body : undefined; // I23

@@ -92,7 +92,7 @@ type Create = Unsent | Searching;
 /**
  * Result of one try of a create request. `afterMs`: how long to wait before the next try, without occupying the gate.
  */
-type Tried = ({ create: Create } | Ended) & { departure: Departure; afterMs?: number };
+type AttemptResult = ({ create: Create } | Ended) & { departure: Departure; afterMs?: number };
 
 /** `leftAt`: when the request was sent, on the monotonic clock. */
 interface Missed {
@@ -138,13 +138,13 @@ class Purchase {
   async #send(create: Unsent): Promise<{ create: Create } | Ended> {
     const { gate, clock, signal } = this.#ports;
     const body = this.#body;
-    if (typeof body !== 'string') return { end: await this.#leaveOff(create, body) };
+    if (typeof body !== 'string') return { end: await this.#stopSending(create, body) };
     // A repeated request for a lost answer buys nothing new.
     const isAsked = create.is === 'sent' && this.#replays;
     if ((await gate.enter(this.#order, { signal, isAsked })) === 'stop') {
-      return { end: await this.#leaveOff(create, { outcome: 'left', credits: 0 }) };
+      return { end: await this.#stopSending(create, { outcome: 'left', credits: 0 }) };
     }
-    let tried: Tried | undefined;
+    let tried: AttemptResult | undefined;
     try {
       tried = await this.#try(create, body, isAsked);
     } finally {
@@ -154,7 +154,7 @@ class Purchase {
     return tried;
   }
 
-  async #try(create: Unsent, body: string, isAsked: boolean): Promise<Tried> {
+  async #try(create: Unsent, body: string, isAsked: boolean): Promise<AttemptResult> {
     const { service, clock, patienceMs } = this.#ports;
     const replays = this.#replays;
     const ahead = await service.clockAheadMs({ fresh: isAsked });
@@ -162,7 +162,7 @@ class Purchase {
     // A prompt, a long queue or a suspended machine may have used up the service's replay window for the key.
     if (create.is === 'sent' && !canReplay({ replays, ageMs: at - create.send.at })) {
       const error = 'the service no longer replays the answer to the create request';
-      const end = this.#giveUp(error, create.send.fence !== undefined);
+      const end = this.#leaveOpen(error, create.send.fence !== undefined);
       return { end, departure: { is: 'undecided' } };
     }
     this.#tries += 1;
@@ -170,7 +170,7 @@ class Purchase {
     const { answer, sent } =
       typeof ahead === 'number' ? await this.#post(create, body, at) : unanswered(create, ahead.unreachable);
     const departure: Departure = { is: answer.is === 'accepted' ? 'accepted' : 'undecided' };
-    const missed = answer.is === 'accepted' ? await this.#takeJob(answer, create, { sent, at }) : answer;
+    const missed = answer.is === 'accepted' ? await this.#recordJob(answer, create, { sent, at }) : answer;
     if ('end' in missed) return { ...missed, departure };
     const next = nextAfterCreate(missed, {
       replays,
@@ -194,7 +194,7 @@ class Purchase {
     const { kind, key } = this.#order;
     if (create.is === 'intended' || create.is === 'sent') {
       // An earlier run sent the request, so the listeners of this run have no record of it.
-      if (this.#tries === 1) this.#tellIntended();
+      if (this.#tries === 1) this.#reportIntended();
       return { answer: await service.create({ kind, body, key }), sent: create.send };
     }
     const known = create.is === 'new' ? undefined : create.send;
@@ -202,19 +202,19 @@ class Purchase {
     if (typeof fence === 'object') return { answer: fence };
     const intent = { body, replays: this.#replays, at, fence, resent: known?.id };
     const id = await this.#ports.ledger.intent(this.#order, intent); // I2
-    this.#tellIntended();
+    this.#reportIntended();
     const because = known?.because ?? 'the answer to the create request was lost';
     const sent = { id, at: known?.at ?? at, because, resent: known !== undefined, fence };
     return { answer: await service.create({ kind, body, key }), sent };
   }
 
-  #tellIntended(): void {
+  #reportIntended(): void {
     const { address, key } = this.#order;
     this.#ports.emit({ event: 'create-intended', address, key, reserved: this.#reserved });
   }
 
   /** Records the job of an accepted request. If another request already has this job, returns an answer without a job. */
-  async #takeJob(
+  async #recordJob(
     { job: named, model, doubt }: Extract<CreateAnswer, { is: 'accepted' }>,
     create: Unsent,
     { sent, at }: { sent: Sent | undefined; at: number },
@@ -229,7 +229,7 @@ class Purchase {
     return { is: doubt === undefined ? 'ambiguous' : 'known', message };
   }
 
-  async #act(next: Next, missed: Missed): Promise<Tried> {
+  async #act(next: Next, missed: Missed): Promise<AttemptResult> {
     const { create, sent, at, departure } = missed;
     switch (next.do) {
       case 'look-up':
@@ -239,7 +239,7 @@ class Purchase {
       case 'drop': {
         this.#stopGate(next);
         const end: StepEnd = { outcome: 'left', credits: 0, error: next.error };
-        if (sent !== undefined) return { end: await this.#takeBack(sent, end), departure };
+        if (sent !== undefined) return { end: await this.#withdraw(sent, end), departure };
         this.#ports.ledger.release(this.#order);
         return { end, departure };
       }
@@ -257,7 +257,7 @@ class Purchase {
       case 'give-up': {
         const { error } = next;
         if (next.stop !== 'balance') this.#stopGate(next);
-        const end = this.#giveUp(error, sent === undefined || this.#isRecoverable(sent, at));
+        const end = this.#leaveOpen(error, sent === undefined || this.#isRecoverable(sent, at));
         return { end, departure: next.stop === 'balance' ? { is: 'out-of-credits', error } : departure };
       }
       default:
@@ -280,7 +280,7 @@ class Purchase {
     return { is: 'searching', send: { ...sent, because: error }, found };
   }
 
-  #sendAgain(next: Extract<Next, { do: 'again' }>, { create, sent, isUnknown }: Missed): Tried {
+  #sendAgain(next: Extract<Next, { do: 'again' }>, { create, sent, isUnknown }: Missed): AttemptResult {
     const { because, throttled } = next;
     const { clock, emit } = this.#ports;
     const afterMs = throttled ? next.afterMs : Math.round(next.afterMs * clock.random());
@@ -314,19 +314,19 @@ class Purchase {
    * Records that the service refused this idempotency key. If the key was refused before, the service may have replayed
    * the earlier refusal, so the next key is tried. A first refusal is final for this run.
    */
-  async #refuse({ error, because, stop }: Extract<Next, { do: 'refuse' }>, id: string): Promise<Tried> {
+  async #refuse({ error, because, stop }: Extract<Next, { do: 'refuse' }>, id: string): Promise<AttemptResult> {
     const { gate, ledger } = this.#ports;
     const order = this.#order;
     await ledger.finish(order, { state: 'refused', error, send: id });
     const end: StepEnd = { outcome: 'refused', credits: 0, error, ...defined({ because }) };
-    const isOver: Tried = { end, departure: { is: 'undecided' } };
+    const isOver: AttemptResult = { end, departure: { is: 'undecided' } };
     if (stop !== undefined && stop !== 'balance') {
       gate.stop(stop, error);
       return isOver;
     }
     const rest = order.asksOnly ? order : withoutSend(order);
     const isWalked = this.#replays;
-    const goOn = (next: StepOrder): Tried => ({ next, departure: { is: 'returning' } });
+    const goOn = (next: StepOrder): AttemptResult => ({ next, departure: { is: 'returning' } });
     if (isWalked && order.attempt <= order.refused) return goOn(underKey(rest, order.attempt + 1)); // I20 (repeated)
     if (stop !== 'balance') return isOver;
     if (gate.leave(order, { is: 'out-of-credits', error }) !== 'again') return isOver;
@@ -334,14 +334,14 @@ class Purchase {
   }
 
   /** Ends a step that sends no further request. A request that may have been charged stays open. */
-  async #leaveOff(create: Unsent, end: StepEnd): Promise<StepEnd> {
+  async #stopSending(create: Unsent, end: StepEnd): Promise<StepEnd> {
     const { ledger, clock, signal } = this.#ports;
     switch (create.is) {
       case 'new':
         ledger.release(this.#order);
         return end;
       case 'intended':
-        return this.#takeBack(create.send, end);
+        return this.#withdraw(create.send, end);
       case 'sent':
       case 'made-nothing': {
         if (end.outcome !== 'left') {
@@ -351,7 +351,7 @@ class Purchase {
         const error = signal.aborted
           ? 'interrupted before the answer arrived'
           : `${create.send.because}; nothing more is bought, so the request was not sent again`;
-        return this.#giveUp(error, this.#isRecoverable(create.send, clock.now()));
+        return this.#leaveOpen(error, this.#isRecoverable(create.send, clock.now()));
       }
       default:
         return create satisfies never;
@@ -362,14 +362,14 @@ class Purchase {
    * Closes a create request that was not sent, or that was refused because of its idempotency key. If the service
    * refused the key because it has a purchase, the request is held, so that the purchase is not lost.
    */
-  async #takeBack({ id, keyError }: Sent, end: StepEnd): Promise<StepEnd> {
+  async #withdraw({ id, keyError }: Sent, end: StepEnd): Promise<StepEnd> {
     if (keyError !== undefined) return this.#hold(keyError, id);
     await this.#ports.ledger.finish(this.#order, { state: 'unsent', send: id });
     return end;
   }
 
   /** Ends a step whose create request may have been charged. The request stays open. */
-  #giveUp(error: string, recoverable: boolean): StepEnd {
+  #leaveOpen(error: string, recoverable: boolean): StepEnd {
     this.#ports.ledger.doubt(this.#order);
     return { outcome: 'unresolved', credits: null, error, ...(recoverable && { recoverable }) };
   }
@@ -377,14 +377,14 @@ class Purchase {
   /** Records that a charged create request must not be sent again. Only a user can find the job of the request. */
   async #hold(error: string, send: string): Promise<StepEnd> {
     await this.#ports.ledger.finish(this.#order, { state: 'unresolved', error, send });
-    return { ...this.#giveUp(error, false), because: 'key-known' };
+    return { ...this.#leaveOpen(error, false), because: 'key-known' };
   }
 
   async #readList({ send, found }: Searching): Promise<{ create: Create } | Ended> {
     const answer = await found;
     if (answer.do === 'adopt') return { end: await this.#adopt(answer.job, send) };
     if (answer.do !== 'resend') {
-      return { end: this.#giveUp(`${send.because}; ${describeUnfound(answer)}`, answer.do !== 'hold') };
+      return { end: this.#leaveOpen(`${send.because}; ${describeUnfound(answer)}`, answer.do !== 'hold') };
     }
     if (!this.#order.asksOnly) return { create: { is: 'made-nothing', send } };
     // The step no longer needs the job, so the run only records that no job was made.
@@ -404,7 +404,7 @@ class Purchase {
     const ahead = await service.clockAheadMs();
     const recorded = await this.#record({ job, send, at: clock.now() + msAhead(ahead), model });
     if (recorded !== 'taken') return { order, jobId, credits: recorded.credits, fresh: false };
-    return this.#giveUp(`${send.because}; the list shows job ${jobId}, which belongs to another request`, false);
+    return this.#leaveOpen(`${send.because}; the list shows job ${jobId}, which belongs to another request`, false);
   }
 
   /**

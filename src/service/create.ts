@@ -7,7 +7,7 @@ import type { Kind } from '../kinds/kind.ts';
 import { shown } from '../lock/check-line.ts';
 import { isServiceError, parseRetryAfter, readAt, readMessage } from './fields.ts';
 import { type Http, type HttpAnswer, pathWithId } from './http.ts';
-import { findNamedJob, readKeyTalk, readMissing } from './read-refusal.ts';
+import { findNamedJob, readKeyRefusal, readMissing } from './read-refusal.ts';
 import { makeKeyFinder, makeRedact, type Redact, readCredential } from './secrets.ts';
 
 /**
@@ -133,7 +133,7 @@ export function classifyCreate(answer: HttpAnswer, redact: Redact, asked: Asked 
   const isGood = status >= 200 && status < 300;
   const created = isGood ? readCreated(json, message, { redact, holdsKey, kind }) : undefined;
   if (created?.is === 'accepted') return created;
-  const keyTalk = kind?.recovery === 'replay' && call !== undefined ? readKeyTalk(json, call) : undefined;
+  const keyTalk = kind?.recovery === 'replay' && call !== undefined ? readKeyRefusal(json, call) : undefined;
   const isKnown = keyTalk === 'known'; // I38 (key)
   const named = findNamedJob(json, { kind, location: headers.location, isKnown });
   const only = named === 'unclear' || named === undefined || holdsKey(named.job.jobId) ? undefined : named;

@@ -55,7 +55,7 @@ const ofAnyServer: ReadonlySet<number> = new Set([404, 405, 410, 413]);
  * Returns whether a firewall, a proxy or a network's login page answered instead of the service. An answer of another
  * sender counts as an outage, because it says nothing about the credential, the job or the request.
  */
-export function isFromOthers(json: Json | undefined, status: number): boolean {
+export function isFromProxy(json: Json | undefined, status: number): boolean {
   if (isServiceError(json) || ofAnyServer.has(status)) return false;
   return status < 300 ? json === undefined : status < 500 || status === 511;
 }
@@ -73,7 +73,7 @@ export function readMessage(json: Json | undefined, status: number, redact: Reda
   const code = readAt(json, answer.code);
   const shown = typeof code === 'string' && code !== text ? ` [${redact(code).slice(0, 60)}]` : '';
   // The text is redacted before it is cut, because `redact` does not recognize a part of a credential.
-  const sender = isFromOthers(json, status)
+  const sender = isFromProxy(json, status)
     ? ' (probably the answer of a firewall, a proxy or a login page, not of the service)'
     : '';
   return `HTTP ${status}: ${redact(text).slice(0, 500)}${shown}${sender}`;

@@ -5,7 +5,7 @@ import { isJobId } from '../ground/job-id.ts';
 import type { Json } from '../ground/json.ts';
 import { defined } from '../ground/values.ts';
 import { envelope, jobStates } from '../kinds/envelope.ts';
-import { isFromOthers, isServiceError, parseRetryAfter, readMessage } from './fields.ts';
+import { isFromProxy, isServiceError, parseRetryAfter, readMessage } from './fields.ts';
 import { keptForMs } from './links.ts';
 import { connectThrough, proxyFor } from './proxy.ts';
 import type { Redact } from './secrets.ts';
@@ -120,7 +120,7 @@ export function requireAnswer(answer: HttpAnswer, redact: Redact): Json {
   if (answer.is === 'broken') throw new ServiceError('unreachable', answer.message);
   const { status, json, headers } = answer;
   const message = readMessage(json, status, redact, headers.location);
-  if (!isFromOthers(json, status)) {
+  if (!isFromProxy(json, status)) {
     if (status < 300) {
       if (json !== undefined && !isServiceError(json)) return json;
       throw new ServiceError('refused', message, { status });
@@ -287,7 +287,7 @@ export function toDocumented(json: Json, base: URL, depth = 0): void {
   for (const [name, value] of Object.entries(json)) {
     if (name === envelope.job.status && typeof value === 'string') readState(json, value);
     else if (ids.has(name) && Number.isSafeInteger(value) && Number(value) >= 0) json[name] = String(value);
-    else if (links.has(name)) json[name] = wholeLink(value, base);
+    else if (links.has(name)) json[name] = resolveLink(value, base);
     else toDocumented(value, base, depth + 1);
   }
 }
@@ -305,7 +305,7 @@ function readState(job: { [field: string]: Json }, value: string): void {
   }
 }
 
-function wholeLink(value: Json, base: URL): Json {
+function resolveLink(value: Json, base: URL): Json {
   const link = Array.isArray(value) && value.length === 1 ? (value[0] ?? null) : value;
   if (typeof link !== 'string' || !link.startsWith('/')) return link;
   return URL.canParse(link, base.href) ? new URL(link, base).href : link;

@@ -42,7 +42,7 @@ export function hasMore(body: Json, page: number): boolean {
   return typeof pages === 'number' ? page < pages : true;
 }
 
-export function saysMore(body: Json, { page, seen }: { page: number; seen: number }): boolean {
+export function hasMorePages(body: Json, { page, seen }: { page: number; seen: number }): boolean {
   const pages = readAt(body, names.pages);
   if (readAt(body, names.hasNext) === true || (typeof pages === 'number' && page < pages)) return true;
   return (readTotal(body) ?? 0) > seen;

@@ -5,7 +5,7 @@ import { envelope, jobStates } from '../kinds/envelope.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { isServiceError, readAt, readText } from './fields.ts';
 
-type KeyTalk = 'known' | 'in-progress' | 'form';
+type KeyRefusal = 'known' | 'in-progress' | 'form';
 
 const inProgress =
   /\b(in progress|in flight|processing|pending|still|ongoing|concurrent(ly)?|locked|being (handled|processed))\b/;
@@ -29,8 +29,11 @@ const repeated = [
  * Reads what a refusal states about the request's idempotency key. Returns `undefined` if it does not mention the key.
  * Returns `known` in doubt: only a complaint about the form of the key proves that no job exists under the key.
  */
-export function readKeyTalk(json: Json | undefined, { key, body }: { key: string; body: string }): KeyTalk | undefined {
-  const texts = saidOfKey(json, key);
+export function readKeyRefusal(
+  json: Json | undefined,
+  { key, body }: { key: string; body: string },
+): KeyRefusal | undefined {
+  const texts = textsAboutKey(json, key);
   const own = textsOf(parseJson(body)).filter((text) => text.length > 3);
   const isAboutKey = texts.some((text) => {
     if (text.includes(key) || /\bidempot/.test(wordsOf(text))) return true;
@@ -176,15 +179,15 @@ function textsOf(value: Json | undefined, depth = 0): string[] {
   return Object.values(value).flatMap((item) => textsOf(item, depth + 1));
 }
 
-function saidOfKey(value: Json | undefined, key: string, field = '', depth = 0): string[] {
+function textsAboutKey(value: Json | undefined, key: string, field = '', depth = 0): string[] {
   if (typeof value === 'string') {
     const text = value.slice(0, 4000);
     if (text === '' || text === key) return [];
     return [/idempot/i.test(field) ? `${field} ${text}` : text];
   }
   if (value === null || typeof value !== 'object' || depth > mostDepth) return [];
-  if (Array.isArray(value)) return value.flatMap((item) => saidOfKey(item, key, field, depth + 1));
-  return Object.entries(value).flatMap(([name, item]) => saidOfKey(item, key, name, depth + 1));
+  if (Array.isArray(value)) return value.flatMap((item) => textsAboutKey(item, key, field, depth + 1));
+  return Object.entries(value).flatMap(([name, item]) => textsAboutKey(item, key, name, depth + 1));
 }
 
 function wordsOf(text: string): string {

@@ -19,7 +19,7 @@ import { type CreateOptions, Creates } from './create.ts';
 import { createDownloader } from './download.ts';
 import { createHttp, type Http, type HttpAnswer, requireAnswer } from './http.ts';
 import { Library, type LibraryOptions } from './library.ts';
-import { getPage, hasMore, itemsOf, pageSize, readListed, saysMore } from './listing.ts';
+import { getPage, hasMore, hasMorePages, itemsOf, pageSize, readListed } from './listing.ts';
 import type { Durations } from './polling/durations.ts';
 import { Poller } from './polling/poller.ts';
 import { makeRedact, type Redact } from './secrets.ts';
@@ -209,7 +209,7 @@ export async function walkToFences(
       jobs.set(job.jobId, job);
     }
     if (!list.paged || jobs.size === known || !hasMore(body, page)) {
-      const isEnd = !saysMore(body, { page, seen: jobs.size });
+      const isEnd = !hasMorePages(body, { page, seen: jobs.size });
       return walked(isReadable && isEnd && [...ahead].every((fence) => fence === ''));
     }
   }

@@ -47,7 +47,7 @@ const ticks = 100;
 /** Measures in turn, so that what is compared ran side by side; prints a table, and gives the goals. */
 export async function benchCluster(options: {
   repetitions: number;
-  tell(message: string): void;
+  notify(message: string): void;
   print(text: string): void;
 }): Promise<Goal[]> {
   const goals: Goal[] = [];
@@ -57,7 +57,7 @@ export async function benchCluster(options: {
       for (const how of hows) {
         const measured = await runOnce(shape, how);
         runs.get(how)?.push(measured);
-        options.tell(`cluster, ${shape.name}, ${how}: ${(measured.wallMs / 1000).toFixed(2)} s`);
+        options.notify(`cluster, ${shape.name}, ${how}: ${(measured.wallMs / 1000).toFixed(2)} s`);
       }
     }
     options.print(tableOf(shape, runs));

@@ -20,7 +20,7 @@ if (repetitions !== undefined && !(Number.isInteger(repetitions) && repetitions 
 
 // The engine takes as long as all the others together, and needs PostgreSQL.
 const wanted = positionals.length > 0 ? positionals : known.filter((id) => id !== 'cluster' || values.long);
-const tell = (message: string) => void process.stderr.write(`${message}\n`);
+const notify = (message: string) => void process.stderr.write(`${message}\n`);
 const print = (text: string) => void process.stdout.write(`${text}\n\n`);
 
 compilePeers();
@@ -34,13 +34,13 @@ const workloads = listWorkloads({ long: values.long, ...(repetitions !== undefin
 for (const [id, trials] of workloads) {
   if (!wanted.includes(id)) continue;
   for (const trial of trials) {
-    const summaries = summarize(trial, await runTrial(trial, tell));
+    const summaries = summarize(trial, await runTrial(trial, notify));
     results.set(trial.name, summaries);
     print(tableOfTrial(trial, summaries));
   }
 }
 const onEngine = wanted.includes('cluster')
-  ? await (await import('./cluster.ts')).benchCluster({ repetitions: repetitions ?? 3, tell, print })
+  ? await (await import('./cluster.ts')).benchCluster({ repetitions: repetitions ?? 3, notify, print })
   : [];
 const goals: Goal[] = [...judgeStart(starts), ...judge(results), ...onEngine];
 if (goals.length > 0) print(tableOfGoals(goals));

@@ -81,7 +81,7 @@ export class StubJobs {
   }
 
   /** Whether it is done, as of now; the first time that somebody is told so is when it was detected. */
-  tell(job: StubJob): boolean {
+  notify(job: StubJob): boolean {
     const at = now();
     if (at < job.doneAt) return false;
     if (!job.seen) {

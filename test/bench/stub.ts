@@ -103,7 +103,7 @@ function answer(head: string, path: string, body: string): string {
 
 /** As the list shows it; the status view has less, and nobody minds more. */
 function view(job: StubJob): string {
-  const done = jobs.tell(job);
+  const done = jobs.notify(job);
   const file = `${origin}/files/${job.id}.${job.kind === 'image-generations' ? 'png' : 'mp4'}`;
   const created = new Date(job.createdAt).toISOString();
   const ended = done ? new Date(job.doneAt).toISOString() : created;

@@ -41,7 +41,7 @@ const timeoutMs = 900_000;
 const keptDurations = '.mediabatch/durations.json';
 
 /** All tools in turn, the order moved on by one each time, each run with a fresh service and a fresh folder. */
-export async function runTrial(trial: Trial, tell: (message: string) => void): Promise<Runs> {
+export async function runTrial(trial: Trial, notify: (message: string) => void): Promise<Runs> {
   const runs: Runs = new Map(trial.tools.map((tool) => [tool, []]));
   const finished = new Map<Tool, Finished>();
   const kept: { durations?: string } = {};
@@ -53,7 +53,7 @@ export async function runTrial(trial: Trial, tell: (message: string) => void): P
         const run = await runOnce(tool, trial, { finished, kept });
         runs.get(tool)?.push(run);
         const said = 'invalid' in run ? `INVALID: ${run.invalid}` : `${(run.sample.wallMs / 1000).toFixed(2)} s`;
-        tell(`${trial.name} ${tool} ${repetition + 1}/${trial.repetitions}: ${said}`);
+        notify(`${trial.name} ${tool} ${repetition + 1}/${trial.repetitions}: ${said}`);
       }
     }
   } finally {

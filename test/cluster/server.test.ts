@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { openBoss } from '../../src/cluster/database/boss.ts';
 import { openDatabase } from '../../src/cluster/database/database.ts';
 import { migrate } from '../../src/cluster/database/schema.ts';
-import { openLines, readAllLines } from '../../src/cluster/head/rows.ts';
+import { openLines, readAllLines } from '../../src/cluster/leader/rows.ts';
 import { openRunsOf, readEnds, submitRun, writeEnds } from '../../src/cluster/runs/runs.ts';
 import { seeded } from '../rig/random.ts';
 import { submission } from '../rooms/cluster/engine-here.ts';
@@ -115,10 +115,10 @@ test.concurrent('a server that is away is waited for, and told of once', async (
     Array.from({ length: 20 }, (_, n) => database.query<{ n: number }>('SELECT $1::int AS n', [n])),
   );
   await until('it is noticed', () => told.length > 0);
-  expect(database.awaySince).toBeDefined();
+  expect(database.unreachableSince).toBeDefined();
   await wait(1500);
   await server.start();
   expect((await asked).flat().map(({ n }) => n)).toEqual(Array.from({ length: 20 }, (_, n) => n));
   expect(told).toEqual(['away', 'back']);
-  expect(database.awaySince).toBeUndefined();
+  expect(database.unreachableSince).toBeUndefined();
 });

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import failureSchema from '../../schemas/failure.schema.json' with { type: 'json' };
-import { sayFailure, type Terminal } from '../../src/cli/terminal.ts';
+import { printFailure, type Terminal } from '../../src/cli/terminal.ts';
 import { failures } from '../../src/contract/failure.ts';
 import { exitCodeOf } from '../../src/engine/end-of-run.ts';
 import { call, way } from '../../src/ground/advice.ts';
@@ -102,7 +102,7 @@ test('on a screen an error breaks at words, and a command stays whole', () => {
     message: 'no approval for 2 credits: no interactive terminal for the approval, and no --yes',
     hint: ['they agree beforehand, with --yes', way('then, when somebody has agreed', call('approve', 'a.plan.json'))],
   };
-  sayFailure({ ...terminal, screen: true, width: 40 }, failure);
+  printFailure({ ...terminal, screen: true, width: 40 }, failure);
   expect(said.err.split('\n')).toEqual([
     'error MB3705 no approval for 2 credits:',
     '  no interactive terminal for the',
@@ -113,7 +113,7 @@ test('on a screen an error breaks at words, and a command stays whole', () => {
     '',
   ]);
   said.err = '';
-  sayFailure({ ...terminal, width: 40 }, failure);
+  printFailure({ ...terminal, width: 40 }, failure);
   expect(said.err.split('\n')[0]).toBe(`error MB3705 ${failure.message}`);
 });
 

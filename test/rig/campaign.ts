@@ -1,8 +1,8 @@
-import { runPlan } from '../../src/campaign/carry-here.ts';
 import { LiveRun } from '../../src/campaign/live-run.ts';
+import { runPlan } from '../../src/campaign/run-locally.ts';
 import type { RunEvent, RunFact, StepOutcome } from '../../src/contract/event.ts';
 import type { PurchaseJournal } from '../../src/contract/ports.ts';
-import { fetchHere } from '../../src/disk/outputs/outputs.ts';
+import { localOutputs } from '../../src/disk/outputs/outputs.ts';
 import type { LocalGate } from '../../src/engine/create-gate.ts';
 import type { LocalLedger } from '../../src/engine/local-ledger.ts';
 import { buildGraph } from '../../src/graph/build.ts';
@@ -185,7 +185,7 @@ export class TestCampaign {
       ...{ lock, file, bodies, service, clock },
       ...(creates !== undefined && { creates }),
       ...(options.purchases && { purchases: options.purchases }),
-      outputs: fetchHere(service, outputs),
+      outputs: localOutputs(service, outputs),
       accountOf: (send: string) => `${send}-${this.account}`,
       isAlone: async () => true,
       times: { graceMs: 60_000, gapMs: 10_000, fenceMs: 30_000 },
@@ -210,7 +210,7 @@ export class TestCampaign {
     return new LiveRun({
       ...{ agreed, graph, lock, redo: new Set(redo), hints, onUnknown },
       ...(selected !== undefined && { selected: new Set(selected) }),
-      means: { ...this.#facts(), now: () => this.clock.now(), look },
+      means: { ...this.#facts(), now: () => this.clock.now(), inspectOutputs: look },
     });
   }
 

@@ -1,5 +1,5 @@
 import { CampaignError } from '../../contract/failure.ts';
-import type { Tell } from '../../contract/notice.ts';
+import type { Notify } from '../../contract/notice.ts';
 import type { Step } from '../../graph/graph.ts';
 import { call, way } from '../../ground/advice.ts';
 import { defined, mustGet } from '../../ground/values.ts';
@@ -22,7 +22,7 @@ import { requireStep } from '../select-steps.ts';
 import type { Session } from '../session.ts';
 import { listJobs, withLibraryOf } from '../with-library.ts';
 
-export interface LookedAt {
+export interface Searched {
   steps: number;
   jobs: number;
   open: Adoption<ListedJob>['open'];
@@ -31,13 +31,13 @@ export interface LookedAt {
 /** Finds paid jobs that no lock contains, and records each job at the step with the same request. */
 export async function adopt(
   campaign: OpenCampaign,
-  { onLooked }: { onLooked?: ((looked: LookedAt) => void) | undefined },
+  { onLooked }: { onLooked?: ((looked: Searched) => void) | undefined },
   options: DecideOptions = {},
 ): Promise<Decided> {
-  const { service, tell } = campaign;
+  const { service, notify } = campaign;
   return decide(campaign, { ...options, service }, async (held) => {
     const unbought = held.situation.matches.filter(isUnbought);
-    tellUnlisted(unbought, tell);
+    warnUnlisted(unbought, notify);
     const listable = unbought.filter(({ step }) => kinds[step.kind]?.list !== undefined);
     const jobs = listable.length === 0 ? [] : await listUnknown(campaign, held.lock, listable);
     const { adopted, open } = matchListed(listable, jobs, fieldsOf);
@@ -46,7 +46,7 @@ export async function adopt(
   });
 }
 
-function tellUnlisted(unbought: readonly Match[], tell: Tell): void {
+function warnUnlisted(unbought: readonly Match[], notify: Notify): void {
   const without = unbought.filter(({ step }) => {
     const kind = kinds[step.kind];
     return kind?.act === 'job' && kind.list === undefined;
@@ -59,7 +59,7 @@ function tellUnlisted(unbought: readonly Match[], tell: Tell): void {
       ? ''
       : `; apply finds ${replayed.join(' and ')} jobs of the last 24 hours by their idempotency keys`;
   const text = `the service cannot list ${names.join(' and ')} jobs${way}. \`adopt ADDRESS --job ID\` records a job by its id`;
-  tell({ is: 'notice', text });
+  notify({ is: 'notice', text });
 }
 
 async function listUnknown(campaign: OpenCampaign, lock: Lock, listable: readonly Match[]): Promise<ListedJob[]> {
@@ -185,7 +185,7 @@ function fieldsOf(kind: string): readonly string[] {
   return Object.keys(kinds[kind]?.list?.echoes ?? {});
 }
 
-interface FoundOut {
+interface Resolution {
   address: string;
   /** Result of the user's check at the service. If undefined, `resolve` throws an error with the commands to use. */
   finding: Finding | undefined;
@@ -194,7 +194,11 @@ interface FoundOut {
 }
 
 /** Records what a user found out about a create request whose answer was lost. */
-export async function resolve(campaign: OpenCampaign, found: FoundOut, options: DecideOptions = {}): Promise<Decided> {
+export async function resolve(
+  campaign: OpenCampaign,
+  found: Resolution,
+  options: DecideOptions = {},
+): Promise<Decided> {
   const { address, finding, send } = found;
   if (finding?.is === 'job') checkJob(finding.jobId, finding.credits);
   const { replays, accountOf } = campaign;
@@ -204,12 +208,12 @@ export async function resolve(campaign: OpenCampaign, found: FoundOut, options: 
       ...{ lock, finding, send },
       canBeAskedFor: (open) => open.request !== undefined && settlingOf(open, facts).by === 'replay',
     });
-    if (ruling === undefined) throw nothingFound(address);
+    if (ruling === undefined) throw noJobFound(address);
     return [ruling];
   });
 }
 
-function nothingFound(address: string): CampaignError {
+function noJobFound(address: string): CampaignError {
   return new CampaignError({
     code: 'MB3405',
     message: `the outcome of the create request of ${address} is unknown: look for its job in the service's dashboard`,

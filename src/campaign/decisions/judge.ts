@@ -294,7 +294,7 @@ class Bench {
 /** False on Windows, where an open file cannot be replaced: the lock file is closed after each batch. */
 const keepsOpen = platform() !== 'win32';
 
-interface Held {
+interface OpenLock {
   graph: Graph;
   lock: Lock;
   file: LockFile;
@@ -307,9 +307,9 @@ interface Held {
  * Records decisions of a review page in batches. Holds the lock only during a batch, and keeps its content in memory
  * until another program changes the lock.
  */
-export class Desk {
+export class DecisionWriter {
   readonly #campaign: OpenCampaign;
-  #held: Held | undefined;
+  #open: OpenLock | undefined;
 
   constructor(campaign: OpenCampaign) {
     this.#campaign = campaign;
@@ -321,7 +321,7 @@ export class Desk {
   ): Promise<Judged> {
     return orFailure(
       this.#guarded(lockTimeoutMs, async () => {
-        const held = await this.#hold(graph);
+        const held = await this.#openLock(graph);
         const judged = held.bench.judgeAll(verdicts);
         const addresses = judged.rulings
           .flatMap((one) => (one.is === 'recorded' ? one.records : []))
@@ -338,13 +338,13 @@ export class Desk {
 
   /** Rewrites the lock if lines were appended. Does nothing while a run holds the lock, because the run rewrites it. */
   async tidy(): Promise<void> {
-    if (this.#held?.isLonger !== true) return;
+    if (this.#open?.isLonger !== true) return;
     await this.#guarded(0, async () => {
-      if (this.#held?.stamp === this.#stamp()) await this.#rewrite(this.#held);
-    }).catch(() => this.#letGo());
+      if (this.#open?.stamp === this.#stamp()) await this.#rewrite(this.#open);
+    }).catch(() => this.#releaseLock());
   }
 
-  async #rewrite(held: Held): Promise<void> {
+  async #rewrite(held: OpenLock): Promise<void> {
     await held.file.replace(writeLines(withoutMovedAway(held.lock, outlineOf(held.graph))));
     held.isLonger = false;
     held.stamp = this.#stamp();
@@ -352,41 +352,41 @@ export class Desk {
 
   async close(): Promise<void> {
     await this.tidy();
-    await this.#letGo();
+    await this.#releaseLock();
   }
 
   async #guarded<T>(waitMs: number, work: () => Promise<T>): Promise<T> {
-    const { paths, tell } = this.#campaign;
-    const guard = await holdGuard(paths.lock, waitMs, tell);
+    const { paths, notify } = this.#campaign;
+    const guard = await holdGuard(paths.lock, waitMs, notify);
     try {
       return await work();
     } catch (error) {
       // After an error, memory may contain lines that are not on disk.
-      await this.#letGo();
+      await this.#releaseLock();
       throw error instanceof LockChangedError ? changedMeanwhile(paths.lock) : error;
     } finally {
-      if (!keepsOpen) await this.#letGo();
+      if (!keepsOpen) await this.#releaseLock();
       await guard.release();
     }
   }
 
-  async #hold(graph: Graph): Promise<Held> {
-    const known = this.#held;
+  async #openLock(graph: Graph): Promise<OpenLock> {
+    const known = this.#open;
     if (known?.graph === graph && known.stamp === this.#stamp()) return known;
-    await this.#letGo();
+    await this.#releaseLock();
     const campaign = this.#campaign;
     const stamp = this.#stamp();
     const { loaded, lock, situation } = await Session.open(campaign, { graph });
     refuseRestored(campaign, loaded);
     const bench = new Bench(situation);
     const file = await openRunLock(campaign.paths.lock, { loaded, lock, claims: false });
-    this.#held = { graph, lock, file, bench, stamp, isLonger: loaded.needsRewrite };
-    return this.#held;
+    this.#open = { graph, lock, file, bench, stamp, isLonger: loaded.needsRewrite };
+    return this.#open;
   }
 
-  async #letGo(): Promise<void> {
-    const file = this.#held?.file;
-    this.#held = undefined;
+  async #releaseLock(): Promise<void> {
+    const file = this.#open?.file;
+    this.#open = undefined;
     await file?.close().catch(() => undefined);
   }
 

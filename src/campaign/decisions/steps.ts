@@ -1,5 +1,5 @@
 import { CampaignError } from '../../contract/failure.ts';
-import { lookAtOutput } from '../../disk/outputs/check-outputs.ts';
+import { inspectOutput } from '../../disk/outputs/check-outputs.ts';
 import { taskOfAddress } from '../../graph/address.ts';
 import { call, way } from '../../ground/advice.ts';
 import { defined, mustGet } from '../../ground/values.ts';
@@ -15,7 +15,7 @@ import type { Match } from '../../plan/situation/find-purchases.ts';
 import { type Situation, situate } from '../../plan/situation/situation.ts';
 import { type Decided, type DecideOptions, decide } from '../decide.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
-import { chooseSteps, nearTo, requireStep } from '../select-steps.ts';
+import { chooseSteps, requireStep, suggestNames } from '../select-steps.ts';
 
 /** Steps by name (`hero@lamp`, `hero`, `hero@*`) or selection (`tag:launch`). */
 export interface Chosen {
@@ -51,9 +51,9 @@ function decideEach(
 export async function accept(campaign: OpenCampaign, chosen: Chosen, options: DecideOptions = {}): Promise<Decided> {
   const { names = [], select } = chosen;
   return decide(campaign, options, async (session) => {
-    const { situation } = await session.look();
+    const { situation } = await session.inspect();
     const steps = new Set(chooseSteps(names, select, situation));
-    return acceptEach(steps, situation, (output) => lookAtOutput(campaign.paths.outputs, output));
+    return acceptEach(steps, situation, (output) => inspectOutput(campaign.paths.outputs, output));
   });
 }
 
@@ -159,7 +159,7 @@ export async function move(
     if (old === undefined || countedPurchases(old).length === 0) {
       const known = [...lock.steps.keys()].sort().map((address) => ({ address, task: taskOfAddress(address) }));
       const message = `nothing was bought for ${from}`;
-      throw new CampaignError({ code: 'MB3002', message, hint: nearTo(from, known), name: from });
+      throw new CampaignError({ code: 'MB3002', message, hint: suggestNames(from, known), name: from });
     }
     const step = requireStep(to, situation.graph);
     const record = lock.steps.get(to);

@@ -1,13 +1,13 @@
 import { openBoss } from '../../cluster/database/boss.ts';
 import { type Database, openDatabase } from '../../cluster/database/database.ts';
 import { grant, hasTables, migrate } from '../../cluster/database/schema.ts';
-import { isGone, showEngine } from '../../cluster/database/server-errors.ts';
+import { isMissing, showEngine } from '../../cluster/database/server-errors.ts';
 import { readEngineState, type Shown } from '../../cluster/engine-state.ts';
-import { readLimit } from '../../cluster/head/account-spending.ts';
-import { readAllLines } from '../../cluster/head/rows.ts';
+import { readLimit } from '../../cluster/leader/account-spending.ts';
+import { readAllLines } from '../../cluster/leader/rows.ts';
 import type { Engine } from '../../cluster/open-engine.ts';
 import type { RunRecord } from '../../cluster/runs/run-record.ts';
-import { actOn, findOpenRun, giveUp, readRun } from '../../cluster/runs/runs.ts';
+import { abandon, actOn, findOpenRun, readRun } from '../../cluster/runs/runs.ts';
 import { accountOf } from '../../cluster/seal.ts';
 import { type StartWorkerOptions, startWorker } from '../../cluster/worker/start-worker.ts';
 import { systemClock } from '../../contract/clock.ts';
@@ -17,7 +17,7 @@ import { type EngineNote, readEngineNote, removeEngineNote } from '../../disk/lo
 import type { Lock } from '../../lock/record.ts';
 import { accountDigest, requireAccess } from '../environment.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
-import { whoIsHere } from '../person.ts';
+import { currentUser } from '../person.ts';
 import { holdGuard, requireLock } from '../read-lock.ts';
 import { engineOf } from './engine-address.ts';
 import { MirroredLock } from './mirrored-lock.ts';
@@ -30,7 +30,7 @@ interface RunOnEngine {
   shown: string;
 }
 
-export function lookAtRun(url: string, campaign: OpenCampaign, name: string): Promise<RunOnEngine | undefined> {
+export function inspectRun(url: string, campaign: OpenCampaign, name: string): Promise<RunOnEngine | undefined> {
   return withRun(url, campaign, name, async (run, { database, account, shown }) => {
     const limit = await readLimit(database, account);
     return { run, lock: await lockOfRun(database, run.id), limit, shown };
@@ -48,21 +48,21 @@ export function actOnRun(
   return withRun(url, campaign, name, async (run, { database, shown }) => ({
     run,
     shown,
-    isDone: await actOn(database, run.id, { act, by: whoIsHere() }),
+    isDone: await actOn(database, run.id, { act, by: currentUser() }),
   }));
 }
 
 async function withRun<Answer>(
   url: string,
-  { environment, paths, tell }: OpenCampaign,
+  { environment, paths, notify }: OpenCampaign,
   name: string,
   act: (run: RunRecord, engine: Pick<Engine, 'database' | 'account' | 'shown'>) => Promise<Answer>,
 ): Promise<Answer | undefined> {
   const account = accountOf(requireAccess(environment));
   const database = await openDatabase(url, {
     ...{ name: 'mediabatch', most: 1 },
-    onAway: ({ message }) => tell({ is: 'notice', text: `the engine does not answer: ${message}` }),
-    onBack: () => tell({ is: 'notice', text: 'the engine answers again' }),
+    onUnreachable: ({ message }) => notify({ is: 'notice', text: `the engine does not answer: ${message}` }),
+    onBack: () => notify({ is: 'notice', text: 'the engine answers again' }),
   });
   try {
     if (!(await hasTables(database))) return undefined;
@@ -76,7 +76,7 @@ async function withRun<Answer>(
   }
 }
 
-export async function lookAtEngine(engine: string, shown?: Shown): Promise<EngineState> {
+export async function inspectEngine(engine: string, shown?: Shown): Promise<EngineState> {
   const db = await openDatabase(engine, { name: 'mediabatch workers', most: 1 });
   try {
     if (!(await hasTables(db))) return { runs: [], accounts: [], workers: [] };
@@ -104,7 +104,7 @@ export async function workOnEngine(options: Omit<StartWorkerOptions, 'accountOf'
   await startWorker({ ...options, accountOf, clock: systemClock });
 }
 
-type GivenUp = { is: 'over' } | { is: 'unknown' } | { is: 'open' } | { is: 'not asked'; why: unknown };
+type EndedRun = { is: 'over' } | { is: 'unknown' } | { is: 'open' } | { is: 'not asked'; why: unknown };
 
 interface Request {
   force: boolean;
@@ -112,9 +112,9 @@ interface Request {
 }
 
 /** Ends a run on an engine, copies its jobs to the local lock and releases the lock. Can be repeated if interrupted. */
-export async function giveUpRun(campaign: OpenCampaign, note: EngineNote, request: Request): Promise<GivenUp> {
-  const { paths, tell } = campaign;
-  const guard = await holdGuard(paths.lock, 0, tell, { forEngine: true });
+export async function abandonRun(campaign: OpenCampaign, note: EngineNote, request: Request): Promise<EndedRun> {
+  const { paths, notify } = campaign;
+  const guard = await holdGuard(paths.lock, 0, notify, { forEngine: true });
   try {
     const found = await askEngine(campaign, note, request);
     const staysClaimed = found.is === 'open' || (found.is === 'not asked' && !request.force); // I45 (asked)
@@ -125,22 +125,22 @@ export async function giveUpRun(campaign: OpenCampaign, note: EngineNote, reques
   }
 }
 
-async function askEngine(campaign: OpenCampaign, note: EngineNote, { force, env }: Request): Promise<GivenUp> {
+async function askEngine(campaign: OpenCampaign, note: EngineNote, { force, env }: Request): Promise<EndedRun> {
   // The engine note does not contain the password of the database, but the environment may.
   const named = engineOf(undefined, env);
   const url = named !== undefined && showEngine(named) === note.engine ? named : note.engine;
-  const { tell } = campaign;
+  const { notify } = campaign;
   let database: Database | undefined;
   try {
     database = await openDatabase(url, {
       name: 'mediabatch-unlock',
       most: 1,
-      onAway: ({ message }) =>
-        tell({ is: 'notice', text: `the engine does not answer: ${message}; unlock waits for the engine` }),
+      onUnreachable: ({ message }) =>
+        notify({ is: 'notice', text: `the engine does not answer: ${message}; unlock waits for the engine` }),
     });
-    return await endThere(database, note.run, { campaign, force });
+    return await endOnEngine(database, note.run, { campaign, force });
   } catch (why) {
-    if (isGone(why)) return { is: 'unknown' };
+    if (isMissing(why)) return { is: 'unknown' };
     if (database !== undefined) throw why;
     return { is: 'not asked', why };
   } finally {
@@ -148,15 +148,15 @@ async function askEngine(campaign: OpenCampaign, note: EngineNote, { force, env 
   }
 }
 
-async function endThere(
+async function endOnEngine(
   database: Database,
   run: string,
   { campaign, force }: { campaign: OpenCampaign; force: boolean },
-): Promise<GivenUp> {
+): Promise<EndedRun> {
   const record = await readRun(database, run);
   if (record === undefined) return { is: 'unknown' };
   if (record.state === 'open' && !force) return { is: 'open' };
-  await giveUp(database, run, `given up by ${whoIsHere()}`);
+  await abandon(database, run, `given up by ${currentUser()}`);
   const mirror = await MirroredLock.open(campaign, await requireLock(campaign, campaign.service));
   // The run has ended, so no lines follow these lines.
   await mirror.add(await readAllLines(database, run)).finally(() => mirror.close());

@@ -7,7 +7,7 @@ import { fetchNamed, placeOf, serveFiles } from '../../cluster/worker/serve-file
 import { systemClock } from '../../contract/clock.ts';
 import { OutputError } from '../../contract/errors.ts';
 import { CampaignError } from '../../contract/failure.ts';
-import type { Tell } from '../../contract/notice.ts';
+import type { Notify } from '../../contract/notice.ts';
 import type { OutputFiles } from '../../contract/ports.ts';
 import { checkOutputs } from '../../disk/outputs/check-outputs.ts';
 import { Places } from '../../ground/places.ts';
@@ -34,9 +34,9 @@ export async function findStore(name: string): Promise<Store | undefined> {
 export async function storeOfRun(
   run: { campaign: string; store: string | null },
   name: string | undefined,
-  tell: Tell,
+  notify: Notify,
 ): Promise<StoreFiles | 'stay' | undefined> {
-  const notice = (text: string) => tell({ is: 'notice', text });
+  const notice = (text: string) => notify({ is: 'notice', text });
   if (run.store === null) {
     if (name !== undefined)
       notice(
@@ -83,22 +83,22 @@ export async function serveOwnFiles(
   }
 }
 
-export interface FileToBring {
+export interface MissingFile {
   record: Pick<StepRecord, 'address' | 'kind'>;
   output: Output;
   replaces?: readonly string[];
 }
 
-export async function filesNotHere(
+export async function findMissingFiles(
   { paths, seen }: Pick<OpenCampaign, 'paths' | 'seen'>,
   { steps }: Lock,
   outcomes: { readonly [step: string]: string },
-): Promise<FileToBring[]> {
+): Promise<MissingFile[]> {
   const files = Object.keys(outcomes).flatMap((address) => {
     const record = outcomes[address] === 'done' ? steps.get(address) : undefined;
     const [newest] = record?.purchases ?? [];
     if (record === undefined || newest?.state !== 'done') return [];
-    return (newest.outputs ?? []).map((output) => ({ record, output })).filter(isWanted);
+    return (newest.outputs ?? []).map((output) => ({ record, output })).filter(isNeeded);
   });
   const states = await checkOutputs(
     paths.outputs,
@@ -108,11 +108,11 @@ export async function filesNotHere(
   return files.filter(({ output }) => states.get(output.path) === 'missing');
 }
 
-function isWanted({ record, output }: FileToBring): boolean {
+function isNeeded({ record, output }: MissingFile): boolean {
   return mediaOf(record) !== undefined && isOutputPath(output.path);
 }
 
-function mediaOf({ kind }: FileToBring['record']) {
+function mediaOf({ kind }: MissingFile['record']) {
   const media = kinds[kind]?.media;
   return media === 'none' ? undefined : media;
 }
@@ -124,12 +124,12 @@ interface Ways {
   from: Pick<StoreFiles, 'read'>;
   to: string;
   outputs: OutputFiles;
-  tell: Tell;
+  notify: Notify;
   signal: AbortSignal;
 }
 
 /** Copies files from a store to the campaign's folder, and verifies their digests. Existing files stay unchanged. */
-export class FileBringer {
+export class FileFetcher {
   readonly #ways: Ways;
   readonly #queue = new Places(atOnce);
   readonly #brought = new Map<string, Promise<void>>();
@@ -140,12 +140,12 @@ export class FileBringer {
     this.#ways = ways;
   }
 
-  add(files: readonly FileToBring[]): void {
+  add(files: readonly MissingFile[]): void {
     for (const file of files) {
       const { path, sha256 } = file.output;
       const id = `${sha256} ${path}`;
-      if (!isWanted(file) || this.#brought.has(id)) continue;
-      const brought = this.#queue.use(() => this.#bring(file));
+      if (!isNeeded(file) || this.#brought.has(id)) continue;
+      const brought = this.#queue.use(() => this.#fetchFile(file));
       // `end` reports the error.
       brought.catch(() => {});
       this.#brought.set(id, brought);
@@ -156,19 +156,19 @@ export class FileBringer {
     await Promise.all(this.#brought.values());
   }
 
-  async #bring(file: FileToBring): Promise<void> {
+  async #fetchFile(file: MissingFile): Promise<void> {
     const { output } = file;
     if ((await checkOutputs(this.#ways.to, [output])).get(output.path) === 'intact') return;
     if (!(await this.#copy(file))) this.missing.push(output.path);
   }
 
-  async #copy({ record, output, replaces = [] }: FileToBring): Promise<boolean> {
-    const { from, outputs, tell, signal } = this.#ways;
+  async #copy({ record, output, replaces = [] }: MissingFile): Promise<boolean> {
+    const { from, outputs, notify, signal } = this.#ways;
     const { path, bytes, type } = output;
     const media = mediaOf(record);
     if (media === undefined) return false;
     const save = path.replace(/\.[^./]+$/, '');
-    const notice = (text: string) => tell({ is: 'notice', text });
+    const notice = (text: string) => notify({ is: 'notice', text });
     const target = { address: record.address, media, save, replaces, notice };
     for (let tries = 1; tries <= mostTries && !signal.aborted; tries += 1) {
       try {

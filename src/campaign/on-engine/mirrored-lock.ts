@@ -32,7 +32,7 @@ export class MirroredLock {
   readonly #known: Set<string>;
   readonly #steps: Map<string, StepRecord>;
   #unfolded: string[] = [];
-  #hasNews = false;
+  #hasChanged = false;
   /** True if another program changed the lock file, so that new lines stay in memory until the run ends. */
   #isElses = false;
 
@@ -57,7 +57,7 @@ export class MirroredLock {
     for (const line of fresh) {
       this.#known.add(line);
       this.#unfolded.push(line);
-      this.#hasNews = true;
+      this.#hasChanged = true;
     }
     try {
       if (!this.#isElses) await Promise.all(fresh.map((line) => file.append(line)));
@@ -90,7 +90,7 @@ export class MirroredLock {
 
   async settle({ outline, emit }: Ending): Promise<void> {
     const { file, loaded } = this.#opened;
-    await settleLock(file, { ledger: { lock: this.lock, recorded: this.#hasNews }, outline, loaded, emit });
+    await settleLock(file, { ledger: { lock: this.lock, recorded: this.#hasChanged }, outline, loaded, emit });
     this.#isElses = false;
   }
 

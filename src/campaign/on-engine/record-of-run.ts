@@ -1,8 +1,8 @@
 import type { Sql } from '../../cluster/database/database.ts';
-import { countLines, readAllLines } from '../../cluster/head/rows.ts';
+import { countLines, readAllLines } from '../../cluster/leader/rows.ts';
 import type { Engine } from '../../cluster/open-engine.ts';
 import { type RunHeader, type RunRecord, readHeader } from '../../cluster/runs/run-record.ts';
-import { giveBack, lastEndedRuns } from '../../cluster/runs/runs.ts';
+import { lastEndedRuns, sendRecords } from '../../cluster/runs/runs.ts';
 import { makeSeal } from '../../cluster/seal.ts';
 import { countJobs, isSameServer, whichServer } from '../../cluster/store/run-mark.ts';
 import { readSeenOnEngine, writeSeenOnEngine } from '../../disk/lock/engine-note.ts';
@@ -40,15 +40,15 @@ export async function findUnseenRun(
   for (const run of ended) {
     if (!isOfGraph(await readHeader(database, seal, run), graph)) continue;
     // Notices about the lock are not shown here, but when the lock is read for the run.
-    lock ??= (await requireLock({ ...campaign, tell: () => {} }, campaign.service, { serviceMoved: true })).lock;
+    lock ??= (await requireLock({ ...campaign, notify: () => {} }, campaign.service, { serviceMoved: true })).lock;
     // A newer run of another clone may lack jobs of an older run.
-    if (hasNews(await lockOfRun(database, run.id), lock)) return run;
+    if (hasUnknownPurchases(await lockOfRun(database, run.id), lock)) return run;
   }
   return undefined;
 }
 
 /** Returns true if `lock` contains a job or an unresolved create request that is missing from `known`. */
-export function hasNews(lock: Lock, known: Lock): boolean {
+export function hasUnknownPurchases(lock: Lock, known: Lock): boolean {
   const purchases = [...known.steps.values()].flatMap((record) => record.purchases);
   const [jobs, keys] = [new Set(purchases.map(({ jobId }) => jobId)), new Set(purchases.map(({ key }) => key))];
   const closed = closedSends(known);
@@ -65,27 +65,27 @@ export function hasNews(lock: Lock, known: Lock): boolean {
  * Sends jobs that only the local lock contains to an open run. The engine lacks jobs if its database was restored from
  * a backup, or if the jobs came from git. Also retries a deferred run.
  */
-export async function giveBackLost(
+export async function sendMissingRecords(
   { database, shown }: Pick<Engine, 'database' | 'shown'>,
   run: Pick<RunRecord, 'id' | 'error' | 'server'>,
-  { lock, path, tell }: { lock: Lock; path: string; tell: OpenCampaign['tell'] },
+  { lock, path, notify }: { lock: Lock; path: string; notify: OpenCampaign['notify'] },
 ): Promise<void> {
   const record = await lockOfRun(database, run.id);
   const found = await compareRecord(database, run, { path, known: () => joinLocks(lock, record) });
-  if (found.is === 'as it was' && run.error === null && !hasNews(lock, record)) return; // I46 (given)
+  if (found.is === 'as it was' && run.error === null && !hasUnknownPurchases(lock, record)) return; // I46 (given)
   const [, ...lines] = writeLines(lock);
-  await giveBack(database, { id: run.id, server: found.server }, lines);
+  await sendRecords(database, { id: run.id, server: found.server }, lines);
   if (found.is === 'an older copy') {
     const text = `${shown} has an older copy of this run, or another server replaced it, and this lock may lack records of the run. The workers buy nothing for the run unless its store proves that no record is missing`;
     const hint = [
       'to restore missing records, apply in the clone that watched the run',
       way('to list purchases that no lock contains', call('list jobs', '--unknown')),
     ];
-    return tell({ is: 'notice', text, hint });
+    return notify({ is: 'notice', text, hint });
   }
   const why = run.error === null ? 'lacked purchases of the run' : 'had deferred the run';
   const text = `${shown} ${why}: this command sent the records of this lock to the engine, and the workers continue the run`;
-  tell({ is: 'notice', text });
+  notify({ is: 'notice', text });
 }
 
 async function compareRecord(

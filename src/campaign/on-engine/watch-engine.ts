@@ -21,7 +21,7 @@ import type { OpenCampaign } from '../open-campaign.ts';
 import { outputFilesOf } from '../outputs-on-disk.ts';
 import type { LoadedLock } from '../read-lock.ts';
 import type { RunResult } from '../run.ts';
-import { FileBringer, type FileToBring, filesNotHere, serveOwnFiles } from './files-of-run.ts';
+import { FileFetcher, findMissingFiles, type MissingFile, serveOwnFiles } from './files-of-run.ts';
 import { MirroredLock } from './mirrored-lock.ts';
 import { keepSeen } from './record-of-run.ts';
 
@@ -40,28 +40,28 @@ interface WatchOptions {
 
 interface Watched {
   mirror: MirroredLock;
-  bringer: FileBringer | undefined;
+  bringer: FileFetcher | undefined;
 }
 
 /** Watches a run until it ends. Copies its lines to the local lock and its files to the output folder. */
 export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, options: WatchOptions): Promise<RunResult> {
   const { name, outline, loaded, store, signal, on } = options;
-  const { paths, tell } = campaign;
+  const { paths, notify } = campaign;
   const mirror = await MirroredLock.open(campaign, loaded, name);
   const bringer =
-    store && new FileBringer({ from: store, to: paths.outputs, outputs: outputFilesOf(campaign), tell, signal });
+    store && new FileFetcher({ from: store, to: paths.outputs, outputs: outputFilesOf(campaign), notify, signal });
   const ending = { outline, emit: (fact: RunFact) => on({ at: new Date().toISOString(), ...fact }) };
   const left: RunResult = { exit: exitCodes.interrupted, outcomes: new Map() };
   try {
     const record = await follow(engine, campaign, options, { mirror, bringer });
     await bringer?.end();
     if (record === 'left') return left;
-    const { missing, isShort } = await bringRest(campaign, record, { mirror, bringer });
+    const { missing, isShort } = await fetchRest(campaign, record, { mirror, bringer });
     await mirror.settle(ending);
     await removeEngineNote(paths.lock);
     const { exit, outcomes, end } = resultOf(record);
     const lost = doneWithoutRecord(mirror.lock, outcomes);
-    if (lost.length > 0) tell({ is: 'notice', text: lostText(lost) });
+    if (lost.length > 0) notify({ is: 'notice', text: lostText(lost) });
     const here = exit === exitCodes.done && isShort ? exitCodes.someFailed : exit; // I10
     const own = lost.length > 0 ? exitCodes.needsDecision : here;
     const ended = end && { ...end, exit: own, ...(isShort && { unsaved: (end.unsaved ?? 0) + missing }) };
@@ -83,8 +83,8 @@ async function follow(
   { mirror, bringer }: Watched,
 ): Promise<RunRecord | 'left'> {
   const { run, loaded, signal, on } = options;
-  const { paths, tell } = campaign;
-  const fileOf = (event: RunEvent): FileToBring[] => {
+  const { paths, notify } = campaign;
+  const fileOf = (event: RunEvent): MissingFile[] => {
     const record = event.event === 'output-saved' ? mirror.steps.get(event.address) : undefined;
     if (event.event !== 'output-saved' || record === undefined) return [];
     return [{ record, output: event.output, replaces: replacedDigests(loaded.lock.steps.get(event.address)) }];
@@ -100,7 +100,7 @@ async function follow(
         if (read !== undefined) seen.note(read);
         return news;
       },
-      onPaused: (by) => tell({ is: 'notice', text: by === undefined ? 'the run continues' : pausedText(by) }),
+      onPaused: (by) => notify({ is: 'notice', text: by === undefined ? 'the run continues' : pausedText(by) }),
       onEvents(events) {
         bringer?.add(events.flatMap(fileOf));
         // The end of the run is reported after the lock is settled.
@@ -111,7 +111,7 @@ async function follow(
     if (record === 'left' || record.error === null) return record;
     if (record.state === 'open') throw putAside(record.error, { run, shown: engine.shown, lock: paths.lock });
     const text = `the run was ${record.error}. Its purchases are in this lock, from which the next \`apply\` continues`;
-    tell({ is: 'notice', text });
+    notify({ is: 'notice', text });
     return record;
   } finally {
     over.abort();
@@ -125,28 +125,28 @@ async function workBeside(engine: Engine, campaign: OpenCampaign, options: Watch
   const { run, access, signal } = options;
   if (access === undefined) return;
   // The engine reports an unreachable server itself.
-  const telling = tellOfNoWorker(engine, { ...options, tell: campaign.tell }).catch(() => {});
+  const notifier = warnNoWorker(engine, { ...options, notify: campaign.notify }).catch(() => {});
   try {
     const record = await readRun(engine.database, run);
     if (record?.state === 'open' && record.store === null)
       await serveOwnFiles(engine, campaign, { name: record.campaign, access, signal });
   } catch (error) {
     if (!signal.aborted)
-      campaign.tell({ is: 'notice', text: `stopped saving files on this machine: ${messageOf(error)}` });
+      campaign.notify({ is: 'notice', text: `stopped saving files on this machine: ${messageOf(error)}` });
   }
-  await telling;
+  await notifier;
 }
 
-const lookMs = 1000;
+const pollMs = 1000;
 /** Number of polls without a worker before the notice, because a new worker needs time to start. */
 const patience = 10;
 
-export async function tellOfNoWorker(
+export async function warnNoWorker(
   { database, shown }: Pick<Engine, 'database' | 'shown'>,
-  options: Pick<WatchOptions, 'run' | 'storeName' | 'signal'> & Pick<OpenCampaign, 'tell'>,
+  options: Pick<WatchOptions, 'run' | 'storeName' | 'signal'> & Pick<OpenCampaign, 'notify'>,
   clock = systemClock,
 ): Promise<void> {
-  const { run, storeName, signal, tell } = options;
+  const { run, storeName, signal, notify } = options;
   const place = storeName === undefined ? '' : ' with the same --store';
   const hint = way(`to start a worker, on any machine${place}`, call('worker'));
   for (let vain = 0; !signal.aborted; ) {
@@ -155,8 +155,8 @@ export async function tellOfNoWorker(
     if (signal.aborted || own === undefined) return;
     const { lacks } = own;
     vain = lacks === undefined ? 0 : vain + 1;
-    if (vain === patience && lacks !== undefined) tell({ is: 'notice', text: lackText(lacks, shown), hint });
-    await clock.sleep(lacks === undefined ? patience * lookMs : lookMs, signal);
+    if (vain === patience && lacks !== undefined) notify({ is: 'notice', text: lackText(lacks, shown), hint });
+    await clock.sleep(lacks === undefined ? patience * pollMs : pollMs, signal);
   }
 }
 
@@ -210,12 +210,12 @@ const mostNamed = 3;
 /**
  * Copies the remaining files of an ended run. `isShort`: true if files are missing that the user wants on this machine.
  */
-async function bringRest(
+async function fetchRest(
   campaign: OpenCampaign,
   record: RunRecord,
   { mirror, bringer }: Watched,
 ): Promise<{ missing: number; isShort: boolean }> {
-  const notHere = await filesNotHere(campaign, mirror.lock, resultOf(record).outcomes);
+  const notHere = await findMissingFiles(campaign, mirror.lock, resultOf(record).outcomes);
   bringer?.add(notHere);
   await bringer?.end();
   const missing = bringer?.missing ?? notHere.map(({ output }) => output.path);
@@ -226,7 +226,7 @@ async function bringRest(
       : 'the files are in the store of the run, and no --store was given';
   const why = bringer?.trouble ?? elsewhere;
   const text = `files not downloaded to this machine: ${shortList(missing, mostNamed)}; ${why}. The next \`apply\` fetches missing files for 0 credits`;
-  campaign.tell({ is: 'notice', text });
+  campaign.notify({ is: 'notice', text });
   return { missing: missing.length, isShort: bringer !== undefined || record.store === null };
 }
 

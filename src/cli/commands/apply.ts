@@ -37,10 +37,10 @@ export async function apply(file: string, typed: ApplyOptions, terminal: Termina
       options: ['--json', '--events'],
     });
   }
-  refuseRealRehearsal(options);
-  if (saved !== undefined) tellSaved(saved, terminal);
+  requireSandbox(options);
+  if (saved !== undefined) printSavedPlan(saved, terminal);
   const campaign = await open(saved?.manifest ?? file, options, terminal);
-  const given = saved === undefined ? digestOfGiven(options, campaign) : undefined;
+  const given = saved === undefined ? digestOfCall(options, campaign) : undefined;
   const known = await isUpToDate(campaign, given);
   // A gate without dependent steps can be open even if every step is up to date.
   if (known !== undefined && options.review !== true) {
@@ -77,7 +77,7 @@ function engineFor({ engine, store, sandbox }: ApplyOptions): EngineChoice | und
   });
 }
 
-function refuseRealRehearsal(options: ApplyOptions): void {
+function requireSandbox(options: ApplyOptions): void {
   const [given] = findGiven(options, ({ flags }) => flags.startsWith('--sandbox-'));
   if (options.sandbox === true || given === undefined) return;
   const first = flagOf(given.row);
@@ -89,7 +89,7 @@ function refuseRealRehearsal(options: ApplyOptions): void {
   });
 }
 
-function tellSaved({ path, manifest, options }: SavedPlan, { err, style }: Terminal): void {
+function printSavedPlan({ path, manifest, options }: SavedPlan, { err, style }: Terminal): void {
   const given = findGiven(options, ({ settles }) => settles === 'campaign');
   const words = [manifest, ...given.flatMap(({ row, value }) => wordsOf(flagOf(row), value))];
   err(
@@ -98,7 +98,7 @@ function tellSaved({ path, manifest, options }: SavedPlan, { err, style }: Termi
 }
 
 /** Digest of program and options. Undefined if this command must plan even if nothing changed. */
-function digestOfGiven(options: ApplyOptions, campaign: OpenCampaign): string | undefined {
+function digestOfCall(options: ApplyOptions, campaign: OpenCampaign): string | undefined {
   if (options.json || options.events !== undefined || options.redo !== undefined) return undefined;
   // `--yes` and `--lock-timeout` change how a run starts, but not its steps.
   const { yes, lockTimeoutMs, ...planned } = options;

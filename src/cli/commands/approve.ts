@@ -3,7 +3,7 @@ import { requireCheckedGraph } from '../../campaign/checked-graph.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import { nameOfPerson } from '../../campaign/person.ts';
 import { showPlan } from '../../campaign/plan.ts';
-import { keepYes, openSavedPlan, type SavedPlan, whyOver } from '../../campaign/saved-plan.ts';
+import { openSavedPlan, type SavedPlan, storeApproval, whyUnusable } from '../../campaign/saved-plan.ts';
 import type { Approval } from '../../contract/approval.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
@@ -75,7 +75,7 @@ async function askAbout(
   );
   if (answer !== 'yes') return declined(answer, 'approved', terminal);
   const by = options.by ?? (await nameOfPerson(campaign.paths.folder));
-  await keepYes(saved, { campaign, what, by, at: systemClock.now(), until });
+  await storeApproval(saved, { campaign, what, by, at: systemClock.now(), until });
   const apply = paste(applyingPlan(saved));
   err(`${style.green('approved')} by ${safeText(by, 100)} until ${clockText(until)}; to apply it: ${apply}\n`);
   return exitCodes.done;
@@ -93,7 +93,7 @@ async function revoke(file: string, saved: SavedPlan | undefined, { err, style }
 
 async function showApprovals(options: ApproveOptions, terminal: Terminal): Promise<number> {
   const now = systemClock.now();
-  const rows = (await listApprovals()).map((one) => ({ ...one, over: whyOver(one, now) }));
+  const rows = (await listApprovals()).map((one) => ({ ...one, over: whyUnusable(one, now) }));
   await outAs(terminal, options, {
     text: () => approvalsView(rows, now),
     json: () =>

@@ -1,5 +1,5 @@
 import type { Decided, DecideOptions } from '../../campaign/decide.ts';
-import { adopt as adoptJobs, importStep, type LookedAt, resolve } from '../../campaign/decisions/adopt.ts';
+import { adopt as adoptJobs, importStep, resolve, type Searched } from '../../campaign/decisions/adopt.ts';
 import { pickFrom, pick as pickOutputs, reject, unpick } from '../../campaign/decisions/judge.ts';
 import { accept, forget, move, pin, unpin } from '../../campaign/decisions/steps.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
@@ -16,7 +16,7 @@ import { candidatesView, rulingsJson, rulingsView } from '../../report/plan/ruli
 import { safeText } from '../../report/safe-text.ts';
 import { askAboutMove, askPerson, declined } from '../consent.ts';
 import { type Flags, open, type StateOptions, type Texts } from '../open.ts';
-import { outJson, type Terminal, tell } from '../terminal.ts';
+import { outJson, print, type Terminal } from '../terminal.ts';
 
 type SharedOptions = StateOptions & Flags<'dryRun' | 'json' | 'undo'> & { lockTimeout: number; select?: string[] };
 type PickOptions = Texts<'note' | 'by' | 'reason' | 'from'> & Flags<'replace'>;
@@ -77,9 +77,13 @@ export async function decideBy(
   const { is: stage, rulings } = decided;
   const { paste } = terminal;
   if (options.json) outJson(terminal, rulingsJson(rulings, { command: verb, dryRun: stage === 'dry run', paste }));
-  tell(terminal, ...rulingsView(rulings, { command: verb, stage }));
+  print(terminal, ...rulingsView(rulings, { command: verb, stage }));
   if (options.from !== undefined && stage === 'recorded') {
-    tell(terminal, command('to review the picks', paste(call('review'))), command('to continue', paste(call('apply'))));
+    print(
+      terminal,
+      command('to review the picks', paste(call('review'))),
+      command('to continue', paste(call('apply'))),
+    );
   }
   return exitCodes.done;
 }
@@ -118,14 +122,14 @@ async function adopt({ campaign, words: [address], options, shared, terminal }: 
     });
   }
   const { style, paste } = terminal;
-  const onLooked = ({ open: left, steps, jobs: strangers }: LookedAt) => {
-    if (left.length > 0) tell(terminal, ...candidatesView(left, paste));
+  const onLooked = ({ open: left, steps, jobs: strangers }: Searched) => {
+    if (left.length > 0) print(terminal, ...candidatesView(left, paste));
     const looked = `${countOf(steps, 'step')} that can adopt a job, ${countOf(strangers, 'job')} that no lock contains`;
     terminal.err(`${style.dim(safeText(looked))}\n`);
   };
   const confirm = (rulings: readonly Ruling[]) => {
     // The decisions are shown before the prompt.
-    if (yes !== true) tell(terminal, ...rulingsView(rulings, { command: 'adopt', stage: 'asked' }));
+    if (yes !== true) print(terminal, ...rulingsView(rulings, { command: 'adopt', stage: 'asked' }));
     const count = rulings.filter(({ is }) => is === 'recorded').length;
     return askPerson(`Adopt ${countOf(count, 'job')}?`, { yes, terminal });
   };

@@ -3,7 +3,7 @@ import { requireGraph } from '../../campaign/load-manifest.ts';
 import { requireEngine } from '../../campaign/on-engine/engine-address.ts';
 import {
   actOnRun,
-  lookAtEngine,
+  inspectEngine,
   migrateEngine,
   type RunAct,
   workOnEngine,
@@ -40,7 +40,7 @@ export async function worker(options: WorkerOptions, { err, style }: Terminal): 
     drain: drain?.signal,
     version: ownVersion(),
     signal: interruption.signal,
-    tell: (news: WorkerEvent) => err(lineOf(news, { style, now: systemClock.now() })),
+    log: (news: WorkerEvent) => err(lineOf(news, { style, now: systemClock.now() })),
     onSize: fitHeap,
   }).then(() => exitCodes.done);
   try {
@@ -54,7 +54,7 @@ type WorkersOptions = Texts<'engine' | 'campaign'> & Flags<'json' | 'check'> & {
 
 export async function workers(options: WorkersOptions, terminal: Terminal): Promise<number> {
   const { campaign, state: wanted, check = false } = options;
-  const state = await lookAtEngine(requireEngine(options.engine, process.env), { campaign, state: wanted });
+  const state = await inspectEngine(requireEngine(options.engine, process.env), { campaign, state: wanted });
   const isServed = state.workers.some(({ isSilent }) => !isSilent);
   if (options.json) {
     outJson(terminal, jsonOf('workers', { runs: state.runs, accounts: state.accounts, workers: state.workers }));

@@ -1,4 +1,4 @@
-import { mistakesOf, requireTracedGraph } from '../../campaign/load-manifest.ts';
+import { manifestErrors, requireTracedGraph } from '../../campaign/load-manifest.ts';
 import { makePlan } from '../../campaign/make-plan.ts';
 import { findFinishedJobs } from '../../campaign/runs.ts';
 import { requireStep } from '../../campaign/select-steps.ts';
@@ -11,7 +11,7 @@ import { kinds } from '../../kinds/index.ts';
 import { jsonOf } from '../../report/document.ts';
 import { expandJson, expandText, explainView, makeExpansion } from '../../report/plan/explain-text.ts';
 import { type Flags, open, type StateOptions } from '../open.ts';
-import { outAs, outJson, type Terminal, tellOn } from '../terminal.ts';
+import { noticePrinter, outAs, outJson, type Terminal } from '../terminal.ts';
 import { loadLocally } from './validate.ts';
 
 type Context = { options: StateOptions & Flags<'request' | 'origins' | 'json'>; terminal: Terminal };
@@ -52,9 +52,9 @@ export async function explain(file: string, name: string | undefined, context: C
 async function printOrigins(file: string, name: string | undefined, { options, terminal }: Context): Promise<void> {
   const { graph, manifest, origins, diagnostics, sources } = await loadLocally(file, options, terminal);
   if (graph === undefined || manifest === undefined || hasErrors(diagnostics)) {
-    throw mistakesOf(file, { diagnostics, sources });
+    throw manifestErrors(file, { diagnostics, sources });
   }
-  tellOn(terminal)({ is: 'diagnostics', diagnostics, sources });
+  noticePrinter(terminal)({ is: 'diagnostics', diagnostics, sources });
   const whole = makeExpansion(graph, manifest, origins?.filesOf);
   const only = name === undefined ? undefined : requireStep(name, graph).address;
   const steps = whole.steps.filter(({ address }) => only === undefined || address === only);

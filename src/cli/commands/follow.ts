@@ -12,7 +12,7 @@ import { safeText } from '../../report/safe-text.ts';
 import type { Flags, Texts } from '../open.ts';
 import { createReporter } from '../recorder.ts';
 import { listenForInterruption } from '../signals.ts';
-import { type Terminal, tell } from '../terminal.ts';
+import { print, type Terminal } from '../terminal.ts';
 
 /** Shows the progress of a run that another terminal started. Locks, writes and sends nothing. */
 export async function follow(
@@ -46,7 +46,7 @@ export async function follow(
   const { paste } = terminal;
   const outputs = relative(process.cwd(), paths.outputs);
   const summary = () => summaryView(view, { paste, outputs, sandbox: options.sandbox === true });
-  tell(terminal, stack(...endOf(followed, { file, view, summary, paste })));
+  print(terminal, stack(...endOf(followed, { file, view, summary, paste })));
 }
 
 function endOf(

@@ -1,7 +1,7 @@
 import { type Dirent, existsSync, readFileSync, statSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { loadManifest, mistakesOf } from '../../campaign/load-manifest.ts';
+import { loadManifest, manifestErrors } from '../../campaign/load-manifest.ts';
 import { diskReader } from '../../campaign/manifest-inputs.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { makeFolders } from '../../disk/fs/folders.ts';
@@ -24,7 +24,7 @@ import { safeText } from '../../report/safe-text.ts';
 import type { Flags, Texts } from '../open.ts';
 import { defaultManifest } from '../program/name-manifest.ts';
 import { unknownName } from '../program/usage-errors.ts';
-import { type Terminal, tell } from '../terminal.ts';
+import { print, type Terminal } from '../terminal.ts';
 
 const examples = new URL('../../../examples/', import.meta.url);
 const agentsTopic = new URL('../../manual/agents.md', import.meta.url);
@@ -58,7 +58,7 @@ export async function init(folder: string, options: InitOptions, terminal: Termi
   const file = relative(process.cwd(), join(folder, defaultManifest)) || defaultManifest;
   const { paste } = terminal;
   terminal.err('\n');
-  tell(
+  print(
     terminal,
     stack(
       line('Commit campaign.lock.jsonl after the first run: it records what you paid.'),
@@ -96,7 +96,7 @@ async function writeAll(
   }
   const taken = Object.entries(files)
     .map(([name, content]) => ({ path: join(folder, name), content: Buffer.from(content) }))
-    .filter(({ path, content }) => isThere(path) && !readSmallFile(path, longestFile)?.equals(content))
+    .filter(({ path, content }) => exists(path) && !readSmallFile(path, longestFile)?.equals(content))
     .map(({ path }) => path);
   if (taken.length > 0) {
     throw new CampaignError({
@@ -113,7 +113,7 @@ async function writeAll(
   }
   for (const [name, content] of all) {
     const path = join(folder, name);
-    const isNew = !isThere(path);
+    const isNew = !exists(path);
     if (isNew) await writeNewFile(path, Buffer.from(content));
     err(`  ${isNew ? style.green('wrote') : style.yellow('kept ')} ${safeText(path)}\n`);
     if (isNew) continue;
@@ -123,7 +123,7 @@ async function writeAll(
   }
 }
 
-function isThere(path: string): boolean {
+function exists(path: string): boolean {
   try {
     return lstatOrAbsent(path) !== undefined;
   } catch {
@@ -216,7 +216,7 @@ async function makeCsvCampaign(file: string, folder: string): Promise<NewFiles> 
       bytes: () => readDataBytes(...place),
     },
   });
-  if (hasErrors(checked.diagnostics)) throw mistakesOf(file, checked);
+  if (hasErrors(checked.diagnostics)) throw manifestErrors(file, checked);
   const content = 'bytes' in read ? Buffer.from(read.bytes) : read.text;
   return { 'campaign.yaml': text, ...(!isBelow && { [path]: content }) };
 }

@@ -2,9 +2,9 @@ import { dirname, relative } from 'node:path';
 import {
   deleteLeftover,
   findLeftovers,
+  findNeeded,
   findRemoteRecords,
   findReplaced,
-  findWanted,
   type LeftoverFile,
   type Leftovers,
   type OtherLock,
@@ -32,7 +32,7 @@ import { chargesText, destroyJson, leftoversView, recordsView } from '../../repo
 import type { Library } from '../../service/library.ts';
 import { askAboutMove, askPerson, type Consent, consentIn, declined, withConsent } from '../consent.ts';
 import { type Flags, open, type StateOptions } from '../open.ts';
-import { exitOfItems, outJson, type Terminal, tell } from '../terminal.ts';
+import { exitOfItems, outJson, print, type Terminal } from '../terminal.ts';
 import { treatEach } from './list.ts';
 
 type SharedOptions = StateOptions & Flags<'yes' | 'json'> & { lockTimeout: number };
@@ -41,7 +41,7 @@ type DestroyOptions = SharedOptions & Flags<'orphans' | 'serviceMoved'>;
 
 export async function gc(file: string, options: GcOptions, terminal: Terminal): Promise<number> {
   const campaign = await open(file, options, terminal);
-  const guard = await holdGuard(campaign.paths.lock, options.lockTimeout, campaign.tell);
+  const guard = await holdGuard(campaign.paths.lock, options.lockTimeout, campaign.notify);
   try {
     const findings = options.kept ? await findKept(campaign, options) : await findOutputs(campaign, options);
     return await deleteAll(findings, options, terminal);
@@ -74,9 +74,9 @@ async function findKept(campaign: OpenCampaign, { sandbox = false }: GcOptions):
   const files = new KeptFiles(paths.state, paths.kept);
   const { lock, situation } = await Session.open(campaign);
   const others = (await otherLocks(paths, sandbox)).map((other) => other.lock);
-  const wanted = await findWanted(situation, paths.outputs);
+  const wanted = await findNeeded(situation, paths.outputs);
   const found = await findReplaced(files, { lock, others, wanted, now: systemClock.now() });
-  return { found, remove: async (file) => files.isThere() && (await deleteLeftover(files.folder, file)) };
+  return { found, remove: async (file) => files.exists() && (await deleteLeftover(files.folder, file)) };
 }
 
 async function otherLocks(paths: CampaignPaths, sandbox: boolean): Promise<OtherLock[]> {
@@ -101,7 +101,7 @@ async function deleteAll({ found, remove }: Findings, options: GcOptions, termin
   };
   for (const { path, why } of kept) leave(path, why);
   if (files.length === 0) return end('nothing to delete');
-  tell(terminal, ...leftoversView(files, systemClock.now()));
+  print(terminal, ...leftoversView(files, systemClock.now()));
   if (files.some(({ is }) => is !== 'partial')) {
     err(
       `These files were paid for (${chargesText(files)}). If a file is needed again, apply downloads it for free while the service stores it.\n`,
@@ -139,7 +139,7 @@ export async function destroy(
   const { serviceMoved, yes, lockTimeout: lockTimeoutMs } = options;
   const ask = (question: MoveQuestion) => askAboutMove(question, { yes, terminal, consent });
   const terms = { lockTimeoutMs, service, askAboutMove: serviceMoved === true ? ask : undefined };
-  return Session.hold(campaign, terms, async ({ graph, lock, situation }) => {
+  return Session.withLock(campaign, terms, async ({ graph, lock, situation }) => {
     const orphans = options.orphans === true ? findOrphans(situation) : undefined;
     const chosen = chooseRecorded(addresses, { graph, lock, orphans });
     const records = [...chosen].flatMap((address) => lock.steps.get(address)?.purchases ?? []);
@@ -166,7 +166,7 @@ async function removeAll(
   { options, terminal, consent }: { options: DestroyOptions; terminal: Terminal; consent: Consent },
 ): Promise<number> {
   const { err, style } = terminal;
-  tell(terminal, ...recordsView(records));
+  print(terminal, ...recordsView(records));
   err('The credits of these records are not refunded. Local files and the lock do not change.\n');
   err(`${style.yellow('A file that is lost later cannot be downloaded again')}: keep copies of important files.\n`);
   const question = `Remove ${countOf(records.length, 'record')} at the service permanently?`;

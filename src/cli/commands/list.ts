@@ -32,7 +32,7 @@ import { mostLookedThrough } from '../../service/listing.ts';
 import type { Flags, Texts } from '../open.ts';
 import { unknownName } from '../program/usage-errors.ts';
 import { listenForInterruption } from '../signals.ts';
-import { exitOfItems, outAs, type Terminal, tellNotice } from '../terminal.ts';
+import { exitOfItems, outAs, printNotice, type Terminal } from '../terminal.ts';
 
 export type ServiceOptions = Flags<'json' | 'sandbox'>;
 
@@ -55,7 +55,7 @@ async function askService<Row>(
   { options, terminal, ask }: { options: ServiceOptions; terminal: Terminal; ask(library: Library): Promise<Row[]> },
 ): Promise<{ listed: Row[]; source: 'service' | 'documented' }> {
   const fallBack = (why: string) => {
-    tellNotice(terminal, `${why}; the list shows the ${what} in the documentation of the service`);
+    printNotice(terminal, `${why}; the list shows the ${what} in the documentation of the service`);
     return { listed: documented, source: 'documented' as const };
   };
   if (options.sandbox !== true && !hasKey(readEnvironment(process.env, process.cwd())))
@@ -187,13 +187,13 @@ export async function jobs(options: JobsOptions, terminal: Terminal): Promise<vo
   for (const { shown, problem, reading } of locks) {
     const isWrong = reading !== undefined && hasErrors(reading.diagnostics);
     const why = problem ?? (isWrong ? 'the lock is damaged; only its readable part was used' : undefined);
-    if (why !== undefined) tellNotice(terminal, `${shown}: ${why}`);
+    if (why !== undefined) printNotice(terminal, `${shown}: ${why}`);
   }
   const onUnread = (name: string, error: unknown) => {
     // If the service refuses one list, the others are still shown.
     const isOnlyThis = error instanceof ServiceError && (error.why === 'refused' || error.why === 'unusable');
     if (!isOnlyThis || wanted.length === 1) throw error;
-    tellNotice(terminal, `the ${name} jobs cannot be listed: ${error.message}`);
+    printNotice(terminal, `the ${name} jobs cannot be listed: ${error.message}`);
   };
   const terms = { limit: unknown === true ? mostLookedThrough : limit + 1, onUnread };
   const listed = await withService(options, ({ library }) => listJobs(library, wanted, terms));

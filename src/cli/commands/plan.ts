@@ -23,8 +23,8 @@ import { planJson } from '../../report/plan/plan-json.ts';
 import { planMarkdown, planText } from '../../report/plan/plan-text.ts';
 import { inertText, safeText } from '../../report/safe-text.ts';
 import { approving, consentIn } from '../consent.ts';
-import { type ApplyOptions, open, tellSandboxLock } from '../open.ts';
-import { tellCredential, tellUnselected } from '../plan-notices.ts';
+import { type ApplyOptions, open, printSandboxLock } from '../open.ts';
+import { warnCredential, warnUnselected } from '../plan-notices.ts';
 import { formOf, outAs, type Terminal } from '../terminal.ts';
 import { endStage } from '../timing.ts';
 
@@ -47,8 +47,8 @@ async function planAlone(file: string, options: ApplyOptions, terminal: Terminal
   const { graph } = checked;
   const { plan: made, redo } = await showPlan(campaign, checked, { ...options, asks: options.refresh === true });
   endStage('plan');
-  tellCredential(made, campaign.replays, terminal);
-  tellSandboxLock(campaign, options, terminal);
+  warnCredential(made, campaign.replays, terminal);
+  printSandboxLock(campaign, options, terminal);
   if (options.out !== undefined) await savePlan(options.out, made, { campaign, graph, options, redo });
   // I19
   await outAs(terminal, options, {
@@ -71,7 +71,7 @@ async function planAlone(file: string, options: ApplyOptions, terminal: Terminal
     terminal.err(`${terminal.style.green('saved')}  ${safeText(options.out)}; ${way}\n`);
   }
   // With `--json`, the rows of the plan show which steps cannot run.
-  tellUnselected(made, { options, terminal, ends: formOf(options) !== 'json' });
+  warnUnselected(made, { options, terminal, ends: formOf(options) !== 'json' });
   return options.detailedExitcode === true ? detailedExit(made) : exitCodes.done;
 }
 

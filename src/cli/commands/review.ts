@@ -1,7 +1,7 @@
 import { nameInGit } from '../../campaign/person.ts';
 import { call } from '../../ground/advice.ts';
 import { CampaignHost } from '../../review/campaign-host.ts';
-import { tellReview, tellReviewed } from '../../review/tell.ts';
+import { describeReview, describeReviewed } from '../../review/review-text.ts';
 import { open, type SelectionOptions, type StateOptions } from '../open.ts';
 import { servePage } from '../serve-page.ts';
 import { listenForInterruption } from '../signals.ts';
@@ -15,10 +15,10 @@ export async function review(file: string, options: ReviewOptions, terminal: Ter
   // Only the notices of the first read are shown, because later reads repeat them.
   let isShown = false;
   const host = new CampaignHost(
-    { ...campaign, tell: (notice) => (isShown ? undefined : campaign.tell(notice)) },
+    { ...campaign, notify: (notice) => (isShown ? undefined : campaign.notify(notice)) },
     { select: options.select, exclude: options.exclude, by: await nameInGit(campaign.paths.folder), paste },
   );
-  const first = await host.look();
+  const first = await host.read();
   isShown = true;
   if (first.assets.every(({ state }) => state === 'planned')) {
     terminal.err(
@@ -29,13 +29,13 @@ export async function review(file: string, options: ReviewOptions, terminal: Ter
   const { state } = campaign.paths;
   const running = await servePage(host, {
     ...{ ...options, state, terminal },
-    about: `${tellReview(first)}; Ctrl-C stops the page`,
+    about: `${describeReview(first)}; Ctrl-C stops the page`,
   });
   await interruption.firstSignal;
   interruption.stop();
   await running.close();
   // The lock may be missing or damaged by now; decisions are already recorded.
-  const last = await host.look().catch(() => first);
+  const last = await host.read().catch(() => first);
   await host.close();
-  terminal.err(tellReviewed(first, last, terminal.paste));
+  terminal.err(describeReviewed(first, last, terminal.paste));
 }

@@ -4,7 +4,7 @@ import { eachRunOnce, findRun, historyLines, listRuns } from '../../campaign/run
 import { readLiveHolder } from '../../disk/lock/guard.ts';
 import { RunHistory } from '../../disk/state/run-history.ts';
 import { jsonOf } from '../../report/document.ts';
-import { runsView, runView, tellWholeRun } from '../../report/history/run-story.ts';
+import { runsView, runView, summarizeWholeRun } from '../../report/history/run-story.ts';
 import { safeText } from '../../report/safe-text.ts';
 import type { Flags, Texts } from '../open.ts';
 import { outJson, show, type Terminal } from '../terminal.ts';
@@ -31,7 +31,7 @@ export async function showRun(
 ): Promise<void> {
   const { stories, running, history, folder } = await readRuns(file, options);
   const { id } = findRun(name, stories);
-  const whole = tellWholeRun(id, historyLines((await history.read(id)) ?? []));
+  const whole = summarizeWholeRun(id, historyLines((await history.read(id)) ?? []));
   const isRunning = id === running;
   const path = relative('', join(folder, `${id}.jsonl`));
   if (options.json) {

@@ -13,7 +13,7 @@ import { defined, messageOf } from '../../ground/values.ts';
 import { faint, good, line } from '../../report/document.ts';
 import type { Texts } from '../open.ts';
 import { listenForInterruption } from '../signals.ts';
-import { type Terminal, tell } from '../terminal.ts';
+import { print, type Terminal } from '../terminal.ts';
 
 type SandboxOptions = Texts<'faults' | 'files'> &
   Record<'port' | 'speed' | 'failRate', number> & { credits?: number; data: string };
@@ -22,7 +22,7 @@ export async function sandbox(options: SandboxOptions, terminal: Terminal): Prom
   const running = await start(options);
   // Signals are handled before the address is printed, because a caller may end the sandbox once it has the address.
   const interruption = listenForInterruption();
-  tell(
+  print(
     terminal,
     line(
       [good('sandbox'), ` ${running.url}  ${running.balance()} credits, state in ${options.data}`],

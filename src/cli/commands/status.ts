@@ -20,18 +20,18 @@ import { clockText, countOf, limitText } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { makeStatus, type StatusView } from '../../report/status/status.ts';
 import { statusView, stepsView } from '../../report/status/status-text.ts';
-import { type Flags, open, type SelectionOptions, type StateOptions, type Texts, tellSandboxLock } from '../open.ts';
-import { outJson, show, type Terminal, tellNotice } from '../terminal.ts';
+import { type Flags, open, printSandboxLock, type SelectionOptions, type StateOptions, type Texts } from '../open.ts';
+import { outJson, printNotice, show, type Terminal } from '../terminal.ts';
 
 type StatusOptions = StateOptions & SelectionOptions & Flags<'json' | 'list' | 'graph'> & Texts<'engine'>;
 
 export async function status(file: string, options: StatusOptions, terminal: Terminal): Promise<void> {
   const campaign = await open(file, options, terminal);
-  tellSandboxLock(campaign, options, terminal);
+  printSandboxLock(campaign, options, terminal);
   const { paths } = campaign;
   const { graph, loaded } = await Session.open(campaign);
   const lock = await withEngine(loaded.lock, { campaign, name: graph.name, options, terminal });
-  const { states: present, situation } = await new Session(campaign, graph, { ...loaded, lock }).look();
+  const { states: present, situation } = await new Session(campaign, graph, { ...loaded, lock }).inspect();
   const selected = makeSelector(situation).chosen(options);
   if (options.graph === true) {
     terminal.out(graphText(situation, { selected, bySteps: options.list === true }));
@@ -77,15 +77,19 @@ async function withEngine(
   // With `--sandbox`, only `--engine` selects an engine, not MEDIABATCH_ENGINE, as for `apply`.
   const engine = engineOf(options.engine, options.sandbox === true ? {} : process.env);
   if (engine === undefined) {
-    tellElsewhere(campaign, terminal);
+    printRunOnEngine(campaign, terminal);
     return lock;
   }
-  const { lookAtRun } = await import('../../campaign/on-engine/engine-run.ts');
-  const found = await lookAtRun(engine, campaign, name).catch((error: unknown) => {
+  const { inspectRun } = await import('../../campaign/on-engine/engine-run.ts');
+  const found = await inspectRun(engine, campaign, name).catch((error: unknown) => {
     const failure = failureOf(error);
     // With `--json`, the command fails, because the document cannot show that the progress is missing.
     if (failure?.code !== 'MB3702' || options.json === true) throw error;
-    tellNotice(terminal, `the status below does not include the progress of the run: ${failure.message}`, failure.hint);
+    printNotice(
+      terminal,
+      `the status below does not include the progress of the run: ${failure.message}`,
+      failure.hint,
+    );
     return null;
   });
   if (found === undefined) terminal.err(`no run of ${safeText(name)} is open on this engine\n`);
@@ -102,7 +106,7 @@ async function withEngine(
   return joinLocks(lock, found.lock);
 }
 
-function tellElsewhere({ paths }: OpenCampaign, terminal: Terminal): void {
+function printRunOnEngine({ paths }: OpenCampaign, terminal: Terminal): void {
   const note = readEngineNote(paths.lock);
   if (note === undefined) return;
   const { called } = terminal;

@@ -35,7 +35,7 @@ export async function unlock(file: string, options: UnlockOptions, terminal: Ter
   // `workers` shows the first eight characters of an id.
   const { id: short } = options;
   const id = [note?.run, holder?.id].find((one) => short.length >= 8 && one?.startsWith(short)) ?? short;
-  if (note?.run === id) await giveUp(file, note, { options, terminal });
+  if (note?.run === id) await abandonRunOnEngine(file, note, { options, terminal });
   else if ((await removeGuard(lock, id)) !== 'removed') {
     throw refuse(
       `the run that holds the lock has the id ${held}, not ${id}`,
@@ -46,7 +46,7 @@ export async function unlock(file: string, options: UnlockOptions, terminal: Ter
   if (options.json === true) outJson(terminal, jsonOf('unlocked', { lock, run: id }));
 }
 
-async function giveUp(
+async function abandonRunOnEngine(
   file: string,
   note: EngineNote,
   { options, terminal }: { options: UnlockOptions; terminal: Terminal },
@@ -54,8 +54,8 @@ async function giveUp(
   const { force = false, sandbox, lock } = options;
   const { engine } = note;
   const campaign = await open(file, { sandbox, lock }, terminal);
-  const { giveUpRun } = await import('../../campaign/on-engine/engine-run.ts');
-  const found = await giveUpRun(campaign, note, { force, env: process.env });
+  const { abandonRun } = await import('../../campaign/on-engine/engine-run.ts');
+  const found = await abandonRun(campaign, note, { force, env: process.env });
   if (found.is === 'open') throw openError(file, note);
   if (found.is === 'not asked' && !force) throw notAskedError(file, note, found.why);
   const text = {

@@ -11,7 +11,7 @@ import { jsonOf } from '../../report/document.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { type Flags, open, type StateOptions } from '../open.ts';
-import { outJson, type Terminal, tellOn } from '../terminal.ts';
+import { noticePrinter, outJson, type Terminal } from '../terminal.ts';
 
 export async function validate(
   files: string[],
@@ -25,11 +25,11 @@ export async function validate(
     const { diagnostics, sources } = loaded;
     const graph = hasErrors(diagnostics) ? undefined : loaded.graph;
     valid &&= graph !== undefined;
-    for (const text of graph?.notices ?? []) tellOn(terminal)({ is: 'notice', text });
+    for (const text of graph?.notices ?? []) noticePrinter(terminal)({ is: 'notice', text });
     const counts = graph && countGraph(graph);
     if (options.json === true) reports.push(diagnosticsJson(diagnostics, { file, ...counts }));
     else {
-      tellOn(terminal)({ is: 'diagnostics', diagnostics, sources });
+      noticePrinter(terminal)({ is: 'diagnostics', diagnostics, sources });
       if (counts !== undefined) terminal.out(describeFine(loaded, counts, { file, terminal }));
     }
   }
@@ -72,7 +72,7 @@ export async function loadLocally(file: string, options: StateOptions, terminal:
       ? { ...(await loadManifest(file, campaign)), hasDocument: false }
       : await loadByDocument(campaign);
   if (hasErrors(loaded.diagnostics) || loaded.graph?.steps.some(({ kind }) => isPost(kind)) !== true) return loaded;
-  const { checkUnsent } = await import('../../campaign/look-at-posts.ts');
+  const { checkUnsent } = await import('../../campaign/verify-posts.ts');
   return { ...loaded, diagnostics: [...loaded.diagnostics, ...(await checkUnsent(campaign, loaded))] };
 }
 

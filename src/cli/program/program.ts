@@ -71,7 +71,7 @@ export function makeProgram(context: ProgramContext): Command {
     .configureOutput({
       writeOut: terminal.out,
       writeErr: terminal.err,
-      outputError: (text, write) => write(sayUsage(text, terminal)),
+      outputError: (text, write) => write(usageText(text, terminal)),
     })
     .showSuggestionAfterError()
     .exitOverride()
@@ -120,7 +120,7 @@ function firstScreen(program: Command): string {
 }
 
 /** Escapes control sequences of typed text. Removes suggested options that start with another letter. */
-function sayUsage(text: string, { style }: Terminal): string {
+function usageText(text: string, { style }: Terminal): string {
   const first = /^error: unknown option '(--.)/.exec(text)?.[1] ?? '';
   const guessed = text.replace(/\n\(Did you mean .*\)/, (guess) => (guess.includes(first) ? guess : ''));
   const safe = guessed.split('\n').map((line) => safeText(line, 2000));

@@ -13,7 +13,7 @@ export const runChannel = 'mediabatch_run';
 
 export type Boss = PgBoss;
 
-export function headQueue(account: string): string {
+export function leaderQueue(account: string): string {
   return `head-v${protocol}-${account}`;
 }
 
@@ -51,7 +51,7 @@ const queueOptions = {
   retentionSeconds: 14 * 86_400,
 } as const;
 
-export const headQueueOptions = {
+export const leaderQueueOptions = {
   ...queueOptions,
   // Allows only one queued or active job, so an account has one leader.
   policy: 'exclusive', // I37

@@ -7,8 +7,8 @@ import {
   checkEngineUrl,
   connectionString,
   hasNoRoom,
-  isAway,
   isClash,
+  isUnreachable,
   refusalOf,
   showEngine,
   unusable,
@@ -33,7 +33,7 @@ export interface Database extends Sql {
    */
   listen(channel: string, on: (payload: string | undefined) => void): () => void;
   /** Start of the current outage by `performance.now()`. Undefined while the server answers. */
-  readonly awaySince: number | undefined;
+  readonly unreachableSince: number | undefined;
   close(): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ interface DatabaseOptions {
   name: string;
   signal?: AbortSignal;
   most?: number;
-  onAway?(error: Error): void;
+  onUnreachable?(error: Error): void;
   onBack?(): void;
 }
 
@@ -79,7 +79,7 @@ class PostgresDatabase implements Database {
   readonly #pool: pg.Pool;
   readonly #closing = new AbortController();
   readonly #listening: Listening;
-  #awaySince: number | undefined;
+  #unreachableSince: number | undefined;
 
   constructor(driver: typeof pg, url: string, options: DatabaseOptions) {
     this.#driver = driver;
@@ -110,8 +110,8 @@ class PostgresDatabase implements Database {
     if (options.signal?.aborted) this.#closing.abort();
   }
 
-  get awaySince(): number | undefined {
-    return this.#awaySince;
+  get unreachableSince(): number | undefined {
+    return this.#unreachableSince;
   }
 
   /** Executes the first statement. Throws at once if the server does not answer. */
@@ -176,7 +176,7 @@ class PostgresDatabase implements Database {
           throw new Error('internal error: a failed transaction');
         return done;
       } catch (error) {
-        if (error instanceof Error && isAway(error)) broken ??= error;
+        if (error instanceof Error && isUnreachable(error)) broken ??= error;
         if (broken !== undefined) throw error;
         await client.query('ROLLBACK').catch((failed: Error) => {
           broken ??= failed;
@@ -204,24 +204,24 @@ class PostgresDatabase implements Database {
       if (this.#closing.signal.aborted) throw new Error('the database is closed');
       try {
         const done = await act();
-        if (this.#awaySince !== undefined) {
-          this.#awaySince = undefined;
+        if (this.#unreachableSince !== undefined) {
+          this.#unreachableSince = undefined;
           this.#options.onBack?.();
         }
         return done;
       } catch (error) {
         if (this.#closing.signal.aborted) throw error;
-        if (!(isAway(error) || isClash(error))) throw refusalOf(error, this.#url) ?? error;
-        if (isAway(error) && tries > 0) this.#note(error as Error);
+        if (!(isUnreachable(error) || isClash(error))) throw refusalOf(error, this.#url) ?? error;
+        if (isUnreachable(error) && tries > 0) this.#note(error as Error);
         await this.#pause(tries);
       }
     }
   }
 
   #note(error: Error): void {
-    if (this.#awaySince !== undefined) return;
-    this.#awaySince = performance.now();
-    this.#options.onAway?.(error);
+    if (this.#unreachableSince !== undefined) return;
+    this.#unreachableSince = performance.now();
+    this.#options.onUnreachable?.(error);
   }
 
   #pause(tries: number): Promise<void> {

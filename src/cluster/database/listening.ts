@@ -14,23 +14,23 @@ interface ListeningOptions {
 export class Listening {
   readonly #options: ListeningOptions;
   readonly #listeners = new Map<string, Set<Listener>>();
-  readonly #news = new Condition();
+  readonly #changes = new Condition();
   #going: Promise<void> | undefined;
 
   constructor(options: ListeningOptions) {
     this.#options = options;
-    options.signal.addEventListener('abort', () => this.#news.notify(), { once: true });
+    options.signal.addEventListener('abort', () => this.#changes.notify(), { once: true });
   }
 
   listen(channel: string, listener: Listener): () => void {
     const listeners = this.#listeners.get(channel) ?? new Set();
     this.#listeners.set(channel, listeners.add(listener));
     this.#going ??= this.#keep();
-    this.#news.notify();
+    this.#changes.notify();
     return () => {
       listeners.delete(listener);
       if (listeners.size === 0) this.#listeners.delete(channel);
-      this.#news.notify();
+      this.#changes.notify();
     };
   }
 
@@ -38,12 +38,12 @@ export class Listening {
     await this.#going;
   }
 
-  get #isWanted(): boolean {
+  get #isNeeded(): boolean {
     return this.#listeners.size > 0 && !this.#options.signal.aborted;
   }
 
   async #keep(): Promise<void> {
-    for (let tries = 0; this.#isWanted; tries += 1) {
+    for (let tries = 0; this.#isNeeded; tries += 1) {
       let client: pg.Client | undefined;
       try {
         client = await this.#options.open();
@@ -52,7 +52,7 @@ export class Listening {
       } catch {}
       const ended = client?.end().catch(() => {});
       // A new connection does not wait until the old connection is closed, because a suspended server never closes it.
-      await (this.#isWanted ? this.#options.pause(tries) : ended);
+      await (this.#isNeeded ? this.#options.pause(tries) : ended);
     }
     this.#going = undefined;
   }
@@ -62,15 +62,15 @@ export class Listening {
     let hasEnded = false;
     client.on('end', () => {
       hasEnded = true;
-      this.#news.notify();
+      this.#changes.notify();
     });
     client.on('notification', ({ channel, payload }) => {
       for (const listener of this.#listeners.get(channel) ?? []) listener(payload);
     });
-    while (!hasEnded && this.#isWanted) {
+    while (!hasEnded && this.#isNeeded) {
       const channel = [...this.#listeners.keys()].find((one) => !listened.has(one));
       if (channel === undefined) {
-        await this.#news.changed();
+        await this.#changes.changed();
       } else {
         await client.query(`LISTEN ${this.#options.quote(channel)}`);
         listened.add(channel);

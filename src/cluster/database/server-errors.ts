@@ -35,9 +35,9 @@ const made = new Set(['23505', '42P06', '42P07', '42710', '42723']);
 
 const gone = new Set(['3D000', '3F000', '42P01']);
 
-export function isAway(error: unknown): boolean {
+export function isUnreachable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(isAway);
+  if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(isUnreachable);
   const code = codeOf(error);
   if (code !== undefined) return passing.has(code);
   // Connection errors of the client library have no code.
@@ -53,7 +53,7 @@ export function isMadeAlready(error: unknown): boolean {
 }
 
 /** Returns true if the database, schema or tables do not exist. */
-export function isGone(error: unknown): boolean {
+export function isMissing(error: unknown): boolean {
   return gone.has(codeOf((error as Error | undefined)?.cause ?? error) ?? '');
 }
 

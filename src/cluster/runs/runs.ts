@@ -3,9 +3,17 @@ import { CampaignError } from '../../contract/failure.ts';
 import { call, way } from '../../ground/advice.ts';
 import type { StepOrder } from '../../plan/plan.ts';
 import type { StepEnd } from '../../run/step-end.ts';
-import { type Boss, headQueue, headQueueOptions, ofBoss, protocol, runChannel, workChannel } from '../database/boss.ts';
+import {
+  type Boss,
+  leaderQueue,
+  leaderQueueOptions,
+  ofBoss,
+  protocol,
+  runChannel,
+  workChannel,
+} from '../database/boss.ts';
 import type { Database, Sql } from '../database/database.ts';
-import { held, insertRows, type RunTerm, raisedEpoch, repeatable, writeAsHead } from '../head/rows.ts';
+import { held, insertRows, type RunTerm, raisedEpoch, repeatable, writeAsLeader } from '../leader/rows.ts';
 import { whichServer } from '../store/run-mark.ts';
 import { insertOrders, purchaseOf, type RunRecord, type Submission, sealHeader } from './run-record.ts';
 
@@ -20,8 +28,8 @@ export async function submitRun(
 ): Promise<{ id: string; attached: boolean }> {
   const { id, account, campaign } = submission;
   const [orders, lines] = [repeatable(submission.orders), repeatable(submission.lines)];
-  const queue = headQueue(account);
-  await database.persist(() => boss.createQueue(queue, headQueueOptions));
+  const queue = leaderQueue(account);
+  await database.persist(() => boss.createQueue(queue, leaderQueueOptions));
   const server = await whichServer(database);
   return database.transaction(async (sql) => {
     await sql.query('INSERT INTO mediabatch.account (id) VALUES ($1) ON CONFLICT DO NOTHING', [account]);
@@ -40,7 +48,7 @@ export async function submitRun(
     await insertRows(sql, id, lines);
     // Queues of idle accounts are deleted, but not while the account is locked.
     const kept = await sql.query('SELECT FROM mediabatch_queue.queue WHERE name = $1', [queue]);
-    if (kept.length === 0) await boss.createQueue(queue, headQueueOptions);
+    if (kept.length === 0) await boss.createQueue(queue, leaderQueueOptions);
     await boss.send(queue, { account }, { db: ofBoss(sql) });
     await sql.query('SELECT pg_notify($1, $2)', [workChannel, account]);
     return { id, attached: false };
@@ -108,7 +116,7 @@ export function writeEnds(
   ends: ReadonlyMap<string, StepEnd>,
 ): Promise<void> {
   const stops = [...ends.values()].map((end) => JSON.stringify(end));
-  return writeAsHead(database, term, insertEnds, [run, [...ends.keys()], stops]);
+  return writeAsLeader(database, term, insertEnds, [run, [...ends.keys()], stops]);
 }
 
 const updateRun = `${held}, written AS (
@@ -123,11 +131,11 @@ export async function endRun(
   result: NonNullable<RunRecord['result']>,
   error: string | null = null,
 ): Promise<void> {
-  await writeAsHead(sql, term, updateRun, [run, JSON.stringify(result), error]);
+  await writeAsLeader(sql, term, updateRun, [run, JSON.stringify(result), error]);
 }
 
 /** Increments the epoch, which ends the current leadership. Returns undefined if the run is not open. */
-async function takeFromHead(sql: Sql, id: string): Promise<RunTerm | undefined> {
+async function takeFromLeader(sql: Sql, id: string): Promise<RunTerm | undefined> {
   const [open] = await sql.query<{ account: string; epoch: string }>(
     `UPDATE mediabatch.account SET epoch = ${raisedEpoch} -- I45
      FROM mediabatch.run WHERE run.id = $1 AND run.state = 'open' AND account.id = run.account
@@ -141,13 +149,13 @@ async function takeFromHead(sql: Sql, id: string): Promise<RunTerm | undefined> 
  * Restores lost lines of an open run. The next leader reads all records again. `server`: identity of the database in
  * which the record is complete, `null` if unknown.
  */
-export function giveBack(
+export function sendRecords(
   database: Database,
   { id, server }: Pick<RunRecord, 'id' | 'server'>,
   lines: readonly string[],
 ): Promise<void> {
   return database.transaction(async (sql) => {
-    const open = await takeFromHead(sql, id);
+    const open = await takeFromLeader(sql, id);
     if (open === undefined) return;
     await insertRows(sql, id, lines, { epoch: open.epoch, no: -1 });
     await sql.query('UPDATE mediabatch.run SET error = NULL, server = $2 WHERE id = $1', [id, server]);
@@ -155,9 +163,9 @@ export function giveBack(
   });
 }
 
-export function giveUp(database: Database, id: string, because: string): Promise<void> {
+export function abandon(database: Database, id: string, because: string): Promise<void> {
   return database.transaction(async (sql) => {
-    const open = await takeFromHead(sql, id);
+    const open = await takeFromLeader(sql, id);
     if (open === undefined) return;
     await endRun(sql, open, { exit: exitCodes.interrupted, outcomes: {} }, because);
     await sql.query('SELECT pg_notify($1, $2)', [workChannel, open.account]);
@@ -169,7 +177,7 @@ const updateError = `${held}, written AS (
   SELECT count(*) AS held, pg_notify('${runChannel}', $3) FROM held`;
 
 export async function noteRunError(database: Database, { run, ...term }: RunTerm, error: string | null): Promise<void> {
-  await writeAsHead(database, term, updateError, [run, error]);
+  await writeAsLeader(database, term, updateError, [run, error]);
 }
 
 const acts = {

@@ -2,13 +2,13 @@ import { systemClock } from '../../contract/clock.ts';
 import type { RunEvent } from '../../contract/event.ts';
 import { runChannel } from '../database/boss.ts';
 import type { Database } from '../database/database.ts';
-import { ReportedEvents } from '../head/reported-events.ts';
-import { readAllLines, readEvents, readPages } from '../head/rows.ts';
+import { ReportedEvents } from '../leader/reported-events.ts';
+import { readAllLines, readEvents, readPages } from '../leader/rows.ts';
 import { makeWakeUp } from '../wake-up.ts';
 import type { RunRecord } from './run-record.ts';
 import { readRun } from './runs.ts';
 
-const lookEveryMs = 1000;
+const pollMs = 1000;
 
 interface RunWatcher {
   /**
@@ -34,7 +34,7 @@ export async function watchRun(
   let count = 0;
   let isPaused = false;
   const reported = new ReportedEvents();
-  const tell = (events: readonly RunEvent[]) => {
+  const notify = (events: readonly RunEvent[]) => {
     for (const event of events) reported.note(event);
     onEvents(events);
   };
@@ -58,7 +58,7 @@ export async function watchRun(
         await onLines(lines, { epoch, lines: count });
         seen.lines = last;
       }
-      tell(events);
+      notify(events);
       if (record.state === 'ended' || record.error !== null) {
         // After the database was restored from a backup, new rows may have numbers that were already read.
         const missed = await onLines(await readAllLines(database, id)); // I46 (again)
@@ -66,10 +66,10 @@ export async function watchRun(
         const late: RunEvent[] = [];
         const isLate = (event: RunEvent) => 'address' in event && !reported.ended.has(event.address);
         for await (const page of readEvents(database, id)) late.push(...page.events.filter(isLate));
-        tell(late);
+        notify(late);
         return record;
       }
-      await wakeUp.within(lookEveryMs, signal);
+      await wakeUp.within(pollMs, signal);
     }
     return 'left';
   } finally {

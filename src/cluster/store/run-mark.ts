@@ -67,7 +67,7 @@ export async function refusePutBack(
   }
   const jobs = countJobs(lock);
   // Lines restored from a local lock may differ in number.
-  const isWhole = lines >= mark.lines || (jobs >= mark.jobs && (await hasGivenBack(sql, run)));
+  const isWhole = lines >= mark.lines || (jobs >= mark.jobs && (await hasSentRecords(sql, run)));
   if (isWhole) return; // I46 (mark)
   throw new Error(
     `the database was restored from an older copy: its record of this run has ${lines} lines about ${jobs} jobs, and had ${mark.lines} lines about ${mark.jobs} jobs. Nothing is bought until the missing records are restored`,
@@ -77,7 +77,7 @@ export async function refusePutBack(
 const anotherServerText =
   'the database was restored from a copy, or another server took over, and no store confirms that the record of this run is complete. Nothing is bought until the clone that watched this run attaches to the run';
 
-async function hasGivenBack(sql: Sql, run: string): Promise<boolean> {
+async function hasSentRecords(sql: Sql, run: string): Promise<boolean> {
   return (await sql.query('SELECT FROM mediabatch.line WHERE run = $1 AND no < 0 LIMIT 1', [run])).length > 0;
 }
 

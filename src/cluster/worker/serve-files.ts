@@ -6,7 +6,7 @@ import type { FetchAnswer } from '../../contract/answer.ts';
 import type { Clock } from '../../contract/clock.ts';
 import { OutputError } from '../../contract/errors.ts';
 import type { Downloads, OutputFiles, Outputs, OutputTarget } from '../../contract/ports.ts';
-import { fetchHere } from '../../disk/outputs/outputs.ts';
+import { localOutputs } from '../../disk/outputs/outputs.ts';
 import { Batches } from '../../ground/batches.ts';
 import type { Places } from '../../ground/places.ts';
 import { defined, messageOf } from '../../ground/values.ts';
@@ -22,8 +22,8 @@ export const filesChannel = 'mediabatch_files';
 /** Channel of file IDs. A notification means that the result of the file is stored. */
 export const fileChannel = 'mediabatch_file';
 
-const lookMs = 1000;
-const quietLookMs = 30_000;
+const pollMs = 1000;
+const idlePollMs = 30_000;
 /** Heartbeat interval in ms. After 10 s without a heartbeat, the file is given to another fetch worker. */
 const touchMs = 3000;
 const gatherMs = 20;
@@ -87,7 +87,7 @@ class FetchWorker {
       while (!signal.aborted && this.#failure === undefined) {
         const taken = slots.free > 0 ? await this.#take(slots.free) : [];
         for (const attempt of taken) this.#begin(attempt, wake);
-        if (taken.length === 0) await wakeUp.within(isQuiet?.() === true ? spread(clock, quietLookMs) : lookMs);
+        if (taken.length === 0) await wakeUp.within(isQuiet?.() === true ? spread(clock, idlePollMs) : pollMs);
       }
       for (const { lost } of this.#underWay.values()) lost.abort();
       await Promise.all(this.#ends);
@@ -236,7 +236,7 @@ export interface FileReport {
 
 /** Downloads files in this process. Disk errors contain the host name, because users read them on other machines. */
 export function fetchNamed(downloads: Downloads, files: OutputFiles): Outputs {
-  const outputs = fetchHere(downloads, files);
+  const outputs = localOutputs(downloads, files);
   return {
     ...outputs,
     fetch: (...given) =>

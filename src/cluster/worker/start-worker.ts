@@ -16,8 +16,8 @@ import { type Database, openDatabase } from '../database/database.ts';
 import { migrate } from '../database/schema.ts';
 import { showEngine } from '../database/server-errors.ts';
 import { readEngineState } from '../engine-state.ts';
-import { forgottenAfter } from '../head/account-spending.ts';
-import { Head } from '../head/head.ts';
+import { forgottenAfter } from '../leader/account-spending.ts';
+import { Leader } from '../leader/leader.ts';
 import { accountOf, makeSeal } from '../seal.ts';
 import { openStore } from '../store/store.ts';
 import { type Store, StoreMissingError } from '../store/store-marker.ts';
@@ -34,7 +34,7 @@ export interface StartWorkerOptions {
   exitWhenIdle: boolean;
   /** When aborted, the worker ends once the account has no open runs. */
   drain?: AbortSignal | undefined;
-  tell(news: WorkerEvent): void;
+  log(news: WorkerEvent): void;
   onSize(known: { steps: number }): void;
   accountOf(send: string): string | undefined;
   store: string | undefined;
@@ -47,28 +47,28 @@ export interface StartWorkerOptions {
 
 export async function startWorker(options: StartWorkerOptions): Promise<void> {
   const port = options.port && (await openOperatorPort(options.port));
-  if (port === undefined) return workThere(options, undefined);
-  const tell = (news: WorkerEvent) => {
+  if (port === undefined) return runWorker(options, undefined);
+  const log = (news: WorkerEvent) => {
     port.note(news);
-    options.tell(news);
+    options.log(news);
   };
-  tell({ event: 'listening', port: port.port });
+  log({ event: 'listening', port: port.port });
   try {
-    await workThere({ ...options, tell }, port);
+    await runWorker({ ...options, log }, port);
   } finally {
     await port.close();
   }
 }
 
-async function workThere(options: StartWorkerOptions, port: OperatorPort | undefined): Promise<void> {
-  const { engine, access, clock, signal, tell, accountOf: digestOf } = options;
+async function runWorker(options: StartWorkerOptions, port: OperatorPort | undefined): Promise<void> {
+  const { engine, access, clock, signal, log, accountOf: digestOf } = options;
   const account = accountOf(access);
   const id = `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`;
   const redact = makeRedact(access.token);
   const db = await openDatabase(engine, {
     name: 'mediabatch worker',
-    onAway: (error) => tell({ event: 'server-away', error: error.message }),
-    onBack: () => tell({ event: 'server-back' }),
+    onUnreachable: (error) => log({ event: 'server-away', error: error.message }),
+    onBack: () => log({ event: 'server-back' }),
   });
   try {
     await migrate(db);
@@ -79,17 +79,31 @@ async function workThere(options: StartWorkerOptions, port: OperatorPort | undef
     const seal = makeSeal(access.token);
     const server = showEngine(engine);
     const files = store === undefined ? 0 : options.files;
-    tell({ event: 'started', worker: id, account, service: access.baseUrl, server, store: store?.name, files });
+    log({ event: 'started', worker: id, account, service: access.baseUrl, server, store: store?.name, files });
     const downloads = createDownloader({ baseUrl: access.baseUrl, redact, requestTimeoutMs });
     const own = store && ownFetchWorker(store, { downloads, files });
     const { exitWhenIdle, drain, limits, version, onSize, keepMs } = options;
     try {
       await work({
-        ...{ db, boss, clock, id, account, files, redact, signal, tell, exitWhenIdle, drain, limits, version },
+        ...{ db, boss, clock, id, account, files, redact, signal, log, exitWhenIdle, drain, limits, version },
         store: store?.id,
-        makeHead: (seat, until) =>
-          new Head({
-            ...{ db, boss, account, seat, access, seal, own, clock, redact, tell, onSize, limits, signal: until },
+        makeLeader: (leadership, until) =>
+          new Leader({
+            ...{
+              db,
+              boss,
+              account,
+              leadership,
+              access,
+              seal,
+              own,
+              clock,
+              redact,
+              log,
+              onSize,
+              limits,
+              signal: until,
+            },
             accountOf: digestOf,
             replays: readCredential(access.token).is === 'api-key' ? 'yes' : 'no',
           }),
@@ -113,7 +127,7 @@ async function workThere(options: StartWorkerOptions, port: OperatorPort | undef
 
 const requestTimeoutMs = 30_000;
 
-const storeLookMs = 3000;
+const storePollMs = 3000;
 
 /**
  * Waits until a submission creates the store. Does not create the store, because an unmounted volume looks like a
@@ -121,9 +135,9 @@ const storeLookMs = 3000;
  */
 async function waitForStore(
   name: string,
-  options: Pick<StartWorkerOptions, 'clock' | 'signal' | 'drain' | 'exitWhenIdle' | 'tell'>,
+  options: Pick<StartWorkerOptions, 'clock' | 'signal' | 'drain' | 'exitWhenIdle' | 'log'>,
 ): Promise<Store | 'left'> {
-  const { clock, exitWhenIdle, tell, drain } = options;
+  const { clock, exitWhenIdle, log, drain } = options;
   // A worker without a store has no work, so draining ends it at once.
   const signal = AbortSignal.any([options.signal, ...(drain === undefined ? [] : [drain])]);
   for (let isReported = false; !signal.aborted; isReported = true) {
@@ -131,11 +145,11 @@ async function waitForStore(
       return await openStore(name, { makes: false });
     } catch (error) {
       if (!(error instanceof StoreMissingError) || exitWhenIdle) throw error;
-      if (!isReported) tell({ event: 'no-store', why: error.message });
-      await clock.sleep(storeLookMs, signal);
+      if (!isReported) log({ event: 'no-store', why: error.message });
+      await clock.sleep(storePollMs, signal);
     }
   }
-  tell({ event: 'ending', because: reasonOf(signal) });
+  log({ event: 'ending', because: reasonOf(signal) });
   return 'left';
 }
 
@@ -170,11 +184,11 @@ export async function keepHouse(options: HouseOptions): Promise<void> {
   for (let step = 0; !signal.aborted; step += 1) {
     const isDue = step % seldom === 0;
     try {
-      if (db.awaySince === undefined && (isDue || !isQuiet())) {
+      if (db.unreachableSince === undefined && (isDue || !isQuiet())) {
         await db.query(endFuture);
         await boss.supervise();
       }
-      if (db.awaySince === undefined && isDue) await tidy(options);
+      if (db.unreachableSince === undefined && isDue) await tidy(options);
     } catch {
       // Errors are ignored, because other calls report a server that does not answer or refuses access.
     }
@@ -287,7 +301,7 @@ function readinessAfter(news: WorkerEvent, before: string | undefined): string |
 }
 
 async function lackOf(watched: Watched | undefined): Promise<string | undefined> {
-  if (watched === undefined || watched.db.awaySince !== undefined) return undefined;
+  if (watched === undefined || watched.db.unreachableSince !== undefined) return undefined;
   const { account, db } = watched;
   const { runs } = await readEngineState(db, { isCounted: false });
   const run = runs.find((one) => one.account === account && one.lacks !== undefined);

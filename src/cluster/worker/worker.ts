@@ -2,27 +2,33 @@ import { setMaxListeners } from 'node:events';
 import { hostname } from 'node:os';
 import type { Clock } from '../../contract/clock.ts';
 import { type EngineRun, type NotRunnable, type WorkerEvent, whyNot } from '../../contract/engine-state.ts';
-import { HeadLostError } from '../../contract/errors.ts';
+import { LeadershipLostError } from '../../contract/errors.ts';
 import type { SpendingLimits } from '../../contract/spending.ts';
 import type { Json } from '../../ground/json.ts';
 import { messageOf } from '../../ground/values.ts';
 import { protocol as ownProtocol, workChannel } from '../database/boss.ts';
 import type { Database } from '../database/database.ts';
-import { type HeadBoss, longestSittingMs, offerHead, type Seat, takeSeat } from '../head/account.ts';
-import { forgottenAfter } from '../head/account-spending.ts';
+import {
+  type LeaderBoss,
+  type Leadership,
+  longestSittingMs,
+  offerLeadership,
+  takeLeadership,
+} from '../leader/account.ts';
+import { forgottenAfter } from '../leader/account-spending.ts';
 import { makeWakeUp, spread } from '../wake-up.ts';
 
 /** In ms. Interval between attempts to become leader while a run of the account is open. */
-const lookMs = 1000;
+const pollMs = 1000;
 /** In ms. Interval between these attempts while no run is open. Notifications arrive earlier. */
-const idleLookMs = 20_000;
+const idlePollMs = 20_000;
 /** In ms. Interval between checks whether a worker that is ending waits for an unreachable server. */
 const leaveMs = 250;
 /** Number of polls after which the leader's job is queued again, because it may be lost. */
 const offerEvery = 30;
 const failurePauses = [2000, 5000, 15_000, 60_000];
 
-export interface HeadOfRuns {
+export interface LeaderOfRuns {
   run(): Promise<void>;
   creates?(): number;
 }
@@ -31,18 +37,18 @@ export interface HeadOfRuns {
 type Part = (signal: AbortSignal, isQuiet: () => boolean) => Promise<void>;
 
 export interface WorkerOptions extends Registered {
-  boss: HeadBoss;
+  boss: LeaderBoss;
   signal: AbortSignal;
   exitWhenIdle: boolean;
   drain?: AbortSignal | undefined;
   redact(text: string): string;
-  tell(news: WorkerEvent): void;
-  makeHead(seat: Seat, signal: AbortSignal): HeadOfRuns;
+  log(news: WorkerEvent): void;
+  makeLeader(leadership: Leadership, signal: AbortSignal): LeaderOfRuns;
   parts: readonly Part[];
 }
 
 export async function work(options: WorkerOptions): Promise<void> {
-  const { db, signal, tell } = options;
+  const { db, signal, log } = options;
   const ending = new AbortController();
   const either = AbortSignal.any([signal, ending.signal]);
   // No warning is wanted: each part of a worker adds a listener.
@@ -57,22 +63,22 @@ export async function work(options: WorkerOptions): Promise<void> {
   for (const part of running) part.catch(() => ending.abort());
   const onSignal = () => {
     const creates = state.creates();
-    if (creates > 0) tell({ event: 'leaving', because: reasonOf(signal), creates });
+    if (creates > 0) log({ event: 'leaving', because: reasonOf(signal), creates });
   };
   const onDrain = () => {
-    tell({ event: 'draining', because: reasonOf(options.drain) });
+    log({ event: 'draining', because: reasonOf(options.drain) });
     wakeUp.wake();
   };
   signal.addEventListener('abort', onSignal, { once: true });
   options.drain?.addEventListener('abort', onDrain, { once: true });
   try {
-    await lookForWork(options, { signal: either, wakeUp, state });
-    if (signal.aborted) tell({ event: 'ending', because: reasonOf(signal) });
+    await findWork(options, { signal: either, wakeUp, state });
+    if (signal.aborted) log({ event: 'ending', because: reasonOf(signal) });
   } finally {
     signal.removeEventListener('abort', onSignal);
     options.drain?.removeEventListener('abort', onDrain);
     ending.abort();
-    await unlessAway(Promise.all(running), { db, signal: ending.signal });
+    await unlessUnreachable(Promise.all(running), { db, signal: ending.signal });
     leaveChannel();
   }
 }
@@ -92,11 +98,11 @@ interface Working {
   state: State;
 }
 
-async function lookForWork(options: WorkerOptions, { signal, wakeUp, state }: Working): Promise<void> {
-  const { db, clock, tell } = options;
-  const tellOthers = makeTeller(options);
+async function findWork(options: WorkerOptions, { signal, wakeUp, state }: Working): Promise<void> {
+  const { db, clock, log } = options;
+  const tellOthers = makeReporter(options);
   for (let [looks, failures] = [0, 0]; ; looks += 1) {
-    const open = await unlessAway(readOpenRuns(db), { db, signal });
+    const open = await unlessUnreachable(readOpenRuns(db), { db, signal });
     if (open === undefined || signal.aborted) return;
     tellOthers(open);
     const runs = open
@@ -104,33 +110,33 @@ async function lookForWork(options: WorkerOptions, { signal, wakeUp, state }: Wo
       .reduce((sum, some) => sum + some.runs, 0);
     state.runs = runs;
     if (runs === 0 && (options.exitWhenIdle || options.drain?.aborted))
-      return tell({ event: 'ending', because: 'no run is open' });
+      return log({ event: 'ending', because: 'no run is open' });
     const take = async () => {
-      if (looks % offerEvery === 0) await offerHead(options);
-      return takeSeat({ ...options, worker: options.id });
+      if (looks % offerEvery === 0) await offerLeadership(options);
+      return takeLeadership({ ...options, worker: options.id });
     };
-    const seat = runs > 0 ? await unlessAway(take(), { db, signal }) : undefined;
-    if (seat === undefined) {
-      await wakeUp.within(runs > 0 ? lookMs : spread(clock, idleLookMs), signal);
+    const leadership = runs > 0 ? await unlessUnreachable(take(), { db, signal }) : undefined;
+    if (leadership === undefined) {
+      await wakeUp.within(runs > 0 ? pollMs : spread(clock, idlePollMs), signal);
       continue;
     }
-    const error = await sit(seat, { options, runs, signal, state });
+    const error = await sit(leadership, { options, runs, signal, state });
     failures = error === undefined ? 0 : failures + 1;
     if (error === undefined) continue;
     const againAfterMs = failurePauses[Math.min(failures, failurePauses.length) - 1] ?? 0;
-    tell({ event: 'failed', error, againAfterMs });
+    log({ event: 'failed', error, againAfterMs });
     await clock.sleep(againAfterMs, signal);
   }
 }
 
-async function unlessAway<T>(
+async function unlessUnreachable<T>(
   work: Promise<T>,
   { db, signal }: { db: Database; signal: AbortSignal },
 ): Promise<T | undefined> {
   work.catch(() => {});
   let look: NodeJS.Timeout | undefined;
   const left = new Promise<undefined>((resolve) => {
-    look = setInterval(() => signal.aborted && db.awaySince !== undefined && resolve(undefined), leaveMs);
+    look = setInterval(() => signal.aborted && db.unreachableSince !== undefined && resolve(undefined), leaveMs);
   });
   return Promise.race([work, left]).finally(() => clearInterval(look));
 }
@@ -142,31 +148,34 @@ interface Sitting {
   state: State;
 }
 
-async function sit(seat: Seat, { options, runs, signal, state }: Sitting): Promise<string | undefined> {
-  const { clock, tell } = options;
-  const { lease, epoch } = seat;
+async function sit(leadership: Leadership, { options, runs, signal, state }: Sitting): Promise<string | undefined> {
+  const { clock, log } = options;
+  const { lease, epoch } = leadership;
   const left = new AbortController();
   const tired = new AbortController();
   const limit = setTimeout(() => tired.abort(), longestSittingMs);
   const leave = AbortSignal.any([signal, tired.signal, lease.lost]);
-  const beats = lease.keep(() => seat.beat(), { signal: left.signal, sleep: (ms, until) => clock.sleep(ms, until) });
+  const beats = lease.keep(() => leadership.beat(), {
+    signal: left.signal,
+    sleep: (ms, until) => clock.sleep(ms, until),
+  });
   beats.catch(() => {});
-  tell({ event: 'leader', epoch, runs, waitMs: Math.ceil(seat.waitMs()) });
+  log({ event: 'leader', epoch, runs, waitMs: Math.ceil(leadership.waitMs()) });
   try {
-    const head = options.makeHead(seat, leave);
+    const head = options.makeLeader(leadership, leave);
     state.creates = () => head.creates?.() ?? 0;
     await head.run();
-    if (lease.lost.aborted) throw new HeadLostError();
-    tell({ event: 'leader-left', why: await seat.leave() });
+    if (lease.lost.aborted) throw new LeadershipLostError();
+    log({ event: 'leader-left', why: await leadership.leave() });
     return undefined;
   } catch (error) {
-    if (error instanceof HeadLostError || lease.lost.aborted) {
+    if (error instanceof LeadershipLostError || lease.lost.aborted) {
       lease.lose();
-      tell({ event: 'leader-left', why: 'taken over' });
+      log({ event: 'leader-left', why: 'taken over' });
       return undefined;
     }
     const text = options.redact(messageOf(error));
-    tell({ event: 'leader-left', why: await seat.leave(text) });
+    log({ event: 'leader-left', why: await leadership.leave(text) });
     return text;
   } finally {
     clearTimeout(limit);
@@ -178,7 +187,7 @@ async function sit(seat: Seat, { options, runs, signal, state }: Sitting): Promi
 
 type OpenRuns = Pick<EngineRun, 'account' | 'protocol' | 'store'> & { runs: number };
 
-type Taker = Pick<WorkerOptions, 'account' | 'protocol' | 'store'>;
+type WorkerProfile = Pick<WorkerOptions, 'account' | 'protocol' | 'store'>;
 
 function readOpenRuns(db: Database): Promise<OpenRuns[]> {
   return db.query<OpenRuns>(
@@ -187,16 +196,16 @@ function readOpenRuns(db: Database): Promise<OpenRuns[]> {
   );
 }
 
-function whyNotFor(open: OpenRuns, { account, protocol = ownProtocol, store }: Taker): NotRunnable | undefined {
+function whyNotFor(open: OpenRuns, { account, protocol = ownProtocol, store }: WorkerProfile): NotRunnable | undefined {
   return whyNot(open, { account, protocol, store: store ?? null });
 }
 
-function makeTeller(taker: Taker & { tell(news: WorkerEvent): void }) {
+function makeReporter(taker: WorkerProfile & { log(news: WorkerEvent): void }) {
   let reported = '';
   return (open: readonly OpenRuns[]) => {
     const whys = new Set(open.flatMap((some) => whyNotFor(some, taker) ?? []));
     const now = [...whys].sort().join();
-    if (now !== reported) for (const why of whys) taker.tell({ event: 'not-runnable', why });
+    if (now !== reported) for (const why of whys) taker.log({ event: 'not-runnable', why });
     reported = now;
   };
 }
@@ -227,7 +236,7 @@ async function register(
     await beat(options, limits === undefined ? {} : { limits: { ...limits } });
     await clock.sleep(spread(clock, isQuiet() ? quietBeatMs : beatMs), signal);
   }
-  if (db.awaySince === undefined) await db.query('DELETE FROM mediabatch.worker WHERE id = $1', [id]);
+  if (db.unreachableSince === undefined) await db.query('DELETE FROM mediabatch.worker WHERE id = $1', [id]);
 }
 
 async function beat({ db, id, account, protocol = ownProtocol, ...facts }: Registered, doing: Json): Promise<void> {

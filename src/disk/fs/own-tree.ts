@@ -38,7 +38,7 @@ export function isInSameRepository(path: string, other: string): boolean {
 }
 
 export function repositoryOf(path: string): string | undefined {
-  return treesAround(resolve(path)).find((folder) => isThere(join(folder, '.git')));
+  return treesAround(resolve(path)).find((folder) => exists(join(folder, '.git')));
 }
 
 /**
@@ -48,12 +48,12 @@ function treesAround(path: string): string[] {
   const here = process.cwd();
   const trees: string[] = [];
   for (let folder = dirname(path); ; folder = dirname(folder)) {
-    if (folder === here || isThere(join(folder, '.git'))) trees.push(folder);
+    if (folder === here || exists(join(folder, '.git'))) trees.push(folder);
     if (folder === dirname(folder)) return trees;
   }
 }
 
-function isThere(path: string): boolean {
+function exists(path: string): boolean {
   try {
     return lstatOrAbsent(path) !== undefined;
   } catch (error) {
@@ -70,7 +70,7 @@ function realPathOf(path: string): string | undefined {
     } catch (error) {
       if (isErrno(error, 'ELOOP')) return undefined;
       if (!isErrno(error, 'ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'EACCES') || known === dirname(known)) return path;
-      if (isThere(known)) return isErrno(error, 'ENOENT') ? undefined : path;
+      if (exists(known)) return isErrno(error, 'ENOENT') ? undefined : path;
       missing.unshift(basename(known));
     }
   }

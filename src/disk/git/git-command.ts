@@ -128,7 +128,7 @@ export function gitRefusal(words: readonly string[], err: string): CampaignError
 }
 
 export async function findCheckedOutCommit(folder: string): Promise<string | undefined> {
-  const out = await orNothing(folder, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}']);
+  const out = await orUndefined(folder, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}']);
   return out?.toString('latin1').trim();
 }
 
@@ -143,7 +143,7 @@ interface GitVersion {
  * version of the last commit that had it. Returns an empty list if no commit has the file, or if git takes too long.
  */
 export async function readVersions(folder: string, name: string): Promise<GitVersion[]> {
-  const read = (object: string) => orNothing(folder, ['cat-file', 'blob', `${object}:./${name}`]);
+  const read = (object: string) => orUndefined(folder, ['cat-file', 'blob', `${object}:./${name}`]);
   const staged = await read('');
   const committed = await read('HEAD');
   const versions = [
@@ -152,11 +152,11 @@ export async function readVersions(folder: string, name: string): Promise<GitVer
   ];
   if (versions.length > 0) return versions;
   const walk = ['rev-list', '--max-count=1', '--abbrev-commit', 'HEAD', '--', `:(literal)${name}`];
-  const removal = (await orNothing(folder, walk, { timeoutMs: mostWalkMs }))?.toString('utf8').trim() ?? '';
+  const removal = (await orUndefined(folder, walk, { timeoutMs: mostWalkMs }))?.toString('utf8').trim() ?? '';
   if (removal === '') return [];
   for (const parent of [`${removal}^1`, `${removal}^2`]) {
     const earlier = await read(parent);
-    const id = await orNothing(folder, ['rev-parse', '--short', parent]);
+    const id = await orUndefined(folder, ['rev-parse', '--short', parent]);
     if (earlier !== undefined && id !== undefined) return [{ bytes: earlier, source: id.toString('utf8').trim() }];
   }
   return [];
@@ -165,7 +165,7 @@ export async function readVersions(folder: string, name: string): Promise<GitVer
 /** In ms. Timeout of a search through the history. */
 const mostWalkMs = 2000;
 
-async function orNothing(
+async function orUndefined(
   folder: string,
   words: readonly string[],
   options: GitOptions = {},

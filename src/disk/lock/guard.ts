@@ -27,11 +27,11 @@ export interface Guard {
   /**
    * Returns whether this run still holds the guard. Checked before each purchase, because a user may remove the guard.
    */
-  stillOurs(): Promise<boolean>;
+  isStillHeld(): Promise<boolean>;
   release(): Promise<void>;
 }
 
-const lookEveryMs = 200;
+const pollMs = 200;
 
 /**
  * Takes the guard of a lock. The guard is a file that `link` creates with its content, so exactly one of many processes
@@ -45,7 +45,7 @@ export async function takeGuard(
   const path = await prepareGuardPath(lockPath);
   const self = await identifyThisProcess();
   const since = new Date(options.clock.now()).toISOString();
-  for (let waitedMs = 0; ; waitedMs += lookEveryMs) {
+  for (let waitedMs = 0; ; waitedMs += pollMs) {
     const note: HolderNote = { ...self, since, id: randomBytes(8).toString('hex') };
     const attempt = await tryToTake(path, note);
     if (attempt.is === 'taken') {
@@ -54,7 +54,7 @@ export async function takeGuard(
     }
     const leftMs = options.waitMs - waitedMs;
     if (leftMs <= 0) return attempt;
-    await options.clock.sleep(Math.min(lookEveryMs, leftMs));
+    await options.clock.sleep(Math.min(pollMs, leftMs));
   }
 }
 
@@ -119,7 +119,7 @@ function makeGuard(path: string, id: string): Guard {
   return {
     id,
     // Called before each create request. Concurrent calls share one check.
-    stillOurs: coalesce(stillOurs),
+    isStillHeld: coalesce(stillOurs),
     async release() {
       if (await stillOurs()) await orAbsent(unlinkFile(path));
     },

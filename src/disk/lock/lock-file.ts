@@ -107,7 +107,7 @@ class AppendedFile implements LockFile {
     }
     this.#handle = handle;
     try {
-      const { whole, last } = await this.#takeUp(handle, cutAt ?? Number.POSITIVE_INFINITY);
+      const { whole, last } = await this.#openTail(handle, cutAt ?? Number.POSITIVE_INFINITY);
       const isOther = read === null || (read !== undefined && !isDeepStrictEqual(whole, read));
       if (isOther || whole.bytes < (cutAt ?? 0)) throw new LockChangedError(this.path);
       const isTorn = this.#size < whole.bytes;
@@ -121,7 +121,7 @@ class AppendedFile implements LockFile {
     }
   }
 
-  async #takeUp(handle: FileHandle, end: number): Promise<{ whole: Digest; last: number | undefined }> {
+  async #openTail(handle: FileHandle, end: number): Promise<{ whole: Digest; last: number | undefined }> {
     let rest: Hash | undefined;
     let last: number | undefined;
     let bytes = 0;

@@ -29,7 +29,7 @@ export class PlacedFiles {
   }
 
   /** Finds a media file. Returns `damaged` if the path is not a plain file or the size differs. */
-  look(output: Pick<Output, 'path' | 'bytes'>): PlacedFile | 'missing' | 'damaged' {
+  inspect(output: Pick<Output, 'path' | 'bytes'>): PlacedFile | 'missing' | 'damaged' {
     if (!knownExtensions.includes(extname(output.path))) return 'damaged'; // I23
     return this.find(output);
   }
@@ -130,7 +130,7 @@ export async function checkOutputs(
 }
 
 /** Inspects a saved file. If the content has changed, returns the digest, size and media type of the new content. */
-export async function lookAtOutput(root: string, output: Output): Promise<SeenOutput> {
+export async function inspectOutput(root: string, output: Output): Promise<SeenOutput> {
   if (!isOutputPath(output.path)) return { is: 'unusable', why: 'is not a plain path' };
   try {
     const path = findOutputFile(root, output.path);

@@ -42,18 +42,18 @@ export async function findBadPlaces(
   return bad;
 }
 
-interface Stranger {
+interface ForeignFile {
   address: string;
   path: string;
 }
 
 /** Finds files that exist at the save path of a step, with any media extension, and were not made by a step. */
-export async function findStrangers(
+export async function findForeignFiles(
   root: string,
   saves: Iterable<{ address: string; save: string }>,
   isOurs: (path: string) => boolean,
-): Promise<Stranger[]> {
-  const strangers: Stranger[] = [];
+): Promise<ForeignFile[]> {
+  const strangers: ForeignFile[] = [];
   const folders = new Folders(root);
   for (const { address, save } of saves) {
     if (!isOutputPath(save)) continue;
@@ -95,13 +95,13 @@ class Folders {
 
   around(save: string): Promise<Folder> {
     const name = dirname(save);
-    const folder = this.#known.get(name) ?? lookAtFolder(this.#root, name === '.' ? [] : name.split('/'));
+    const folder = this.#known.get(name) ?? readFolder(this.#root, name === '.' ? [] : name.split('/'));
     this.#known.set(name, folder);
     return folder;
   }
 }
 
-async function lookAtFolder(root: string, parts: readonly string[]): Promise<Folder> {
+async function readFolder(root: string, parts: readonly string[]): Promise<Folder> {
   let existing = root;
   let path = '';
   for (const name of parts) {

@@ -24,7 +24,7 @@ interface KeptEntry {
 const keptName = /^([0-9a-f]{64})\.[a-z0-9]+$/;
 const temporary = /^\.mediabatch-[0-9a-f]{16}\.tmp$/;
 
-type Wanted = Pick<Output, 'path' | 'sha256' | 'bytes'>;
+type WantedFile = Pick<Output, 'path' | 'sha256' | 'bytes'>;
 
 /**
  * Folder of paid files, named `SHA-256.EXTENSION`, that newer files have replaced. It is never committed. Each use
@@ -61,21 +61,21 @@ export class KeptFiles {
     await syncFolder(this.folder);
   }
 
-  async find(output: Wanted): Promise<string | undefined> {
+  async find(output: WantedFile): Promise<string | undefined> {
     const path = this.glance(output);
     return path !== undefined && (await hasBytes(path, output)) ? path : undefined;
   }
 
   /** Returns the path of a retained file with the output's digest. Checks only the name and size. */
-  glance(output: Wanted): string | undefined {
+  glance(output: WantedFile): string | undefined {
     const path = this.#pathOf(output);
-    if (path === undefined || !this.isThere()) return undefined;
+    if (path === undefined || !this.exists()) return undefined;
     const stats = lstatOrAbsent(path);
     return stats?.isFile() === true && stats.size === output.bytes ? path : undefined;
   }
 
   async list(): Promise<KeptEntry[]> {
-    const entries = this.isThere() ? await listFolder(this.folder) : [];
+    const entries = this.exists() ? await listFolder(this.folder) : [];
     return entries.flatMap(({ name }): KeptEntry[] => {
       const stats = lstatOrAbsent(join(this.folder, name));
       if (stats === undefined) return [];
@@ -87,7 +87,7 @@ export class KeptFiles {
     });
   }
 
-  isThere(): boolean {
+  exists(): boolean {
     try {
       return hasRealFolders(this.#state, this.#name);
     } catch (error) {
@@ -96,7 +96,7 @@ export class KeptFiles {
     }
   }
 
-  #pathOf({ path, sha256 }: Wanted): string | undefined {
+  #pathOf({ path, sha256 }: WantedFile): string | undefined {
     const extension = extname(path);
     if (!knownExtensions.includes(extension) || !/^[0-9a-f]{64}$/.test(sha256)) return undefined;
     return join(this.folder, `${sha256}${extension}`);

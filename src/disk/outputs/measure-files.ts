@@ -56,7 +56,7 @@ const measures: { readonly [aspect in Aspect]: (root: string, output: Output) =>
   },
   sound: (root, output) => measureSound(root, output, 'sound'),
   wave: (root, output) => measureSound(root, output, 'wave'),
-  looks: measureLooks,
+  looks: measureAppearance,
   credentials: findCredentials,
 };
 
@@ -82,7 +82,7 @@ async function measurePicture(root: string, output: Output): Promise<Found> {
  */
 const leastSeen = 1;
 
-async function measureLooks(root: string, output: Output): Promise<Found> {
+async function measureAppearance(root: string, output: Output): Promise<Found> {
   const path = findOutputFile(root, output.path);
   if (path === undefined) return undefined;
   const small = await shrinkPicture({ ...output, path });

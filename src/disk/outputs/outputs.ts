@@ -49,7 +49,7 @@ export function createOutputs(
 const savedAtOnce = 16;
 
 /** Downloads and saves the files of a run in this process, up to 16 at once. */
-export function fetchHere(downloads: Downloads, files: OutputFiles): Outputs {
+export function localOutputs(downloads: Downloads, files: OutputFiles): Outputs {
   const places = new Places(savedAtOnce);
   return {
     async fetch(target, { url }, { signal }) {

@@ -201,7 +201,7 @@ async function moveToFreeName(path: string, aside: string): Promise<boolean> {
  * Returns the digest of a delivered file, or `undefined` if the file is missing. Throws `OutputError` for a link in the
  * path.
  */
-export async function lookAtDelivery(root: string, name: string): Promise<Digest | undefined> {
+export async function inspectDelivery(root: string, name: string): Promise<Digest | undefined> {
   let folder = root;
   for (const part of checkOutputPath(name).slice(0, -1)) {
     folder = join(folder, part);

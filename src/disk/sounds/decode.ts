@@ -23,7 +23,7 @@ interface Samples {
 
 async function decodeWav(handle: FileHandle, listener: Listener): Promise<void> {
   const samples = await findSamples(handle);
-  if (samples !== undefined) await hearSamples(handle, samples, listener);
+  if (samples !== undefined) await readSamples(handle, samples, listener);
 }
 
 /** Computes the duration in seconds of a WAV file from its size. Returns `undefined` for an unsupported format. */
@@ -62,7 +62,7 @@ function readForm(view: DataView): Form | undefined {
   return isKnown && isSound ? { isFloat: format === 3, channels, rate, bytes: bits / 8 } : undefined;
 }
 
-async function hearSamples(handle: FileHandle, { form, from, bytes }: Samples, listener: Listener): Promise<void> {
+async function readSamples(handle: FileHandle, { form, from, bytes }: Samples, listener: Listener): Promise<void> {
   const frame = form.channels * form.bytes;
   for (let at = 0; at < bytes; ) {
     const view = await readAt(handle, from + at, Math.min(bytes - at, frame * slices));
@@ -200,7 +200,7 @@ function tagLength(bytes: Uint8Array, at: number): number {
 
 interface Listener {
   add(channels: readonly Float32Array[], rate: number): void;
-  tell(): MediaFacts;
+  facts(): MediaFacts;
 }
 
 /** Amplitude of -50 dBFS. Samples with a smaller amplitude count as silence. */
@@ -215,8 +215,8 @@ class Ear implements Listener {
   #rate = 0;
   #samples = 0;
   #peak = 0;
-  #quiet = 0;
-  #longestQuiet = 0;
+  #silence = 0;
+  #longestSilence = 0;
 
   add(channels: readonly Float32Array[], rate: number): void {
     this.#rate = rate;
@@ -228,18 +228,18 @@ class Ear implements Listener {
       let level = 0;
       for (const channel of channels) level = Math.max(level, Math.abs(channel[at] ?? 0));
       this.#peak = Math.max(this.#peak, level);
-      this.#quiet = level < silent ? this.#quiet + 1 : 0;
-      this.#longestQuiet = Math.max(this.#longestQuiet, this.#quiet);
+      this.#silence = level < silent ? this.#silence + 1 : 0;
+      this.#longestSilence = Math.max(this.#longestSilence, this.#silence);
     }
   }
 
-  tell(): MediaFacts {
+  facts(): MediaFacts {
     if (this.#meter === undefined) return {};
     const isMeasured = this.#samples / this.#rate >= blockSeconds;
     return {
       ...(isMeasured && { lufs: rounded(Math.max(least.lufs, this.#meter.loudness())) }),
       peakDb: rounded(Math.max(least.dB, 20 * Math.log10(this.#peak))),
-      silentSeconds: rounded(this.#longestQuiet / this.#rate),
+      silentSeconds: rounded(this.#longestSilence / this.#rate),
     };
   }
 }
@@ -267,7 +267,7 @@ class WavePen implements Listener {
     }
   }
 
-  tell(): MediaFacts {
+  facts(): MediaFacts {
     if (this.#pieces.length < barCount) return {};
     return { wave: writeWave(findPeaks([Float32Array.from(this.#pieces)], barCount)) };
   }
@@ -284,7 +284,7 @@ function measuresOf(
 ): SoundMeasures {
   const measure = async (handle: FileHandle, listener: Listener) => {
     await decode(handle, listener);
-    return listener.tell();
+    return listener.facts();
   };
   return {
     async duration(handle) {

@@ -240,7 +240,7 @@ class PurchaseFile implements PurchaseJournal {
         return { is: 'stopped' };
       }
       // The reservation of a killed process can be released: it wrote a line before it sent each request.
-      if (await this.#isGone(first)) await this.#put({ key, is: 'free', id: first.run.id });
+      if (await this.#hasEnded(first)) await this.#put({ key, is: 'free', id: first.run.id });
       else await this.#of.clock.sleep(waitMs);
     }
   }
@@ -300,7 +300,7 @@ class PurchaseFile implements PurchaseJournal {
     if (first?.run.id !== this.#run) throw new Error(`another run has reserved the idempotency key ${key}`);
   }
 
-  async #isGone({ run: { by }, at }: Reserved): Promise<boolean> {
+  async #hasEnded({ run: { by }, at }: Reserved): Promise<boolean> {
     if (await isCertainlyDead(by, this.#of.self)) return true;
     if (await endedWithItsMachine(by, this.#of.self, this.#of.folder)) return true;
     return by.namespace !== this.#of.self.namespace && this.#of.clock.now() - at > foreignMs;

@@ -61,7 +61,7 @@ export class SpendingFiles implements SpendingHome {
     return month.sums.mustWait(hold, probe);
   }
 
-  async isGone(finder: Finder): Promise<boolean> {
+  async hasEnded(finder: Finder): Promise<boolean> {
     return typeof finder === 'object' && isCertainlyDead(finder, this.#of.self);
   }
 

@@ -20,7 +20,7 @@ export interface SpendingHome {
   /** Returns whether a reservation must still wait for a price probe. */
   mustWait(hold: HoldName, probe: HoldName): boolean;
   /** Returns whether the process or run that started a price probe has ended without reporting the price. */
-  isGone(finder: Finder): Promise<boolean>;
+  hasEnded(finder: Finder): Promise<boolean>;
 }
 
 /** Finds a purchase of this run by its key: a job of its lock, or `awaited` while the run has reserved the key. */
@@ -125,7 +125,7 @@ export class SpendingLedger {
       const text = 'the charge of an earlier create request is unknown, because its run was killed or got no answer';
       return { over: `${text}: run apply for ${unknown.path} to find the charge` };
     }
-    const isOver = own === undefined ? await this.#home.isGone(unknown.by) : own !== 'awaited';
+    const isOver = own === undefined ? await this.#home.hasEnded(unknown.by) : own !== 'awaited';
     this.#probe = isOver ? undefined : other;
     if (!isOver) await this.#of.clock.sleep(waitMs);
     else this.#settle(other, typeof own === 'object' ? { credits: own.credits } : { isLost: true });

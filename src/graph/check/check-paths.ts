@@ -125,7 +125,7 @@ function unknownName(
     code,
     message: `\`${path.written}\` is not known: ${why} \`${shorten(name)}\``,
     hint: suggestName(name, names, { what, prefix: prefix.join('') }),
-    meant: meantFor(path, index, names),
+    meant: suggestionFor(path, index, names),
   };
 }
 
@@ -241,7 +241,7 @@ function checkOutput(path: NamePath, known: KnownNames): Fault | undefined {
   return unknownName(path, 2, { why: `a task of kind ${kind.name} has no output`, what: 'outputs', names });
 }
 
-function meantFor(path: NamePath, index: number, names: readonly string[]): string | undefined {
+function suggestionFor(path: NamePath, index: number, names: readonly string[]): string | undefined {
   const nearest = nearestName(path.parts[index] ?? '', names);
   const isPlain = path.written === path.parts.join('.') && nearest !== undefined && /^[\w-]+$/.test(nearest);
   return isPlain ? path.parts.with(index, nearest).join('.') : undefined;

@@ -222,7 +222,7 @@ function expandTask(task: Task, rows: TaskRows, expansion: Expansion): ExpandedT
       for (const take of takes) {
         const address = stepAddress(task.id, { key, values, take });
         const draft: Draft = { address, task, key, matrix, cell, take, row, part: row?.part };
-        (isWanted(draft, expansion) ? drafts : leftOut).push(draft);
+        (isSelected(draft, expansion) ? drafts : leftOut).push(draft);
       }
     }
   }
@@ -236,7 +236,7 @@ function pickAxes(cell: Cell, axes: readonly string[]): { [axis: string]: string
   return matrix;
 }
 
-function isWanted(draft: Draft, expansion: Expansion): boolean {
+function isSelected(draft: Draft, expansion: Expansion): boolean {
   const { rowsWhen = true, when = true } = draft.task;
   return holdsFor(draft, 'rowsWhen', rowsWhen, expansion) && holdsFor(draft, 'when', when, expansion);
 }

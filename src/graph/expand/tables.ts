@@ -77,12 +77,12 @@ function namesOf(draft: Draft, vars: JsonMap): JsonMap {
 export function scopeOf(draft: Draft, expansion: Expansion): Scope {
   return {
     names: namesOf(draft, expansion.vars),
-    rowAtHand: (path) => findRowAtHand(path, draft, expansion),
+    rowAtHand: (path) => findCurrentRow(path, draft, expansion),
     rowLabel: draft.row?.label,
   };
 }
 
-interface RowAtHand {
+interface CurrentRow {
   value: Row['value'];
   parts: readonly string[];
   label?: string;
@@ -93,7 +93,7 @@ interface RowAtHand {
  * Finds the row at the start of a path: the row of a joined table, or an axis value with fields. Returns `undefined` if
  * the path starts with neither.
  */
-export function findRowAtHand({ parts }: NamePath, draft: Draft, expansion: Expansion): RowAtHand | undefined {
+export function findCurrentRow({ parts }: NamePath, draft: Draft, expansion: Expansion): CurrentRow | undefined {
   const [root = '', axis = '', ...fields] = parts;
   if (root === 'matrix' && fields.length > 0) {
     const row = expansion.cells
@@ -123,7 +123,7 @@ function findJoined(read: ReadTable, draft: Draft, expansion: Expansion): Row | 
   const message = `table \`${table.name}\` has no row for ${nameValues(table, values)}`;
   const place = expansion.manifest.places.key(tablePath(table.name));
   const label = rows === 'unknown' ? table.name : rows.label;
-  const alike = missed.size > mostSearched ? undefined : findAlike(read, values);
+  const alike = missed.size > mostSearched ? undefined : findSimilar(read, values);
   const hint = alike === undefined ? `add it to ${label}` : `${label} has a row for ${alike}: write both values alike`;
   expansion.report(withTrail({ code: 'MB1307', severity: 'error', message, hint, place }, draft));
   return undefined;
@@ -131,7 +131,7 @@ function findJoined(read: ReadTable, draft: Draft, expansion: Expansion): Row | 
 
 const mostSearched = 10;
 
-function findAlike({ table, byValues }: ReadTable, wanted: readonly string[]): string | undefined {
+function findSimilar({ table, byValues }: ReadTable, wanted: readonly string[]): string | undefined {
   const plain = (values: readonly string[]) =>
     idOf(values.map((value) => value.normalize('NFC').toLowerCase().replaceAll(/\s/g, '')));
   const known = [...(byValues?.keys() ?? [])].map((id) => JSON.parse(id) as string[]);

@@ -7,7 +7,7 @@ import { renderTemplate, type Scope } from '../../manifest/template/render-templ
 import type { Expression, NamePath, Template } from '../../manifest/template/template.ts';
 import type { Draft } from '../expand/draft.ts';
 import { beginExpansion, expandTasks } from '../expand/expand-tasks.ts';
-import { findRowAtHand, scopeOf } from '../expand/tables.ts';
+import { findCurrentRow, scopeOf } from '../expand/tables.ts';
 import { orderTasks } from '../expand/task-edges.ts';
 import type { Expansion, GraphFacts } from '../expansion.ts';
 
@@ -102,7 +102,7 @@ function trace(draft: Draft, { path, before, after }: Difference, expansion: Exp
 function sourceOf(path: NamePath, draft: Draft, expansion: Expansion): Origin | undefined {
   const [root, ...names] = path.parts;
   const { manifest } = expansion;
-  const row = findRowAtHand(path, draft, expansion);
+  const row = findCurrentRow(path, draft, expansion);
   if (row !== undefined) {
     return row.place && { is: 'data', name: row.parts.join('.') || 'row', ...positionOf(row.place()) };
   }

@@ -23,7 +23,7 @@ export function checkShape(value: Json, places: Places, options: { isIncluded?: 
   const diagnostics: Diagnostic[] = [];
   const reported = new Set<string>();
   const violations = findViolations(value);
-  const meant = findMeantKeys(violations);
+  const meant = findIntendedKeys(violations);
   for (const violation of violations) {
     if (diagnostics.length > 200) break;
     const path = readPointer(violation.instancePath, value);
@@ -41,7 +41,7 @@ export function checkShape(value: Json, places: Places, options: { isIncluded?: 
   return diagnostics;
 }
 
-function findMeantKeys(violations: readonly Violation[]): Set<string> {
+function findIntendedKeys(violations: readonly Violation[]): Set<string> {
   const meant = new Set<string>();
   for (const violation of violations) {
     if (violation.keyword !== 'additionalProperties') continue;

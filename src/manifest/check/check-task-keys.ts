@@ -10,13 +10,13 @@ import { helpers } from '../template/helpers.ts';
 import { isTemplate } from '../template/template.ts';
 import type { Places } from '../yaml/places.ts';
 
-type Tell = (of: 'key' | 'value', at: string[], message: string, hint: string, code?: DiagnosticCode) => void;
+type Report = (of: 'key' | 'value', at: string[], message: string, hint: string, code?: DiagnosticCode) => void;
 
 export function checkTaskKeys(value: Json, places: Places): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   const tasks = ownValue(value, 'tasks');
   const tellOf =
-    (...owner: string[]): Tell =>
+    (...owner: string[]): Report =>
     (of, at, message, hint, code = 'MB1103') => {
       diagnostics.push({ code, severity: 'error', message, hint, place: places[of]([...owner, ...at]) });
     };
@@ -28,47 +28,47 @@ export function checkTaskKeys(value: Json, places: Places): Diagnostic[] {
   }
   for (const [id, task] of isMap(tasks) ? Object.entries(tasks) : []) {
     if (!isMap(task) || task === unknownValue) continue;
-    const tell = tellOf('tasks', id);
-    checkRows(`task \`${id}\``, task, tell);
-    checkSharedRows(id, task, tell);
-    checkExpectation(id, task, mapOf(ownValue(value, 'defaults')), tell);
-    checkPurchase(id, task, tell);
-    checkTextLimits(id, task, mapOf(ownValue(value, 'defaults')), tell);
-    checkGate(id, task, tell);
-    checkCanary(id, task, tell);
+    const report = tellOf('tasks', id);
+    checkRows(`task \`${id}\``, task, report);
+    checkSharedRows(id, task, report);
+    checkExpectation(id, task, mapOf(ownValue(value, 'defaults')), report);
+    checkPurchase(id, task, report);
+    checkTextLimits(id, task, mapOf(ownValue(value, 'defaults')), report);
+    checkGate(id, task, report);
+    checkCanary(id, task, report);
   }
   return diagnostics;
 }
 
-function checkRows(owner: string, written: JsonMap, tell: Tell): void {
-  checkForeach(owner, written, tell);
-  checkMaxItems(owner, written, tell);
-  checkSchema(owner, written, tell);
-  checkWhen(owner, written, tell);
+function checkRows(owner: string, written: JsonMap, report: Report): void {
+  checkForeach(owner, written, report);
+  checkMaxItems(owner, written, report);
+  checkSchema(owner, written, report);
+  checkWhen(owner, written, report);
 }
 
-function checkSharedRows(id: string, task: JsonMap, tell: Tell): void {
+function checkSharedRows(id: string, task: JsonMap, report: Report): void {
   const rows = ownValue(task, 'rows');
   if (rows === undefined) return;
   for (const key of ['foreach', 'maxItems', 'schema', 'key']) {
     if (ownValue(task, key) === undefined) continue;
     const message = `task \`${id}\` has \`${key}\`, which \`rows\` already sets`;
-    tell('key', [key], message, 'remove the key, or write `foreach` and `key` in place of `rows`');
+    report('key', [key], message, 'remove the key, or write `foreach` and `key` in place of `rows`');
   }
 }
 
-function checkForeach(owner: string, task: JsonMap, tell: Tell): void {
+function checkForeach(owner: string, task: JsonMap, report: Report): void {
   const foreach = ownValue(task, 'foreach');
   const found = isMap(foreach)
     ? findFileMistake(foreach, (part = 'file') => `\`foreach.${part}\` of ${owner}`)
     : undefined;
   if (found !== undefined) {
-    tell(found.part === 'file' ? 'value' : 'key', ['foreach', found.part], found.message, found.hint);
+    report(found.part === 'file' ? 'value' : 'key', ['foreach', found.part], found.message, found.hint);
   }
   if (typeof foreach !== 'string') return;
   const wrong = wrongForeach[classifyForeach(foreach)]?.(shorten(foreach.trim()));
   if (wrong === undefined) return;
-  tell('value', ['foreach'], `\`foreach\` of ${owner} ${wrong.is}`, wrong.hint);
+  report('value', ['foreach'], `\`foreach\` of ${owner} ${wrong.is}`, wrong.hint);
 }
 
 const wrongForeach: {
@@ -92,22 +92,22 @@ const wrongForeach: {
   }),
 };
 
-function checkMaxItems(owner: string, task: JsonMap, tell: Tell): void {
+function checkMaxItems(owner: string, task: JsonMap, report: Report): void {
   const foreach = ownValue(task, 'foreach');
   const maxItems = ownValue(task, 'maxItems');
   const whole = typeof foreach === 'string' ? readWholeParts(foreach) : undefined;
   if (whole !== undefined && maxItems === undefined) {
     const message = `${owner} has no \`maxItems\`, and the number of ${whole.parts} of \`${whole.task}\` is known only after that task has run`;
     const hint = 'add `maxItems:` with a whole number from 1 to 100; the plan shows and prices that number of steps';
-    tell('value', ['foreach'], message, hint, 'MB1102');
+    report('value', ['foreach'], message, hint, 'MB1102');
   } else if (whole === undefined && maxItems !== undefined && foreach !== unknownValue) {
     const message = `\`maxItems\` of ${owner} has no effect: \`foreach\` does not refer to parts of another task's output`;
     const hint = 'remove `maxItems`, or refer to the parts of a task, as in foreach: "{{tasks.talk.clips}}"';
-    tell('key', ['maxItems'], message, hint);
+    report('key', ['maxItems'], message, hint);
   }
 }
 
-function checkSchema(owner: string, task: JsonMap, tell: Tell): void {
+function checkSchema(owner: string, task: JsonMap, report: Report): void {
   if (ownValue(task, 'schema') === undefined) return;
   const foreach = ownValue(task, 'foreach');
   if (isMap(foreach) || (typeof foreach === 'string' && classifyForeach(foreach) === 'file')) return;
@@ -117,14 +117,14 @@ function checkSchema(owner: string, task: JsonMap, tell: Tell): void {
     table === undefined
       ? 'remove `schema`, or read the rows from a file, as in foreach: products.csv'
       : `move \`schema\` to the table, as in tables: { ${shorten(table)}: { file: …, schema: … } }`;
-  tell('key', ['schema'], message, hint);
+  report('key', ['schema'], message, hint);
 }
 
-function checkWhen(owner: string, task: JsonMap, tell: Tell): void {
+function checkWhen(owner: string, task: JsonMap, report: Report): void {
   const when = ownValue(task, 'when');
   if (typeof when !== 'string' || readWhen(when) !== undefined) return;
   const message = `\`when\` of ${owner} is the string "${shorten(when)}", not true or false`;
-  tell('value', ['when'], message, hintForWhen(when.trim()));
+  report('value', ['when'], message, hintForWhen(when.trim()));
 }
 
 function hintForWhen(text: string): string {
@@ -135,7 +135,7 @@ function hintForWhen(text: string): string {
   return name === undefined ? example : `did you mean when: "{{${name}}}"?`;
 }
 
-function checkPurchase(id: string, task: JsonMap, tell: Tell): void {
+function checkPurchase(id: string, task: JsonMap, report: Report): void {
   const kind = ownValue(task, 'kind');
   const act = typeof kind === 'string' ? kinds[kind]?.act : undefined;
   if (act !== 'upload' && act !== 'post') return;
@@ -143,11 +143,11 @@ function checkPurchase(id: string, task: JsonMap, tell: Tell): void {
   for (const key of act === 'post' ? ['gate', 'canary', 'retry'] : ['gate', 'canary']) {
     const value = ownValue(task, key);
     if (value === undefined || value === unknownValue) continue;
-    tell('key', [key], `\`${key}\` of task \`${id}\` has no meaning: ${why}`, 'remove it');
+    report('key', [key], `\`${key}\` of task \`${id}\` has no meaning: ${why}`, 'remove it');
   }
 }
 
-function checkTextLimits(id: string, task: JsonMap, defaults: JsonMap, tell: Tell): void {
+function checkTextLimits(id: string, task: JsonMap, defaults: JsonMap, report: Report): void {
   const kind = ownValue(task, 'kind');
   const preset = typeof kind === 'string' ? mapOf(ownValue(defaults, kind)) : {};
   const written = Object.keys({ ...preset, ...mapOf(ownValue(task, 'with')) });
@@ -156,26 +156,26 @@ function checkTextLimits(id: string, task: JsonMap, defaults: JsonMap, tell: Tel
     const nearest = nearestName(field, written);
     const message = `\`limits\` of task \`${id}\` names \`${shorten(field)}\`, which its request does not have`;
     const hint = nearest === undefined ? `its fields: ${listNames(written)}` : `did you mean \`${nearest}\`?`;
-    tell('key', ['limits', field], message, hint);
+    report('key', ['limits', field], message, hint);
   }
 }
 
-function checkExpectation(id: string, task: JsonMap, defaults: JsonMap, tell: Tell): void {
+function checkExpectation(id: string, task: JsonMap, defaults: JsonMap, report: Report): void {
   const expect = ownValue(task, 'expect');
   if (!isMap(expect) || expect === unknownValue) return;
-  checkRanges(id, expect, tell);
+  checkRanges(id, expect, report);
   const kindName = ownValue(task, 'kind');
   const media = typeof kindName === 'string' ? kinds[kindName]?.media : undefined;
   if (media === undefined) return;
   if (media === 'none') {
     const message = `\`expect\` of task \`${id}\` checks nothing: a task of kind ${kindName} has no output file`;
-    tell('key', ['expect'], message, 'remove it');
+    report('key', ['expect'], message, 'remove it');
     return;
   }
   const type = ownValue(expect, 'type');
   if (typeof type === 'string' && /^(?:image|audio|video)(?:\/|$)/.test(type) && type.split('/')[0] !== media) {
     const message = `\`expect.type\` of task \`${id}\` is ${describeValue(type)}, and a task of kind ${kindName} gives ${media} files`;
-    tell('value', ['expect', 'type'], message, `write ${media}, or a media type that starts with ${media}/`);
+    report('value', ['expect', 'type'], message, `write ${media}, or a media type that starts with ${media}/`);
   }
   const exact = typeof type === 'string' && type.includes('/') ? type : askedType(task, defaults);
   for (const { name, of, needs, decoded } of measured) {
@@ -189,7 +189,7 @@ function checkExpectation(id: string, task: JsonMap, defaults: JsonMap, tell: Te
           : undefined;
     if (why === undefined) continue;
     const message = `\`expect.${name}\` of task \`${id}\` cannot be measured: ${why}`;
-    tell('key', ['expect', name], message, 'remove it');
+    report('key', ['expect', name], message, 'remove it');
   }
 }
 
@@ -212,7 +212,7 @@ const measured: readonly { name: string; of: readonly Media[]; needs: string; de
   { name: 'blank', of: ['image', 'video'], needs: 'picture', decoded: ['image/png', 'image/jpeg', 'image/webp'] },
 ];
 
-function checkRanges(id: string, expect: JsonMap, tell: Tell): void {
+function checkRanges(id: string, expect: JsonMap, report: Report): void {
   for (const name of ['width', 'height', 'duration', 'bytes', 'peak', 'loudness']) {
     const written = ownValue(expect, name);
     const pair = ownValue(written, 'lufs');
@@ -224,17 +224,17 @@ function checkRanges(id: string, expect: JsonMap, tell: Tell): void {
       ? `\`expect.loudness.lufs\` of task \`${id}\` is from ${min} to ${max}, so no file fits`
       : `\`expect.${name}\` of task \`${id}\` has a \`min\` of ${min} above its \`max\` of ${max}, so no file fits`;
     const hint = Array.isArray(pair) ? `write [${max}, ${min}]` : `write { min: ${max}, max: ${min} }`;
-    tell('key', ['expect', name], message, hint);
+    report('key', ['expect', name], message, hint);
   }
 }
 
-function checkCanary(id: string, task: JsonMap, tell: Tell): void {
+function checkCanary(id: string, task: JsonMap, report: Report): void {
   if (ownValue(ownValue(task, 'canary'), 'then') !== 'ask' || ownValue(task, 'gate') === undefined) return;
   const message = `\`canary\` and \`gate\` of task \`${id}\` cannot both ask for a pick`;
-  tell('value', ['canary', 'then'], message, 'write then: check, or remove `gate`');
+  report('value', ['canary', 'then'], message, 'write then: check, or remove `gate`');
 }
 
-function checkGate(id: string, task: JsonMap, tell: Tell): void {
+function checkGate(id: string, task: JsonMap, report: Report): void {
   const [gate, takes] = [ownValue(task, 'gate'), ownValue(task, 'takes')];
   if (!isMap(gate) || gate === unknownValue) return;
   const [approve, choose, among] = [ownValue(gate, 'approve'), ownValue(gate, 'choose'), ownValue(gate, 'among')];
@@ -242,7 +242,7 @@ function checkGate(id: string, task: JsonMap, tell: Tell): void {
     for (const [part, value] of Object.entries({ choose, among })) {
       if (value === undefined) continue;
       const message = `\`gate\` of task \`${id}\` cannot have both \`approve\` and \`${part}\`: with \`approve\`, each output is approved separately`;
-      tell('key', ['gate', part], message, `remove \`${part}\`, or write gate: { choose: 1, among: all }`);
+      report('key', ['gate', part], message, `remove \`${part}\`, or write gate: { choose: 1, among: all }`);
     }
     return;
   }
@@ -250,14 +250,14 @@ function checkGate(id: string, task: JsonMap, tell: Tell): void {
     // A misspelled `choose` or `approve` is reported as an unknown key.
     if (Object.keys(gate).some((key) => nearestName(key, ['choose', 'approve']) !== undefined)) return;
     const hint = 'add `choose:` with the number of outputs to pick, or write gate: approve';
-    tell('value', ['gate'], `\`gate\` of task \`${id}\` has no \`choose\``, hint, 'MB1102');
+    report('value', ['gate'], `\`gate\` of task \`${id}\` has no \`choose\``, hint, 'MB1102');
     return;
   }
   const hasTakes = takes === unknownValue || (typeof takes === 'number' && takes > 1);
   if (hasTakes || (among !== undefined && among !== 'takes')) return;
   const hint = 'add `takes: 4`, or choose among an axis of the matrix or `all`, as in gate: { choose: 1, among: all }';
   const message = `\`gate\` of task \`${id}\` chooses among takes, but the task has only one take`;
-  tell('key', ['gate', among === undefined ? 'choose' : 'among'], message, hint);
+  report('key', ['gate', among === undefined ? 'choose' : 'among'], message, hint);
 }
 
 const takenNames: readonly string[] = [
@@ -265,24 +265,24 @@ const takenNames: readonly string[] = [
   ...['this', 'env', 'process'],
 ];
 
-function checkTable(name: string, written: Json, tell: Tell): void {
+function checkTable(name: string, written: Json, report: Report): void {
   if (takenNames.includes(name) || Object.hasOwn(helpers, name)) {
     const message = `a table cannot be named \`${name}\`: the name is reserved in templates`;
-    tell('key', [], message, 'choose another name, such as copy');
+    report('key', [], message, 'choose another name, such as copy');
   }
   const at = isMap(written) ? ['file'] : [];
   const file = isMap(written) ? ownValue(written, 'file') : written;
   if (typeof file !== 'string') return;
   if (isTemplate(file)) {
     const message = `the file of table \`${name}\` cannot be a template`;
-    tell('value', at, message, 'write the path of one file, as in file: copy.csv', 'MB1202');
+    report('value', at, message, 'write the path of one file, as in file: copy.csv', 'MB1202');
     return;
   }
   const found = findFileMistake(isMap(written) ? written : { file }, (part) => {
     return part === undefined ? `table \`${name}\`` : `\`${part}\` of table \`${name}\``;
   });
-  if (found?.part === 'file') tell('value', at, found.message, found.hint);
-  else if (found !== undefined) tell('key', [found.part], found.message, found.hint);
+  if (found?.part === 'file') report('value', at, found.message, found.hint);
+  else if (found !== undefined) report('key', [found.part], found.message, found.hint);
 }
 
 const optionsOf = { separator: ['csv'], header: ['csv', 'xlsx'], sheet: ['xlsx'] } as const;

@@ -121,7 +121,7 @@ function columnsOf(rows: readonly Row[]): { columns?: string[] } {
 function readJson(source: Source, label: string): { rows?: Rows; diagnostics: Diagnostic[] } {
   const parsed = parseJson(source.text, 0);
   if ('error' in parsed) return { diagnostics: [notJson(source, parsed, label)] };
-  const unsendable = tellSome(wrongIn(source, { text: source.text, start: 0 }));
+  const unsendable = limitDiagnostics(wrongIn(source, { text: source.text, start: 0 }));
   if (hasErrors(unsendable)) return { diagnostics: unsendable };
   let places: Places | undefined;
   const placeOf = (index: number): Place => {
@@ -151,7 +151,7 @@ function readJsonLines(source: Source, label: string): { rows?: Rows; diagnostic
     values.push(parsed.value);
     lines.push(index + 1);
   }
-  diagnostics.push(...tellSome(unsendable));
+  diagnostics.push(...limitDiagnostics(unsendable));
   const placeOf = (index: number): Place => placeOfLine(source, lines[index] ?? 1);
   const result = rowsFromList(values, { label, placeOf, code: 'MB1302' });
   return { ...(!hasErrors(diagnostics) && result), diagnostics: [...diagnostics, ...result.diagnostics] };
@@ -197,7 +197,7 @@ function findRepeatedKeys(text: string): { key: string; start: number; end: numb
   return found;
 }
 
-function tellSome(found: readonly Diagnostic[]): Diagnostic[] {
+function limitDiagnostics(found: readonly Diagnostic[]): Diagnostic[] {
   const errors = found.filter(({ severity }) => severity === 'error');
   const alike = errors.length > 0 ? errors : found;
   const { 4: last, length } = alike;

@@ -2,7 +2,7 @@ import type { OpenRequest, Step } from '../../graph/graph.ts';
 import { canonicalJson, type Json } from '../../ground/json.ts';
 import { defined, isMap, type Path } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
-import { meantValue } from '../../kinds/price.ts';
+import { defaultedValue } from '../../kinds/price.ts';
 import type { Purchase } from '../../lock/record.ts';
 import type { Cause, Change, Reason } from '../plan.generated.ts';
 import type { Match } from '../situation/find-purchases.ts';
@@ -31,8 +31,8 @@ export function findChanges(
   const fields = [...new Set([...Object.keys(bought), ...Object.keys(wanted.paidRequest)])].sort();
   for (const field of fields) {
     comparison.compare([field], {
-      before: meantValue(kind, field, bought),
-      after: meantValue(kind, field, wanted.paidRequest),
+      before: defaultedValue(kind, field, bought),
+      after: defaultedValue(kind, field, wanted.paidRequest),
       written: wanted.request?.[field],
     });
   }
@@ -110,18 +110,18 @@ class Comparison {
   }
 }
 
-export function tellChanges(
+export function changeReason(
   code: Reason['code'],
   { bought, match }: { bought: Purchase | undefined; match: Match },
-  { facts, tell = (change) => change }: { facts: ChangeFacts; tell?: (change: string) => string },
+  { facts, notify = (change) => change }: { facts: ChangeFacts; notify?: (change: string) => string },
 ): Reason {
-  if (bought?.request === undefined) return { code, text: tell('an input changed') };
+  if (bought?.request === undefined) return { code, text: notify('an input changed') };
   const { step } = match;
   const paidRequest = step.decided?.wanted?.paidRequest ?? step.paidRequest;
   const { changes, follows } = findChanges(bought.request, { ...step, paidRequest }, facts);
   return {
     code,
-    text: tell(describeChanges(changes)),
+    text: notify(describeChanges(changes)),
     ...(changes.length > 0 && { changes }),
     ...(follows.length > 0 && { follows }),
   };

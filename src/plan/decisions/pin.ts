@@ -144,7 +144,8 @@ export function acceptOutput(
   const decisions = acceptance === undefined ? {} : { decisions: { accepted: [acceptance] } };
   if (acceptance !== undefined) accepted.push(describeInput(match, purchase));
   if (accepted.length === 0) {
-    if (wantedBy(match.step) !== purchase.fingerprint) return { is: 'unchanged', address, text: 'is accepted already' };
+    if (wantedFingerprint(match.step) !== purchase.fingerprint)
+      return { is: 'unchanged', address, text: 'is accepted already' };
     return refuse(
       address,
       'nothing to accept, because the step is up to date',
@@ -171,7 +172,7 @@ function acceptedPurchase(
 
 function newAcceptance({ step }: Match, record: StepRecord, { fingerprint }: Job): Acceptance | undefined {
   if (step.decided?.accepted === true) return undefined;
-  const wanted = wantedBy(step);
+  const wanted = wantedFingerprint(step);
   if (wanted === fingerprint) return undefined;
   const before = record.decisions?.accepted?.find((one) => one.wanted === wanted);
   return before?.fingerprint === fingerprint ? undefined : acceptanceOf(record, wanted, fingerprint);
@@ -182,7 +183,7 @@ function acceptanceOf(record: StepRecord, wanted: string, fingerprint: string): 
   return { wanted, fingerprint, revision: Math.min((before?.revision ?? 0) + 1, mostRevision) };
 }
 
-function wantedBy({ decided, fingerprint }: Match['step']): string {
+function wantedFingerprint({ decided, fingerprint }: Match['step']): string {
   return decided?.wanted?.fingerprint ?? fingerprint;
 }
 

@@ -55,7 +55,7 @@ export function findAdded(agreed: Plan, now: Plan, own: OwnSteps): Added {
  * Finds the approved purchases that use an output whose pick was removed during the run, and their dependents. The run
  * still settles create requests of earlier runs. `isOver`: returns whether an order has started or ended.
  */
-export function findUnwanted(agreed: Plan, now: Plan, isOver: (address: string) => boolean): Set<string> {
+export function findDropped(agreed: Plan, now: Plan, isOver: (address: string) => boolean): Set<string> {
   const latest = new Map(now.rows.map((row) => [rowId(row), row]));
   const unwanted = new Set<string>();
   untilStable(unwanted, () => {

@@ -8,7 +8,7 @@ import { findConditions, findMissingPart, partCounter } from '../situation/parts
 import type { DecidedCampaign } from '../situation/verdicts.ts';
 import { stateOfGate } from './gates.ts';
 
-interface SeatedCanary {
+interface PlacedCanary {
   canary: Canary;
   seats: readonly string[];
   others: readonly string[];
@@ -31,9 +31,9 @@ type CanaryFacts = Limits & Pick<DecidedCampaign, 'graph' | 'matches'>;
  * canary therefore stays the canary until its request changes or it is redone. Skips pinned and accepted steps with
  * another request, steps that share a job, and unneeded steps.
  */
-function seatCanaries(facts: CanaryFacts & { isFit(match: Match): boolean }): SeatedCanary[] {
+function placeCanaries(facts: CanaryFacts & { isFit(match: Match): boolean }): PlacedCanary[] {
   const canaries = (facts.graph.canaries ?? []).filter(({ asks }) => !asks);
-  return canaries.length === 0 ? [] : new Seating(facts, facts.isFit).seat(canaries);
+  return canaries.length === 0 ? [] : new CanaryPlacement(facts, facts.isFit).place(canaries);
 }
 
 /** Adds gates for the canaries of `then: ask`. Similar steps wait until the user picks the canary. */
@@ -41,8 +41,8 @@ export function withCanaryGates(decision: DecidedCampaign, limits: Limits): Pick
   const { graph, matches, verdicts } = decision;
   const canaries = (graph.canaries ?? []).filter(({ asks }) => asks);
   if (canaries.length === 0) return decision;
-  const seating = new Seating({ ...decision, ...limits }, (match) => verdicts.seen(match) === 'picked');
-  const seated = seating.seat(canaries);
+  const seating = new CanaryPlacement({ ...decision, ...limits }, (match) => verdicts.seen(match) === 'picked');
+  const seated = seating.place(canaries);
   const gates = seated.flatMap(({ canary: { name, task }, seats }): DecidedGate[] => {
     if (seats.length === 0) return [];
     const gate = { name, task, is: 'canary' as const, choose: seats.length, members: [...seats] };
@@ -59,9 +59,9 @@ export function withCanaryGates(decision: DecidedCampaign, limits: Limits): Pick
   };
 }
 
-function askedCanaries({ canaries = [], gates }: DecidedGraph): SeatedCanary[] {
+function askedCanaries({ canaries = [], gates }: DecidedGraph): PlacedCanary[] {
   const byName = new Map(gates.filter(({ is }) => is === 'canary').map((gate) => [gate.name, gate]));
-  return canaries.flatMap((canary): SeatedCanary[] => {
+  return canaries.flatMap((canary): PlacedCanary[] => {
     const gate = canary.asks ? byName.get(canary.name) : undefined;
     if (gate === undefined) return [];
     const seats = new Set(gate.members);
@@ -70,7 +70,7 @@ function askedCanaries({ canaries = [], gates }: DecidedGraph): SeatedCanary[] {
   });
 }
 
-function waitForPicks(matches: readonly Match[], seated: readonly SeatedCanary[]): readonly Match[] {
+function waitForPicks(matches: readonly Match[], seated: readonly PlacedCanary[]): readonly Match[] {
   const open = seated.filter(({ isProven }) => !isProven);
   if (open.length === 0) return matches;
   const ofSeat = new Map(open.flatMap(({ canary, seats }) => seats.map((address) => [address, canary.name] as const)));
@@ -86,7 +86,7 @@ function waitForPicks(matches: readonly Match[], seated: readonly SeatedCanary[]
 
 const ranks = { proven: 0, begun: 1, free: 2, unselected: 3, closed: 4 } as const;
 
-class Seating {
+class CanaryPlacement {
   readonly #facts: CanaryFacts;
   readonly #provesIt: (match: Match) => boolean;
   readonly #byAddress: ReadonlyMap<string, Match>;
@@ -108,9 +108,9 @@ class Seating {
     return this.#byAddress.get(address);
   }
 
-  seat(canaries: readonly Canary[]): SeatedCanary[] {
+  place(canaries: readonly Canary[]): PlacedCanary[] {
     const byTask = groupBy(canaries, ({ task }) => task);
-    const seated: SeatedCanary[] = [];
+    const seated: PlacedCanary[] = [];
     // Tasks are in topological order.
     for (const [task, own] of groupBy(this.#facts.matches, ({ step }) => step.task)) {
       for (const { step } of own) {
@@ -118,7 +118,7 @@ class Seating {
           this.#close(step.address);
       }
       for (const canary of byTask.get(task) ?? []) {
-        const one = this.#seatOne(canary);
+        const one = this.#placeOne(canary);
         seated.push(one);
         if (!canary.asks || one.isProven) continue;
         for (const address of one.others) this.#close(address);
@@ -132,7 +132,7 @@ class Seating {
     if (this.#byAddress.get(address)?.purchase === undefined) this.#closed.add(address);
   }
 
-  #seatOne(canary: Canary): SeatedCanary {
+  #placeOne(canary: Canary): PlacedCanary {
     const ranked = canary.members.flatMap((address) => {
       const match = this.#byAddress.get(address);
       return match === undefined || !this.#isCandidate(match) ? [] : [{ address, rank: this.#rank(match) }];
@@ -169,7 +169,7 @@ class Seating {
 export function holdForCanaries(draft: Draft, situation: CanaryFacts & { graph: DecidedGraph }): void {
   const isFit = ({ step: { address }, purchase }: Match) =>
     purchase?.state === 'done' && draft.at(address)?.action === 'keep';
-  const seated = [...askedCanaries(situation.graph), ...seatCanaries({ ...situation, isFit })];
+  const seated = [...askedCanaries(situation.graph), ...placeCanaries({ ...situation, isFit })];
   for (const { canary, seats, others } of seated.filter(({ isProven }) => !isProven)) {
     const held = others.filter((one) => draft.isInRun(one)).flatMap((address) => draft.at(address) ?? []);
     for (const row of held) if (isSent(row)) buyOnce(row);

@@ -17,7 +17,7 @@ import { isPost, sendsOf } from '../posts/post-record.ts';
 import { withoutExtension } from '../select/names.ts';
 import { type BoughtAt, boughtAtIn, type Match } from '../situation/find-purchases.ts';
 import { type Situation, type StepState, stateOfStep } from '../situation/situation.ts';
-import type { Said } from '../situation/verdicts.ts';
+import type { VerdictContent } from '../situation/verdicts.ts';
 
 interface StepEntry {
   address: string;
@@ -37,7 +37,7 @@ interface OutputEntry extends StepEntry {
   /** Position of the file in its job, from 1. Omitted if the job has one file. */
   part?: number;
   state: StepState;
-  verdict?: Said;
+  verdict?: VerdictContent;
   job?: string;
   /** Charge of the job, or `null` if unknown. 0 if an earlier file in the list has the same job. */
   credits: number | null;

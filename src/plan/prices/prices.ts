@@ -264,10 +264,10 @@ export class PriceBook {
   }
 
   expected(price: ClassPrice): number {
-    return Math.max(this.charged(price.class), saidOf(price));
+    return Math.max(this.charged(price.class), shownPrice(price));
   }
 }
 
-export function saidOf({ credits, likely }: ClassPrice): number {
+export function shownPrice({ credits, likely }: ClassPrice): number {
   return credits ?? likely ?? 0;
 }

@@ -28,9 +28,9 @@ export function compareListed(
   fields: readonly string[],
   isComparable = (field: string) => echoes[field] !== undefined,
 ): Likeness {
-  const [telling, ...others] = fields;
-  if (telling === undefined) return 'other';
-  const [wanted, seen] = [request[telling], echoes[telling]];
+  const [notifier, ...others] = fields;
+  if (notifier === undefined) return 'other';
+  const [wanted, seen] = [request[notifier], echoes[notifier]];
   // The link of another step's output is unknown during the comparison, so a user must decide.
   if (wanted !== undefined && isOpenField(wanted) && typeof seen === 'string' && /^https?:/.test(seen)) return 'near';
   if (typeof wanted !== 'string' || typeof seen !== 'string') return 'other';

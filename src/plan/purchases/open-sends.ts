@@ -101,7 +101,7 @@ export function askRow(
  * colleague may have sent the request. But if somebody added the request to the lock, its recovery would buy something
  * that nobody approved. `sentHere`: send times of journaled requests by ID.
  */
-export function markStrangeSends(rows: PlanRow[], sentHere: ReadonlyMap<string, number>, now: number): void {
+export function markUnknownSends(rows: PlanRow[], sentHere: ReadonlyMap<string, number>, now: number): void {
   for (const row of rows) {
     const { order, reason } = row;
     // A request with a `fence` is not sent again: the run searches the service's list.

@@ -5,7 +5,7 @@ import { isPost } from '../posts/post-record.ts';
 import type { Match } from '../situation/find-purchases.ts';
 import type { Draft } from './draft.ts';
 
-export function tellFollowing(draft: Draft): void {
+export function describeFollowing(draft: Draft): void {
   const rows = draft.all;
   const following = rows.filter(({ reason }) => reason.code === 'changed' && reason.follows !== undefined);
   if (following.length === 0) return;
@@ -17,7 +17,7 @@ export function tellFollowing(draft: Draft): void {
 }
 
 /** If `--redo` regenerates a step, reports the dependent steps that are not regenerated with it. */
-export function tellReplaced(draft: Draft, { matches }: { matches: readonly Match[] }): void {
+export function describeReplaced(draft: Draft, { matches }: { matches: readonly Match[] }): void {
   const redone = draft.inRun.filter(({ action, reason }) => action === 'redo' && reason.code === 'redo-asked');
   if (redone.length === 0) return;
   const users = new Map<string, string[]>(redone.map(({ address }) => [address, []]));

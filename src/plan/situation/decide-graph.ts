@@ -170,14 +170,14 @@ class GateKeeper {
 
   see(step: DecidedStep): void {
     const { address } = step;
-    if (this.#byMember.has(address)) this.#seen.set(address, this.#given?.get(address) ?? this.#lookAt(step));
+    if (this.#byMember.has(address)) this.#seen.set(address, this.#given?.get(address) ?? this.#inspect(step));
   }
 
   hasSeen(seen: Seens): boolean {
     return [...this.#seen].every(([address, is]) => seen.get(address) === is);
   }
 
-  #lookAt(step: DecidedStep): Seen {
+  #inspect(step: DecidedStep): Seen {
     if (isRedone(step, this.#redo)) return 'none';
     const record = this.#lock.steps.get(step.address);
     const bought = record && purchaseOf(record, step.fingerprint);

@@ -59,7 +59,7 @@ function claimUnclaimed(matches: Match[], lock: Lock): void {
       candidates.filter(({ record }) => record !== taken),
     );
     match.movedFrom = taken.address;
-    match.record = takeAlong(match, taken);
+    match.record = mergeMoved(match, taken);
   }
 }
 
@@ -81,7 +81,7 @@ function isBetter({ state }: Purchase, own: Purchase | undefined): boolean {
  * Merges the old record of a renamed step into its new record, as the run will write it. Without the old record,
  * `retry:` would count from 0, and the next purchase would get the number of a paid purchase.
  */
-function takeAlong({ step, record }: Match, { kind, purchases }: StepRecord): StepRecord {
+function mergeMoved({ step, record }: Match, { kind, purchases }: StepRecord): StepRecord {
   return joinParts(step.address, [{ kind, purchases }, ...(record === undefined ? [] : [record])]);
 }
 

@@ -4,7 +4,7 @@ import type { Lock, StepRecord, Verdict } from '../../lock/record.ts';
 import type { Plan } from '../plan.ts';
 import type { DecidedGate, DecidedGraph, DecidedStep, Match, Seen } from './find-purchases.ts';
 
-export type Said = { is: 'picked' | 'rejected' } & Pick<Verdict, 'note' | 'reason' | 'by'>;
+export type VerdictContent = { is: 'picked' | 'rejected' } & Pick<Verdict, 'note' | 'reason' | 'by'>;
 
 type Bought = Pick<Match, 'step' | 'purchase'>;
 
@@ -13,7 +13,7 @@ type Bought = Pick<Match, 'step' | 'purchase'>;
  * decision applies to the step that now has the purchase. Steps that share a job have separate decisions.
  */
 export class Verdicts {
-  readonly #given: Map<string, { at: string; verdict: Verdict }[]>;
+  readonly #byName: Map<string, { at: string; verdict: Verdict }[]>;
   readonly #matches: readonly Match[];
   readonly #redo: ReadonlySet<string>;
   #holders: ReadonlyMap<string, string> | undefined;
@@ -21,21 +21,21 @@ export class Verdicts {
   constructor(lock: Lock, matches: readonly Match[], redo: ReadonlySet<string>) {
     this.#matches = matches;
     this.#redo = redo;
-    this.#given = groupBy([...lock.steps.values()].flatMap(verdictsOf), ({ verdict }) => nameOfVerdict(verdict));
+    this.#byName = groupBy([...lock.steps.values()].flatMap(verdictsOf), ({ verdict }) => nameOfVerdict(verdict));
   }
 
   add(record: StepRecord): void {
     for (const one of verdictsOf(record)) {
       const name = nameOfVerdict(one.verdict);
-      const known = this.#given.get(name);
-      if (known === undefined) this.#given.set(name, [one]);
+      const known = this.#byName.get(name);
+      if (known === undefined) this.#byName.set(name, [one]);
       else known.push(one);
     }
   }
 
   newest(bought: Bought): Verdict | undefined {
     const name = nameOf(bought);
-    const given = name === undefined ? undefined : this.#given.get(name);
+    const given = name === undefined ? undefined : this.#byName.get(name);
     if (given === undefined) return undefined;
     const { address } = bought.step;
     this.#holders ??= findHolders(this.#matches);
@@ -50,7 +50,7 @@ export class Verdicts {
     return this.on(match)?.is ?? 'undecided';
   }
 
-  on(bought: Bought): Said | undefined {
+  on(bought: Bought): VerdictContent | undefined {
     const { is, note, reason, by } = this.newest(bought) ?? {};
     return is && { is, ...defined({ note, reason, by }) };
   }

@@ -30,7 +30,7 @@ export function diagnosticsText(
   options: DiagnosticsTextOptions,
 ): string {
   if (diagnostics.length === 0) return '';
-  const groups = [...groupBy(sortDiagnostics(diagnostics), mistakeOf).values()];
+  const groups = [...groupBy(sortDiagnostics(diagnostics), groupKeyOf).values()];
   const shown = groups.slice(0, options.most);
   const blocks = shown.map((group) => blockOf(group, sources, options).join('\n'));
   const more = shown.length === groups.length ? '' : `, the first ${shown.flat().length} shown above`;
@@ -52,7 +52,7 @@ const indent = 2;
 const mostPlaces = 5;
 
 /** Returns a key by which diagnostics are grouped: one block shows all diagnostics that have the same text. */
-function mistakeOf(diagnostic: Diagnostic): unknown {
+function groupKeyOf(diagnostic: Diagnostic): unknown {
   const { severity, code, message, hint, place, related, fix } = diagnostic;
   if (place === undefined) return diagnostic;
   return JSON.stringify([severity, code, message, hint, place.file, place.sheet, related, fix?.text]);

@@ -57,11 +57,11 @@ export function foldRun(lines: readonly HistoryLine[]): RunView {
 }
 
 /** Summarizes a run. `lines`: at least the first and last lines of its history. */
-export function tellRun(id: string, lines: readonly HistoryLine[]): RunStory {
+export function summarizeRun(id: string, lines: readonly HistoryLine[]): RunStory {
   return storyOf(id, lines, foldRun(lines));
 }
 
-export function tellWholeRun(id: string, lines: readonly HistoryLine[]): WholeStory {
+export function summarizeWholeRun(id: string, lines: readonly HistoryLine[]): WholeStory {
   const view = foldRun(lines);
   const story = storyOf(id, lines, view);
   const steps = [...view.stepsByAddress.values()].map(stepOf);

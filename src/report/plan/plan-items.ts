@@ -89,11 +89,11 @@ function foldKept(rows: readonly PlanRow[], itemOf: MakeItem): PlanItem[] {
 function causeFinder(rows: readonly PlanRow[]): (row: PlanRow) => string {
   let byAddress: Map<string, PlanRow> | undefined;
   return (given) => {
-    const row = asWanted(given);
+    const row = withoutBudget(given);
     const held = row === given ? '' : `${given.reason.code} `;
     const causes = (row.reason.changes ?? []).map((change) => {
       if (change.cause?.is !== 'step') return causeName(change);
-      byAddress ??= new Map(rows.map((one) => [one.address, asWanted(one)]));
+      byAddress ??= new Map(rows.map((one) => [one.address, withoutBudget(one)]));
       const root = findRoot(change.cause.name, byAddress);
       return root === undefined ? `after ${change.cause.name}` : `after ${root.task} ${nameOwn(root)}`;
     });
@@ -102,7 +102,7 @@ function causeFinder(rows: readonly PlanRow[]): (row: PlanRow) => string {
 }
 
 /** If the budget blocks a row, returns the row with the reason that it would have with enough credits. */
-function asWanted(row: PlanRow): PlanRow {
+function withoutBudget(row: PlanRow): PlanRow {
   if (row.would === undefined) return row;
   const { would, ...others } = row;
   return { ...others, reason: would.reason };
@@ -161,8 +161,8 @@ const shownKeys = 3;
 type RowIndex = ReadonlyMap<string, PlanRow>;
 
 export function indexRows({ rows }: Pick<Plan, 'rows'>): RowIndex {
-  const isNeeded = rows.some((row) => asWanted(row).reason.follows !== undefined);
-  return new Map(isNeeded ? rows.map((row) => [row.address, asWanted(row)]) : []);
+  const isNeeded = rows.some((row) => withoutBudget(row).reason.follows !== undefined);
+  return new Map(isNeeded ? rows.map((row) => [row.address, withoutBudget(row)]) : []);
 }
 
 /** Describes the reason. Names the steps unless the item contains all steps of the task. The text is not escaped. */
@@ -184,7 +184,7 @@ export function nameOfItem({ rows, task }: PlanItem): string {
 }
 
 function describeOne(row: PlanRow): string {
-  if (isMissed(row)) return `${asWanted(row).reason.text}; ${row.reason.text}`;
+  if (isMissed(row)) return `${withoutBudget(row).reason.text}; ${row.reason.text}`;
   if (row.post === undefined || row.reason.code !== 'not-bought') return row.reason.text;
   return `${row.reason.text}: ${postsText([row.post])}`;
 }
@@ -212,7 +212,7 @@ function describeMany(item: PlanItem, index: RowIndex): string {
   if (causes > 1) return `for ${causes} other reasons (plan --all lists them)`;
   const { code, text } = first.reason;
   if (isMissed(first)) {
-    return `${describeMany({ ...item, rows: rows.map(asWanted) }, index)}; ${sentences[code] ?? text}`;
+    return `${describeMany({ ...item, rows: rows.map(withoutBudget) }, index)}; ${sentences[code] ?? text}`;
   }
   if (explained.has(code)) return anonymousText(text, { address: first.address, jobId: first.reason.job });
   switch (code) {

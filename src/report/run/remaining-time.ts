@@ -28,7 +28,7 @@ export function createRunTimes(options: RunTimesOptions): RunTimes {
   let shown: { at: number; remaining: Remaining | undefined } | undefined;
   return () => {
     if (isSilent(view)) return undefined;
-    if (shown === undefined || now() - shown.at >= lastsMs) shown = { at: now(), remaining: expectRest(options) };
+    if (shown === undefined || now() - shown.at >= lastsMs) shown = { at: now(), remaining: estimateRest(options) };
     return shown.remaining;
   };
 }
@@ -38,7 +38,7 @@ function isSilent({ campaign, end, awaited, awaitedGates, stopped }: RunView): b
   return awaited !== undefined || awaitedGates !== undefined;
 }
 
-function expectRest({ view, plan, durations, now }: RunTimesOptions): Remaining | undefined {
+function estimateRest({ view, plan, durations, now }: RunTimesOptions): Remaining | undefined {
   const { rows, concurrency } = plan();
   const orders = rows.flatMap(({ order }) => (order === undefined || order.asksOnly ? [] : [order]));
   const samples = samplesByName(orders, { view, durations });

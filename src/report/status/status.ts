@@ -10,7 +10,7 @@ import { settlingOf } from '../../plan/purchases/next.ts';
 import { findOrphans } from '../../plan/rows/orphans.ts';
 import type { DecidedGate, Match } from '../../plan/situation/find-purchases.ts';
 import { type Situation, type StepState, stateOfStep } from '../../plan/situation/situation.ts';
-import type { Said, Verdicts } from '../../plan/situation/verdicts.ts';
+import type { VerdictContent, Verdicts } from '../../plan/situation/verdicts.ts';
 import { heldCredits } from '../../plan/sum-up.ts';
 
 interface PurchaseStatus {
@@ -38,7 +38,7 @@ export interface StepStatus extends PurchaseStatus {
   matrix?: { readonly [axis: string]: string };
   take?: number;
   state: StepState;
-  verdict?: Said;
+  verdict?: VerdictContent;
   /** Set if the next `apply` recovers the lost answer of the create request. */
   recoverable?: true;
   post?: PostTarget;

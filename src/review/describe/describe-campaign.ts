@@ -29,7 +29,7 @@ import {
 } from '../../plan/situation/find-purchases.ts';
 import { type Situation, stateOfStep } from '../../plan/situation/situation.ts';
 import type { Verdicts } from '../../plan/situation/verdicts.ts';
-import { nounOf } from '../tell.ts';
+import { nounOf } from '../review-text.ts';
 
 interface CampaignFacts {
   situation: Situation;
@@ -123,7 +123,7 @@ function describeGroups(
     const keys = new Set(own.map(({ key }) => key));
     const named = new Set(own.map(({ address }) => byAddress.get(address)?.step.title));
     const [title] = named.size === 1 ? named : [];
-    tellDifferences(own);
+    nameDifferences(own);
     return {
       ...{ name, task: first?.task ?? name, differBy: differencesOf(own), members },
       ...(keys.size === 1 && first?.key !== undefined && { key: first.key }),
@@ -159,7 +159,7 @@ function differencesOf(assets: readonly ReviewAsset[]): string[] {
   ];
 }
 
-function tellDifferences(assets: readonly ReviewAsset[]): void {
+function nameDifferences(assets: readonly ReviewAsset[]): void {
   if (assets.length < 2) return;
   const differing = differingFields(assets.map(({ request }) => request));
   for (const asset of assets) asset.differs = differing;

@@ -17,7 +17,7 @@ import { type Situation, situate } from '../../plan/situation/situation.ts';
 import type { Paste } from '../../report/advice-text.ts';
 import { describeCampaign, differingFields, type PlaceOf } from '../describe/describe-campaign.ts';
 import type { FileFinder } from '../find-files.ts';
-import { planForPage, reviewCommands, tellNext } from '../tell.ts';
+import { describeNext, planForPage, reviewCommands } from '../review-text.ts';
 
 export interface GalleryOptions {
   select?: string[] | undefined;
@@ -38,7 +38,7 @@ export async function describeGallery(
   const hints = await findPriceHints(campaign, { ...situation, facts: checked.facts });
   const plan = planForPage(campaign, situation, hints);
   const selected = makeSelector(situation).chosen(options);
-  const placeOf = finder.newLook();
+  const placeOf = finder.renew();
   const described = describeCampaign({ situation, selected, rows: plan.rows, placeOf });
   const { assets } = described;
   const expected = pricesFrom(emptyLock(), graph.prices, { listings: await readListings(campaign, checked.facts) });
@@ -46,7 +46,7 @@ export async function describeGallery(
   addOrigins(assets, checked);
   const { compare: ref } = options;
   const compare = ref === undefined ? undefined : await addBefore(campaign, { ref, assets, lock, placeOf });
-  const next = tellNext(described, plan.rows, paste);
+  const next = describeNext(described, plan.rows, paste);
   return {
     ...{ version: 2, revision: 1, file: campaign.file, canDecide: false, commands: reviewCommands(paste) },
     ...defined({ next }),
@@ -106,7 +106,7 @@ async function addBefore(
   const lock = isAbsent ? present : committed;
   if (isAbsent && present.steps.size > 0) {
     const text = `${ref} does not contain the lock: the gallery shows the outputs in the current lock that match the requests of ${ref}`;
-    campaign.tell({ is: 'notice', text });
+    campaign.notify({ is: 'notice', text });
   }
   // The file at a path is the file of the commit only if the digests are equal.
   const now = new Map(assets.flatMap(({ files }) => files.map(({ path, sha256 }) => [path, sha256] as const)));

@@ -110,7 +110,7 @@ async function findFiles(
     ...earlier.flatMap((one) => one.files),
     ...(report?.before?.files ?? []),
   ]);
-  const groups = [...groupBy(all.filter(isThere), ({ sha256, path }) => `${sha256} ${path}`).values()];
+  const groups = [...groupBy(all.filter(exists), ({ sha256, path }) => `${sha256} ${path}`).values()];
   const placed = groups.flatMap(([file]) => (file !== undefined && file.isKept !== true ? [file] : []));
   const states = await checkOutputs(paths.outputs, placed, { seen });
   const found: GalleryFile[] = [];
@@ -128,9 +128,9 @@ async function findFiles(
   }
   await measures.keep();
   for (const asset of data.assets) {
-    asset.earlier = asset.earlier.map((one) => ({ ...one, files: one.files.filter(isThere) }));
+    asset.earlier = asset.earlier.map((one) => ({ ...one, files: one.files.filter(exists) }));
     const before = asset.report?.before;
-    if (before) before.files = before.files.filter(isThere);
+    if (before) before.files = before.files.filter(exists);
   }
   return found;
 }
@@ -145,6 +145,6 @@ async function measurePlaced(
   return measureFile({ root: paths.outputs, kept: measures }, { output, aspects });
 }
 
-function isThere({ problem }: ReviewFile): boolean {
+function exists({ problem }: ReviewFile): boolean {
   return problem === undefined;
 }

@@ -115,12 +115,12 @@ export class Changes {
     response.write(`retry: 2000\n${eventOf({ revision })}`);
   }
 
-  get isHeard(): boolean {
+  get hasListeners(): boolean {
     return this.#open.size > 0;
   }
 
   /** Sends a change to all pages. If the change is only a revision number, each page with older data loads all data. */
-  tell(change: ReviewChange | { revision: number }): void {
+  broadcast(change: ReviewChange | { revision: number }): void {
     this.#write(eventOf(change));
   }
 
@@ -155,9 +155,9 @@ export async function sendFile(
   { path, whole }: { path: string | undefined; whole: WholeFiles },
 ): Promise<void> {
   const handle = path === undefined ? undefined : await open(path);
-  if (handle === undefined) return notThere(response, file);
+  if (handle === undefined) return sendMissing(response, file);
   try {
-    if (!(await whole.isWhole(handle, file))) return notThere(response, file);
+    if (!(await whole.isWhole(handle, file))) return sendMissing(response, file);
     await sendBytes({ request, response }, { handle, size: file.bytes, type: file.mediaType });
   } finally {
     await handle.close().catch(() => undefined);
@@ -172,7 +172,7 @@ async function open(path: string): Promise<FileHandle | undefined> {
   }
 }
 
-function notThere(response: ServerResponse, { path }: ReviewFile): void {
+function sendMissing(response: ServerResponse, { path }: ReviewFile): void {
   answerProblem(response, 404, `${path} is missing or was changed`, 'the next apply fetches the file for free');
 }
 

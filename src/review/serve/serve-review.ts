@@ -119,14 +119,14 @@ class Review {
     this.#entrance = entrance;
     this.#options = options;
     this.#thumbs = new Thumbs(options.state);
-    this.#stopWatching = host.watch(() => void this.#tellChange());
+    this.#stopWatching = host.watch(() => void this.#sendChange());
   }
 
   async settle(): Promise<void> {
     const since = performance.now();
     this.#askedAt = since;
     const isBusy = () => performance.now() - this.#askedAt < quietMs && performance.now() - since < settlesWithinMs;
-    while (this.#changes.isHeard && isBusy()) await delay(50);
+    while (this.#changes.hasListeners && isBusy()) await delay(50);
   }
 
   async handle(exchange: Exchange): Promise<void> {
@@ -176,7 +176,7 @@ class Review {
       case '':
       case 'index.html': {
         // The page itself shows why the campaign cannot be read.
-        const data = await this.#host.look().catch(() => undefined);
+        const data = await this.#host.read().catch(() => undefined);
         const body = indexHtml(data?.campaign ?? 'mediabatch');
         return answer(response, { status: 200, type: 'text/html; charset=utf-8', body });
       }
@@ -200,14 +200,14 @@ class Review {
   }
 
   async #look(): Promise<ReviewData> {
-    const data = await this.#host.look();
+    const data = await this.#host.read();
     const before = this.#latest;
     if (before !== undefined && data.revision <= before.revision) return data;
     this.#latest = data;
     if (before === undefined) return data;
-    const change = this.#changes.isHeard || this.#writing.size > 0 ? describeChange(before, data) : undefined;
+    const change = this.#changes.hasListeners || this.#writing.size > 0 ? describeChange(before, data) : undefined;
     this.#change = change && { ...change, assets: change.assets.map((asset) => this.#files.address(asset)) };
-    this.#changes.tell(this.#change ?? { revision: data.revision });
+    this.#changes.broadcast(this.#change ?? { revision: data.revision });
     return data;
   }
 
@@ -261,8 +261,8 @@ class Review {
     }
   }
 
-  async #tellChange(): Promise<void> {
-    if (this.#changes.isHeard) await this.#look().catch(() => undefined);
+  async #sendChange(): Promise<void> {
+    if (this.#changes.hasListeners) await this.#look().catch(() => undefined);
   }
 
   #fail(response: ServerResponse, error: unknown): void {

@@ -8,7 +8,7 @@ import { findOwn, readSealedFile, writeSealedFile } from '../../disk/state/seale
 const mostBytes = 1 << 20;
 const mostHeld = 2000;
 
-interface Wish {
+interface ThumbRequest {
   name: string;
   find: () => Promise<string | undefined>;
   side: number;
@@ -28,7 +28,7 @@ export class Thumbs {
   readonly #state: string;
   readonly #maker: typeof makeThumb;
   readonly #queue: PQueue;
-  #wishes = 0;
+  #requests = 0;
   #isClosed = false;
   readonly #held = new Map<string, Promise<Thumb>>();
   readonly #writes = new Set<Promise<unknown>>();
@@ -67,16 +67,16 @@ export class Thumbs {
     void write.finally(() => this.#writes.delete(write));
   }
 
-  async #read({ bytes, sha256 }: ReviewFile, { name, find, side }: Wish): Promise<Thumb> {
-    const kept = await orNothing(this.#readKept(name));
+  async #read({ bytes, sha256 }: ReviewFile, { name, find, side }: ThumbRequest): Promise<Thumb> {
+    const kept = await orUndefined(this.#readKept(name));
     if (kept !== undefined) return { jpeg: kept };
-    const priority = this.#wishes++;
+    const priority = this.#requests++;
     const path = await find();
     if (path === undefined) return { problem: 'is not on this disk' };
     const make = async (): Promise<Thumb> => (this.#isClosed ? notNeeded : this.#maker({ path, bytes, sha256 }, side));
     const made = await this.#queue.add(make, { priority });
     // The caller does not wait for the write: a stored thumbnail only saves time later.
-    if ('jpeg' in made) this.#keep(orNothing(writeSealedFile(this.#state, name, made.jpeg)));
+    if ('jpeg' in made) this.#keep(orUndefined(writeSealedFile(this.#state, name, made.jpeg)));
     return made;
   }
 
@@ -90,7 +90,7 @@ function nameOf({ sha256 }: ReviewFile, side: number): string {
   return `thumbs/${sha256}${side === smallSide ? '' : `-${side}`}.jpg`;
 }
 
-async function orNothing<T>(work: Promise<T>): Promise<T | undefined> {
+async function orUndefined<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
   } catch (error) {

@@ -121,7 +121,7 @@ export class JobList {
     const isFollowed = list.paged && items.length > 0 && hasMore(body, page);
     this.#learnSize(body, items.length, isFollowed);
     const shown = this.#note(items, { added, at, first });
-    if (isSearch) this.#goOn(page, isFollowed && items.length >= this.#size);
+    if (isSearch) this.#continueReading(page, isFollowed && items.length >= this.#size);
     return shown;
   }
 
@@ -136,7 +136,7 @@ export class JobList {
     this.#isSizeShown ||= isFull;
   }
 
-  #goOn(page: number, isFollowed: boolean): void {
+  #continueReading(page: number, isFollowed: boolean): void {
     const most = leastSearched + (searchedTimes * this.jobs.size) / this.#size;
     if (isFollowed && page < most) {
       this.#search.page = page + 1;

@@ -8,7 +8,7 @@ import { parseRetryAfter, readRecord } from '../fields.ts';
 import type { Http, HttpAnswer } from '../http.ts';
 import { Durations, type KnownDurations } from './durations.ts';
 import { JobList, type ListPage } from './job-list.ts';
-import { dueAt, isWaiting, tookMs, type WatchedJob } from './watched-job.ts';
+import { dueAt, durationMs, isWaiting, type WatchedJob } from './watched-job.ts';
 
 export interface Observation {
   /**
@@ -199,14 +199,14 @@ export class Poller {
     const list = isAlone || now >= job.latest ? undefined : this.#lists.get(job.kind.name);
     const page = list?.pageFor(job);
     if (list === undefined || page === undefined) {
-      void this.#lookAtJob(job);
+      void this.#pollJob(job);
       return;
     }
     const seekers = page.isSearch ? this.#seekers.get(list) : undefined;
     const readableAt = page.isSearch ? now : list.readableAt(page.page);
     if (seekers !== undefined) seekers.push(job);
     else if (readableAt > now) this.#enqueue(job, readableAt);
-    else void this.#lookAtPage(list, page, [job]);
+    else void this.#pollPage(list, page, [job]);
   }
 
   async #call(path: string, signal?: AbortSignal): Promise<HttpAnswer> {
@@ -227,7 +227,7 @@ export class Poller {
     return this.#rate.isPaused && time < this.#rate.nextAt;
   }
 
-  async #lookAtJob(job: WatchedJob): Promise<void> {
+  async #pollJob(job: WatchedJob): Promise<void> {
     const { waiter } = job;
     if (waiter === undefined) return;
     job.isAsked = true;
@@ -261,7 +261,7 @@ export class Poller {
       if (job.known.samples.length === 0) this.#probeNext(job, age);
       return;
     }
-    const took = tookMs(data, age, before);
+    const took = durationMs(data, age, before);
     this.#lists.get(job.kind.name)?.audit(job, took);
     this.#addSample(job, took);
   }
@@ -291,7 +291,7 @@ export class Poller {
   }
 
   /** `askers`: due jobs that may be on the page. During a search, further due jobs are added. */
-  async #lookAtPage(list: JobList, page: ListPage, askers: WatchedJob[]): Promise<void> {
+  async #pollPage(list: JobList, page: ListPage, askers: WatchedJob[]): Promise<void> {
     if (page.isSearch) this.#seekers.set(list, askers);
     const shown = await list.read(page, (path) => this.#call(path));
     if (page.isSearch) this.#seekers.delete(list);
@@ -299,7 +299,7 @@ export class Poller {
     for (const { job, data } of shown?.ended ?? []) {
       const age = now - job.startedAt;
       job.waiter?.resolve({ is: 'answer', status: 200, headers: {}, json: { success: true, data } });
-      this.#addSample(job, tookMs(data, age, job.lastAge));
+      this.#addSample(job, durationMs(data, age, job.lastAge));
     }
     const left = askers.filter(isWaiting);
     if (page.isSearch && left.every(({ rank }) => rank !== undefined)) list.endSearch();

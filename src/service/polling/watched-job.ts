@@ -90,7 +90,7 @@ export function isWaiting({ waiter, isAsked }: WatchedJob): boolean {
 }
 
 /** Returns the duration in ms of a job that was running at age `before` and had ended at age `age`. */
-export function tookMs(data: { [key: string]: Json }, age: number, before: number | undefined): number {
+export function durationMs(data: { [key: string]: Json }, age: number, before: number | undefined): number {
   const served = servedMs(data);
   // A duration is ignored if the service's clock is faster than the local clock.
   if (served !== undefined && served <= age + 5000) return served;

@@ -95,7 +95,7 @@ test('a page of an earlier start on the same port says that it was started again
   const data: ReviewData = products(2, 2);
   const noted: string[] = [];
   const host: ReviewHost = {
-    look: async () => data,
+    read: async () => data,
     judge: async (verdicts) => {
       noted.push(...verdicts.map(({ address }) => address));
       return { is: 'recorded', revision: 1, refused: [] };

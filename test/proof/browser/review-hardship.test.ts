@@ -54,8 +54,8 @@ test('tabs that are not seen leave the connections of the browser to the one tha
   await expect.poll(() => host.judged.flat().length).toBe(1);
   // Back in sight it shows what has changed since.
   await see(page, 'hidden');
-  const look = host.look.bind(host);
-  host.look = async () => ({ ...(await look()), run: { is: 'running', text: 'gone on' } });
+  const look = host.read.bind(host);
+  host.read = async () => ({ ...(await look()), run: { is: 'running', text: 'gone on' } });
   host.change();
   await see(page, 'visible');
   await page.getByText('gone on').waitFor();

@@ -10,8 +10,8 @@ import {
   endApproval,
   findApproval,
   findContradiction,
-  keepYes,
   type SavedPlan,
+  storeApproval,
 } from '../../../src/campaign/saved-plan.ts';
 import { runCommand } from '../../../src/disk/run-command.ts';
 import { makeFolder } from '../../rig/folder.ts';
@@ -170,7 +170,7 @@ test('an approval counts for its plan, lock and time, and for one run', async ()
     findApproval(given, { campaign: where, now });
   const changed = { path, digest: digest.replaceAll(/[0-7]/g, '8') };
   expect(await find(at)).toEqual({ is: 'not' });
-  await keepYes({ path, digest, campaign: 'n' }, { campaign, what: '2 credits', by: 'Ann', at, until });
+  await storeApproval({ path, digest, campaign: 'n' }, { campaign, what: '2 credits', by: 'Ann', at, until });
 
   const found = await find(at);
   if (found.is !== 'approved') throw new Error(found.why);

@@ -8,7 +8,7 @@ import { pickPlanningOptions } from '../../../src/campaign/option-table.ts';
 import type { CampaignPaths } from '../../../src/campaign/paths.ts';
 import { holdGuard, requireLock, settleLock } from '../../../src/campaign/read-lock.ts';
 import { nameOfPurchases } from '../../../src/campaign/restore-purchases.ts';
-import type { Carrier, Running } from '../../../src/campaign/run.ts';
+import type { Executor, Running } from '../../../src/campaign/run.ts';
 import { findFacts } from '../../../src/campaign/service-facts.ts';
 import { systemClock } from '../../../src/contract/clock.ts';
 import { openLockFile } from '../../../src/disk/lock/lock-file.ts';
@@ -30,10 +30,10 @@ test('refuses a lock in a folder that does not exist, or below a file', async ()
   writeFileSync(join(folder, 'campaign.yaml'), '');
   for (const name of ['x/y/z.jsonl', 'campaign.yaml/z.jsonl']) {
     const lock = join(folder, name);
-    const tell = () => undefined;
+    const notify = () => undefined;
     for (const used of [
-      holdGuard(lock, 0, tell),
-      requireLock({ paths: { lock } as CampaignPaths, sandbox: false, tell }, undefined),
+      holdGuard(lock, 0, notify),
+      requireLock({ paths: { lock } as CampaignPaths, sandbox: false, notify }, undefined),
     ]) {
       await expect(used).rejects.toMatchObject({ failure: { code: 'MB3407' } });
     }
@@ -54,7 +54,7 @@ async function hold({ isBought, begun }: { isBought: boolean; begun: Running | u
   }
   const { campaign, options } = await plan(await load(join(folder, 'campaign.yaml'), { environment: {} }));
   let asked = -1;
-  const carrier: Carrier = {
+  const carrier: Executor = {
     async attach() {
       asked += 1;
       if (asked === 0) return undefined;

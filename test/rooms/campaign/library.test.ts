@@ -203,7 +203,7 @@ test('a listener that throws gets no more events, and the run goes on', async ()
   const told: string[] = [];
   const loaded = await load(campaign.file, {
     sandbox: true,
-    tell: (notice) => {
+    notify: (notice) => {
       if (notice.is === 'notice') told.push(notice.text);
     },
   });
@@ -304,7 +304,7 @@ tasks:
   const notices: string[] = [];
   const loaded = await load(campaign.file, {
     sandbox: true,
-    tell: (notice) => notices.push('text' in notice ? notice.text : ''),
+    notify: (notice) => notices.push('text' in notice ? notice.text : ''),
   });
   expect(actionsOf(await plan(loaded, { redo: ['*'] }))).toEqual(['a redo', 'share keep']);
   expect(notices.join()).toContain('share is already posted');

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { makeTellInRun } from '../../../src/campaign/on-engine/carry-on-engine.ts';
 import { MirroredLock } from '../../../src/campaign/on-engine/mirrored-lock.ts';
+import { makeRunNotifier } from '../../../src/campaign/on-engine/run-on-engine.ts';
 import { type OpenCampaign, openCampaign } from '../../../src/campaign/open-campaign.ts';
 import { keepIndex } from '../../../src/campaign/outputs-list.ts';
 import { campaignPaths } from '../../../src/campaign/paths.ts';
@@ -59,17 +59,17 @@ test('a job has finished where a run on this lock saw it, however often others o
 test('a notice is an event of the run from its first event to its last one, and is told before and after', () => {
   const told: string[] = [];
   const heard: string[] = [];
-  const { tell, from, end } = makeTellInRun(
+  const { notify, from, end } = makeRunNotifier(
     (news) => void told.push('text' in news ? String(news.text) : news.is),
     () => 0,
   );
   const on = from((event) => void heard.push(event.event === 'noticed' ? event.message : event.event));
-  const say = (text: string) => tell({ is: 'notice', text });
+  const say = (text: string) => notify({ is: 'notice', text });
   const pass = (event: string) => on({ at: '', event } as RunEvent);
   say('before');
   pass('run-started');
   say('the engine does not answer');
-  tell({ is: 'notice', text: 'no worker runs', hint: way('to start one', call('worker', '--drain')) });
+  notify({ is: 'notice', text: 'no worker runs', hint: way('to start one', call('worker', '--drain')) });
   pass('run-ended');
   say('after');
   pass('run-started');
@@ -97,7 +97,7 @@ test('lines that are folded as they come are those of the whole lock, whoever as
   // The send of a step that has another name on the engine: what closes it comes later, at the other one.
   const here = [writeHeader(emptyLock()), sent(1, 'renamed'), made(3, 'running')];
   writeFileSync(lock, here.join(''));
-  const campaign = { paths: { lock }, tell: () => {} } as unknown as OpenCampaign;
+  const campaign = { paths: { lock }, notify: () => {} } as unknown as OpenCampaign;
   const mirror = await MirroredLock.open(campaign, await requireLock(campaign, undefined));
   const come = [[sent(1), sent(2)], [made(1, 'running')], [made(3, 'done'), made(2, 'running')], [made(1, 'done')]];
   for (const lines of come) {
@@ -118,7 +118,7 @@ test.each(['all.csv', 'all.json', 'all.jsonl'])('two campaigns of a folder write
   const keep = async (name: string) => {
     const file = join(folder, `${name}.yaml`);
     const campaign = await openCampaign(file, {
-      tell: (one) => told.push('text' in one ? String(one.text) : one.is),
+      notify: (one) => told.push('text' in one ? String(one.text) : one.is),
     });
     await keepIndex(campaign, index);
     return readFileSync(join(folder, index), 'utf8');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { AccountSpending, readLimit, readSpendingLeft } from '../../../src/cluster/head/account-spending.ts';
+import { AccountSpending, readLimit, readSpendingLeft } from '../../../src/cluster/leader/account-spending.ts';
 import type { RunRecord } from '../../../src/cluster/runs/run-record.ts';
-import { HeadLostError } from '../../../src/contract/errors.ts';
+import { LeadershipLostError } from '../../../src/contract/errors.ts';
 import type { SpendingLimits } from '../../../src/contract/spending.ts';
 import type { Lock, LockLine } from '../../../src/lock/record.ts';
 import { openFresh } from '../../rig/postgres.ts';
@@ -72,7 +72,7 @@ describe('I49 what the campaigns of an account spend on an engine', () => {
     expect(await unread.holdFor('lamp').hold('x', 8)).toBe('held');
     // Its lock knows of no such send: it never left.
     const next = await head();
-    next.spending.takeUp(runOf('lamp'), lockWith());
+    next.spending.addRun(runOf('lamp'), lockWith());
     expect(await next.holdFor('vase').hold('y', 10)).toBe('held');
   });
 
@@ -85,7 +85,7 @@ describe('I49 what the campaigns of an account spend on an engine', () => {
     const { head } = await accountHere();
     expect(await (await head()).holdFor('lamp').hold('x', 8)).toBe('held');
     const { spending } = await head();
-    spending.takeUp(runOf('lamp'), lockWith(purchase));
+    spending.addRun(runOf('lamp'), lockWith(purchase));
     expect(spending.spent()).toMatchObject({ day: counts, month: counts });
     await spending.idle();
     expect((await head()).spending.spent()).toMatchObject({ day: counts });
@@ -110,8 +110,8 @@ describe('I49 what the campaigns of an account spend on an engine', () => {
     const { head } = await accountHere();
     const frozen = (await head()).holdFor('lamp');
     const next = await head();
-    await expect(frozen.hold('x', 1)).rejects.toThrow(HeadLostError);
-    await expect(frozen.hold('y', 1)).rejects.toThrow(HeadLostError);
+    await expect(frozen.hold('x', 1)).rejects.toThrow(LeadershipLostError);
+    await expect(frozen.hold('y', 1)).rejects.toThrow(LeadershipLostError);
     expect(next.spending.spent()).toMatchObject({ day: 0 });
     expect((await head()).spending.spent()).toMatchObject({ day: 0 });
   });
@@ -154,7 +154,7 @@ describe('I49 what the campaigns of an account spend on an engine', () => {
     const { hold, charge } = holdFor('lamp');
     expect(await hold('x', 9)).toBe('held');
     await tellLimits('careful', { day: 8, month: 500 });
-    await spending.look();
+    await spending.refresh();
     expect(await hold('y', 1)).toMatchObject({ over: expect.stringContaining('8 credits a day') });
     charge('x', 2);
     expect(await hold('y', 6)).toBe('held');

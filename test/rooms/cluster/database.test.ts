@@ -11,8 +11,8 @@ import { openBoss } from '../../../src/cluster/database/boss.ts';
 import { type Database, openDatabase } from '../../../src/cluster/database/database.ts';
 import { Listening } from '../../../src/cluster/database/listening.ts';
 import { hasTables, migrate } from '../../../src/cluster/database/schema.ts';
-import { connectionString, isAway } from '../../../src/cluster/database/server-errors.ts';
-import { openLines, readAllLines } from '../../../src/cluster/head/rows.ts';
+import { connectionString, isUnreachable } from '../../../src/cluster/database/server-errors.ts';
+import { openLines, readAllLines } from '../../../src/cluster/leader/rows.ts';
 import { isSameServer, whichServer } from '../../../src/cluster/store/run-mark.ts';
 import { command, root } from '../../rig/command.ts';
 import { makeFolder } from '../../rig/folder.ts';
@@ -208,7 +208,7 @@ test('away and back are told once each, and whoever listens is told that somethi
   const told: string[] = [];
   const database = await openDatabase(line.url, {
     name: 'test',
-    onAway: () => told.push('away'),
+    onUnreachable: () => told.push('away'),
     onBack: () => told.push('back'),
   });
   onTestFinished(() => database.close());
@@ -423,5 +423,5 @@ describe.runIf(pooler !== undefined)('behind PgBouncer with its defaults', () =>
 
 test('a pooler without a server is away, as a server is', () => {
   const error = Object.assign(new Error('server login has been failing, try again later'), { code: '08P01' });
-  expect(isAway(error)).toBe(true);
+  expect(isUnreachable(error)).toBe(true);
 });

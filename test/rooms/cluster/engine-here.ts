@@ -1,8 +1,8 @@
 import { onTestFinished } from 'vitest';
 import { type Boss, openBoss } from '../../../src/cluster/database/boss.ts';
 import type { Database } from '../../../src/cluster/database/database.ts';
-import { takeSeat } from '../../../src/cluster/head/account.ts';
-import { Head } from '../../../src/cluster/head/head.ts';
+import { takeLeadership } from '../../../src/cluster/leader/account.ts';
+import { Leader } from '../../../src/cluster/leader/leader.ts';
 import type { RunRecord, Submission } from '../../../src/cluster/runs/run-record.ts';
 import { readRun, submitRun } from '../../../src/cluster/runs/runs.ts';
 import { makeSeal } from '../../../src/cluster/seal.ts';
@@ -21,30 +21,39 @@ export async function engineHere(): Promise<{ url: string; db: Database; boss: B
 /** A head of the account that runs until the test ends. */
 export async function headHere(
   { db, boss }: { db: Database; boss: Boss },
-  { account, ...more }: Partial<ConstructorParameters<typeof Head>[0]> & { account: string },
+  { account, ...more }: Partial<ConstructorParameters<typeof Leader>[0]> & { account: string },
 ) {
-  const seat = await takeSeat({ db, boss, account, worker: 'one' });
-  if (seat === undefined) throw new Error('the seat is not free');
+  const leadership = await takeLeadership({ db, boss, account, worker: 'one' });
+  if (leadership === undefined) throw new Error('the leadership is not free');
   const end = new AbortController();
-  const head = new Head({
-    ...{ db, boss, account, seat, signal: end.signal, own: undefined, replays: 'yes', accountOf: () => undefined },
+  const head = new Leader({
+    ...{
+      db,
+      boss,
+      account,
+      leadership,
+      signal: end.signal,
+      own: undefined,
+      replays: 'yes',
+      accountOf: () => undefined,
+    },
     access: { baseUrl: 'http://127.0.0.1:9/api/v1', token: 'key' },
     seal: makeSeal('key'),
     clock: systemClock,
     redact: (text) => text,
     onSize: () => {},
-    tell: () => {},
+    log: () => {},
     ...more,
   });
   const running = head.run();
   const leave = async () => {
     end.abort();
     await running.catch(() => {});
-    seat.lease.lose();
+    leadership.lease.lose();
   };
   running.catch(() => {});
   onTestFinished(leave);
-  return { head, seat, running, leave };
+  return { head, leadership, running, leave };
 }
 
 /** A fresh engine on which this run was submitted. */

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Database } from '../../../src/cluster/database/database.ts';
 import { checkEngineUrl, showEngine } from '../../../src/cluster/database/server-errors.ts';
 import { readEngineState } from '../../../src/cluster/engine-state.ts';
-import { ReportedEvents, unreportedEnds } from '../../../src/cluster/head/reported-events.ts';
+import { ReportedEvents, unreportedEnds } from '../../../src/cluster/leader/reported-events.ts';
 import { accountOf, makeSeal } from '../../../src/cluster/seal.ts';
 import type { RunEvent, RunFact } from '../../../src/contract/event.ts';
 import { countSteps } from '../../../src/plan/actions.ts';

@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type Boss, filesQueue } from '../../../src/cluster/database/boss.ts';
 import type { Database } from '../../../src/cluster/database/database.ts';
-import { FileDispatcher, type OwnFetchWorker } from '../../../src/cluster/head/file-dispatcher.ts';
+import { FileDispatcher, type OwnFetchWorker } from '../../../src/cluster/leader/file-dispatcher.ts';
 import { endRun } from '../../../src/cluster/runs/runs.ts';
 import { makeSeal } from '../../../src/cluster/seal.ts';
 import { fetchNamed, placeOf, serveFiles } from '../../../src/cluster/worker/serve-files.ts';
 import type { DownloadAnswer } from '../../../src/contract/answer.ts';
 import { systemClock } from '../../../src/contract/clock.ts';
-import { HeadLostError, OutputError } from '../../../src/contract/errors.ts';
+import { LeadershipLostError, OutputError } from '../../../src/contract/errors.ts';
 import type { Downloads } from '../../../src/contract/ports.ts';
 import { createOutputs } from '../../../src/disk/outputs/outputs.ts';
 import { Places } from '../../../src/ground/places.ts';
@@ -106,7 +106,7 @@ describe('files that hands fetch', () => {
     await db.query('UPDATE mediabatch.account SET epoch = 2');
     expect(await outputs(2).fetch(target(), { ...file, url: `${secret}-new` }, still)).toEqual(first);
     expect(asked).toEqual([secret]);
-    await expect(outputs(1).fetch(target(), { ...file, index: 1 }, still)).rejects.toThrow(HeadLostError);
+    await expect(outputs(1).fetch(target(), { ...file, index: 1 }, still)).rejects.toThrow(LeadershipLostError);
   });
 
   test('that a head waited for when it died are those of the next one, by its newer link', async () => {

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { guardCreates, Lease, leaseMs } from '../../../src/cluster/head/account.ts';
+import { guardCreates, Lease, leaseMs } from '../../../src/cluster/leader/account.ts';
 import { openStore } from '../../../src/cluster/store/store.ts';
 import { makeWakeUp } from '../../../src/cluster/wake-up.ts';
 import { startWorker } from '../../../src/cluster/worker/start-worker.ts';
@@ -172,7 +172,7 @@ test('a worker that is started before its store is made waits for it, says so on
       files: 2,
     },
     access: { baseUrl: 'http://127.0.0.1:9/api/v1', token: 'key_of_a_test' },
-    tell: (one) => news.push(one),
+    log: (one) => news.push(one),
     accountOf: () => undefined,
     onSize: () => {},
   });

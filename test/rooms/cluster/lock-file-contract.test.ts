@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openLines, readAllLines } from '../../../src/cluster/head/rows.ts';
+import { openLines, readAllLines } from '../../../src/cluster/leader/rows.ts';
 import type { LockFile } from '../../../src/contract/ports.ts';
 import { openLockFile } from '../../../src/disk/lock/lock-file.ts';
 import { makeFolder } from '../../rig/folder.ts';

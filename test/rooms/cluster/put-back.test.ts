@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { giveBackLost, keepSeen } from '../../../src/campaign/on-engine/record-of-run.ts';
+import { keepSeen, sendMissingRecords } from '../../../src/campaign/on-engine/record-of-run.ts';
 import type { Database } from '../../../src/cluster/database/database.ts';
-import type { Head } from '../../../src/cluster/head/head.ts';
-import { readAllLines } from '../../../src/cluster/head/rows.ts';
+import type { Leader } from '../../../src/cluster/leader/leader.ts';
+import { readAllLines } from '../../../src/cluster/leader/rows.ts';
 import type { RunRecord, Submission } from '../../../src/cluster/runs/run-record.ts';
 import { readRun } from '../../../src/cluster/runs/runs.ts';
 import { keepMark, type Marks } from '../../../src/cluster/store/run-mark.ts';
@@ -42,9 +42,9 @@ function clone(db: Database) {
   const folder = makeFolder();
   const said: string[] = [];
   const lock = join(folder, 'campaign.lock.jsonl');
-  const tell = (news: Notice) => void said.push(news.is === 'diagnostics' ? '' : news.text);
+  const notify = (news: Notice) => void said.push(news.is === 'diagnostics' ? '' : news.text);
   const giveBack = (run: RunRecord, known: Lock) =>
-    giveBackLost({ database: db, shown: 'the engine' }, run, { lock: known, path: lock, tell });
+    sendMissingRecords({ database: db, shown: 'the engine' }, run, { lock: known, path: lock, notify });
   return { giveBack, lock, said };
 }
 
@@ -52,7 +52,7 @@ function clone(db: Database) {
 async function drive({ db, boss }: Awaited<ReturnType<typeof engineHere>>, marks: Marks): Promise<void> {
   // Whoever was the head before is not waited for.
   await db.query(`UPDATE mediabatch_queue.job SET state = 'retry' WHERE state = 'active'`);
-  const own = { store: 's', marks, outputsOf: () => ({}) } as unknown as ConstructorParameters<typeof Head>[0]['own'];
+  const own = { store: 's', marks, outputsOf: () => ({}) } as unknown as ConstructorParameters<typeof Leader>[0]['own'];
   await headHere({ db, boss }, { account, own });
 }
 

@@ -2,14 +2,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { forgetSubmit } from '../../../src/campaign/on-engine/carry-on-engine.ts';
-import { findUnseenRun, hasNews } from '../../../src/campaign/on-engine/record-of-run.ts';
+import { findUnseenRun, hasUnknownPurchases } from '../../../src/campaign/on-engine/record-of-run.ts';
+import { forgetSubmit } from '../../../src/campaign/on-engine/run-on-engine.ts';
 import type { OpenCampaign } from '../../../src/campaign/open-campaign.ts';
-import { headQueue } from '../../../src/cluster/database/boss.ts';
+import { leaderQueue } from '../../../src/cluster/database/boss.ts';
 import { type Database, openDatabase } from '../../../src/cluster/database/database.ts';
 import { migrate } from '../../../src/cluster/database/schema.ts';
 import { showEngine } from '../../../src/cluster/database/server-errors.ts';
-import { openBodies } from '../../../src/cluster/head/head-run.ts';
+import { openBodies } from '../../../src/cluster/leader/leader-run.ts';
 import {
   insertEvents,
   openLines,
@@ -17,7 +17,7 @@ import {
   readAllLines,
   readEarlierLines,
   readEvents,
-} from '../../../src/cluster/head/rows.ts';
+} from '../../../src/cluster/leader/rows.ts';
 import type { Engine } from '../../../src/cluster/open-engine.ts';
 import {
   type RunHeader,
@@ -40,7 +40,7 @@ import {
 import { watchRun } from '../../../src/cluster/runs/watch-run.ts';
 import { accountOf, makeSeal } from '../../../src/cluster/seal.ts';
 import { systemClock } from '../../../src/contract/clock.ts';
-import { HeadLostError } from '../../../src/contract/errors.ts';
+import { LeadershipLostError } from '../../../src/contract/errors.ts';
 import type { RunEvent } from '../../../src/contract/event.ts';
 import { readEngineNote, writeEngineNote } from '../../../src/disk/lock/engine-note.ts';
 import { takeGuard } from '../../../src/disk/lock/guard.ts';
@@ -96,7 +96,7 @@ describe('a submit', () => {
     expect(line.lost).toBe(2);
     expect(await readAllLines(db, second.id)).toEqual(lines);
     expect(await count(db, 'mediabatch.part')).toBe(6);
-    expect(await count(db, `mediabatch_queue.job WHERE name = '${headQueue(account)}'`)).toBe(1);
+    expect(await count(db, `mediabatch_queue.job WHERE name = '${leaderQueue(account)}'`)).toBe(1);
   });
 
   test('of two at once wins one, and the others attach to it', async () => {
@@ -179,7 +179,7 @@ describe('a run', () => {
     await openBodies(db, term, makeSeal('key_live_one')).keep('k', '{"link":"signed"}');
     await db.query("INSERT INTO mediabatch.file (id, run, state, task) VALUES ('f', $1, 'wanted', 'sealed')", [run]);
     await loseHead();
-    await expect(endRun(db, term, { exit: 0, outcomes: {} })).rejects.toThrow(HeadLostError);
+    await expect(endRun(db, term, { exit: 0, outcomes: {} })).rejects.toThrow(LeadershipLostError);
     expect(await readRun(db, run)).toMatchObject({ state: 'open', result: null });
     expect(await count(db, 'mediabatch.body')).toBe(1);
     expect(await count(db, 'mediabatch.file WHERE task IS NOT NULL')).toBe(1);
@@ -195,7 +195,7 @@ describe('a run', () => {
     const failed: StepEnd = { outcome: 'failed', credits: 0 };
     await writeEnds(db, term, new Map(Object.entries({ hero: failed, logo: done })));
     await loseHead();
-    await expect(writeEnds(db, term, new Map([['late', done]]))).rejects.toThrow(HeadLostError);
+    await expect(writeEnds(db, term, new Map([['late', done]]))).rejects.toThrow(LeadershipLostError);
     expect(await readEnds(db, run)).toEqual(new Map(Object.entries({ hero: done, logo: done })));
   });
 
@@ -224,7 +224,7 @@ describe('a run', () => {
     expect((await read(before.last)).events).toEqual(events(1000, 3));
     await loseHead();
     await write(2000, 3);
-    expect(new Set(lost)).toEqual(new Set([expect.any(HeadLostError)]));
+    expect(new Set(lost)).toEqual(new Set([expect.any(LeadershipLostError)]));
     expect((await read(before.last)).events).toEqual(events(1000, 3));
   });
 
@@ -239,8 +239,8 @@ describe('a run', () => {
     await bodies.drop('k');
     expect(await bodies.read('k')).toBeUndefined();
     await loseHead();
-    await expect(bodies.keep('k', 'late')).rejects.toThrow(HeadLostError);
-    await expect(bodies.drop('k')).rejects.toThrow(HeadLostError);
+    await expect(bodies.keep('k', 'late')).rejects.toThrow(LeadershipLostError);
+    await expect(bodies.drop('k')).rejects.toThrow(LeadershipLostError);
   });
 });
 
@@ -266,27 +266,27 @@ const open = bought('unresolved', { send: 's' });
 
 test('a job, or a send without an answer, that a lock does not know is news to it', () => {
   const done = lockOf('film', bought('done', { jobId: 'j' }));
-  expect(hasNews(done, none)).toBe(true);
-  expect(hasNews(done, lockOf('renamed', bought('running', { jobId: 'j' })))).toBe(false);
-  expect(hasNews(done, lockOf('film', bought('done', { jobId: 'other' })))).toBe(true);
-  expect(hasNews(lockOf('film', bought('refused', {})), none)).toBe(false);
-  expect(hasNews(lockOf('film', open), none)).toBe(true);
+  expect(hasUnknownPurchases(done, none)).toBe(true);
+  expect(hasUnknownPurchases(done, lockOf('renamed', bought('running', { jobId: 'j' })))).toBe(false);
+  expect(hasUnknownPurchases(done, lockOf('film', bought('done', { jobId: 'other' })))).toBe(true);
+  expect(hasUnknownPurchases(lockOf('film', bought('refused', {})), none)).toBe(false);
+  expect(hasUnknownPurchases(lockOf('film', open), none)).toBe(true);
   const two = lockOf('film', bought('done', { jobId: 'j' }), bought('done', { jobId: 'older', generation: 2 }));
-  expect(hasNews(two, lockOf('film', bought('done', { jobId: 'j' })))).toBe(true);
+  expect(hasUnknownPurchases(two, lockOf('film', bought('done', { jobId: 'j' })))).toBe(true);
 });
 
 test('a send that was answered or decided about since is no news', () => {
-  expect(hasNews(lockOf('film', open), lockOf('film', open))).toBe(false);
-  expect(hasNews(lockOf('film', open), lockOf('film', bought('done', { jobId: 'j' })))).toBe(false);
+  expect(hasUnknownPurchases(lockOf('film', open), lockOf('film', open))).toBe(false);
+  expect(hasUnknownPurchases(lockOf('film', open), lockOf('film', bought('done', { jobId: 'j' })))).toBe(false);
   const decided = { address: 'film', kind: 'video', purchases: [], decisions: { sends: ['s'] } };
-  expect(hasNews(lockOf('film', open), { ...none, steps: new Map([['film', decided]]) })).toBe(false);
+  expect(hasUnknownPurchases(lockOf('film', open), { ...none, steps: new Map([['film', decided]]) })).toBe(false);
 });
 
 /** A campaign in an empty folder, and its engine, which has these runs, the last one first. */
 function openCampaign(runs: readonly { id: string; addresses: string[]; lock: Lock }[]) {
   const paths = { lock: join(makeFolder(), 'campaign.lock.jsonl') };
   const access = { baseUrl: 'http://127.0.0.1:9/api/v1', token: 'key_of_a_test_of_other_runs' };
-  const campaign = { paths, tell: () => {}, environment: access } as unknown as OpenCampaign;
+  const campaign = { paths, notify: () => {}, environment: access } as unknown as OpenCampaign;
   const headerOf = (run: (typeof runs)[number] | undefined) => {
     const outline = { tasks: [], addresses: run?.addresses ?? [] };
     return sealHeader(makeSeal(access.token), { outline } as unknown as RunHeader, run as unknown as RunRecord);

@@ -18,7 +18,7 @@ export function scriptedDatabase(...script: readonly Answers[]): Database {
     persist: (act) => act(),
     ask: (text, values) => query(text, values),
     listen: () => () => {},
-    awaySince: undefined,
+    unreachableSince: undefined,
     close: async () => {},
   };
 }

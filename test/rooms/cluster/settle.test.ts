@@ -40,8 +40,8 @@ async function watch(
   await writeEngineNote(lock, { run: id, engine: 'x', account, since: '2026', submitted: true });
   const said: string[] = [];
   const heard: string[] = [];
-  const tell = ({ text = '' }: { text?: string }) => void said.push(text);
-  const campaign = { paths: { lock, folder, outputs: folder }, service: undefined, tell } as unknown as OpenCampaign;
+  const notify = ({ text = '' }: { text?: string }) => void said.push(text);
+  const campaign = { paths: { lock, folder, outputs: folder }, service: undefined, notify } as unknown as OpenCampaign;
   const leaving = new AbortController();
   const watched = watchOnEngine({ database: db, boss, account, shown: 'x', close: async () => {} }, campaign, {
     run: id,

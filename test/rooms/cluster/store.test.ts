@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished, test } from 'vitest';
-import { FileBringer, type FileToBring, storeOfRun } from '../../../src/campaign/on-engine/files-of-run.ts';
+import { FileFetcher, type MissingFile, storeOfRun } from '../../../src/campaign/on-engine/files-of-run.ts';
 import { type Boss, filesQueue } from '../../../src/cluster/database/boss.ts';
-import { FileDispatcher } from '../../../src/cluster/head/file-dispatcher.ts';
+import { FileDispatcher } from '../../../src/cluster/leader/file-dispatcher.ts';
 import { makeSeal } from '../../../src/cluster/seal.ts';
 import { openStore } from '../../../src/cluster/store/store.ts';
 import { writeMarker } from '../../../src/cluster/store/store-marker.ts';
@@ -108,8 +108,8 @@ test.each(['../escaped', 'shop/../../escaped', '.mediabatch', '', 'Shop', 'a/b']
 /** Attaches to a run that was submitted with this store. */
 function attachTo(store: string | null) {
   const notices: string[] = [];
-  const tell = (news: { is: string; text?: string }) => void notices.push(news.text ?? news.is);
-  return { notices, storeFor: (name?: string) => storeOfRun({ campaign: 'spring', store }, name, tell) };
+  const notify = (news: { is: string; text?: string }) => void notices.push(news.text ?? news.is);
+  return { notices, storeFor: (name?: string) => storeOfRun({ campaign: 'spring', store }, name, notify) };
 }
 
 test('files are brought from the store that the run was submitted with, and from no other', async () => {
@@ -142,7 +142,7 @@ const names = Array.from({ length: 20 }, (_, number) => `images/p${number}.png`)
 /** Pictures that differ. */
 const pictureOf = (name: string) => Buffer.concat([png.subarray(0, 30), Buffer.from(name), png.subarray(30)]);
 
-function fileOf(output: Output): FileToBring {
+function fileOf(output: Output): MissingFile {
   return { record: { address: output.path, kind: 'image' }, output };
 }
 
@@ -152,14 +152,14 @@ async function openPlaces(how: 'folder' | 'bucket', signal = new AbortController
   const asked: string[] = [];
   const places = how === 'folder' ? await makeStoreFolder() : await makeStoreBucket(asked);
   const notices: string[] = [];
-  const tell = (news: { is: string; text?: string }) => void notices.push(news.text ?? news.is);
+  const notify = (news: { is: string; text?: string }) => void notices.push(news.text ?? news.is);
   const files = places.store.filesOf('shop');
   const reads: string[] = [];
   const read = (output: Output) => {
     reads.push(output.path);
     return files.read(output);
   };
-  const bringer = new FileBringer({ from: { read }, to, outputs: createOutputs(to), tell, signal });
+  const bringer = new FileFetcher({ from: { read }, to, outputs: createOutputs(to), notify, signal });
   return { ...places, to, bringer, asked, reads, notices };
 }
 
@@ -195,7 +195,7 @@ describe.each(['folder', 'bucket'] as const)('the files of a run in a %s', (how)
   it('come into the folder of the campaign by the digests of its lock', async () => {
     const { bringer, to, asked, notices } = await openPlaces(how);
     const outputs = names.map((name) => recorded(name, pictureOf(name)));
-    const [first, ...rest] = outputs.map(fileOf) as [FileToBring, ...FileToBring[]];
+    const [first, ...rest] = outputs.map(fileOf) as [MissingFile, ...MissingFile[]];
     bringer.add([first]);
     bringer.add(rest);
     await bringer.end();

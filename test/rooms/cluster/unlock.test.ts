@@ -3,10 +3,10 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { showEngine } from '../../../src/cluster/database/server-errors.ts';
-import { openLines } from '../../../src/cluster/head/rows.ts';
-import { giveUp, readRun } from '../../../src/cluster/runs/runs.ts';
+import { openLines } from '../../../src/cluster/leader/rows.ts';
+import { abandon, readRun } from '../../../src/cluster/runs/runs.ts';
 import { systemClock } from '../../../src/contract/clock.ts';
-import { HeadLostError } from '../../../src/contract/errors.ts';
+import { LeadershipLostError } from '../../../src/contract/errors.ts';
 import { readEngineNote, writeEngineNote } from '../../../src/disk/lock/engine-note.ts';
 import { takeGuard } from '../../../src/disk/lock/guard.ts';
 import { writeRecord } from '../../../src/lock/write.ts';
@@ -53,12 +53,12 @@ test('I45 a run that its engine has open is not given free; where that is forced
   expect(readFileSync(lock, 'utf8')).toContain('"jobId":"job-1"');
   expect(await readRun(db, id)).toMatchObject({ state: 'ended', error: expect.stringContaining('given up by') });
   // A head that was frozen meanwhile, and wakes.
-  await expect(ofHead.append(line)).rejects.toThrow(HeadLostError);
+  await expect(ofHead.append(line)).rejects.toThrow(LeadershipLostError);
 });
 
 test('what has ended on the engine comes here as well, unforced', async () => {
   const { url, db, id } = await runOpen();
-  await giveUp(db, id, 'given up by somebody else');
+  await abandon(db, id, 'given up by somebody else');
   const { lock, unlock, isClaimed } = await claimedBy(url, id);
   expect((await unlock()).code).toBe(0);
   expect(isClaimed()).toBe(false);

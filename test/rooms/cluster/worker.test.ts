@@ -1,14 +1,14 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { tellOfNoWorker } from '../../../src/campaign/on-engine/watch-engine.ts';
+import { warnNoWorker } from '../../../src/campaign/on-engine/watch-engine.ts';
 import type { Database } from '../../../src/cluster/database/database.ts';
 import { readEngineState } from '../../../src/cluster/engine-state.ts';
-import type { Seat } from '../../../src/cluster/head/account.ts';
+import type { Leadership } from '../../../src/cluster/leader/account.ts';
 import { endRun, submitRun } from '../../../src/cluster/runs/runs.ts';
 import { openOperatorPort } from '../../../src/cluster/worker/start-worker.ts';
 import { type WorkerOptions, work } from '../../../src/cluster/worker/worker.ts';
 import { systemClock } from '../../../src/contract/clock.ts';
 import type { WorkerEvent } from '../../../src/contract/engine-state.ts';
-import { HeadLostError } from '../../../src/contract/errors.ts';
+import { LeadershipLostError } from '../../../src/contract/errors.ts';
 import type { Notice } from '../../../src/contract/notice.ts';
 import { engineHere, submission, submittedHere } from './engine-here.ts';
 
@@ -19,7 +19,7 @@ type Engine = Awaited<ReturnType<typeof engineHere>>;
 function startWorker({ db, boss }: Engine, id: string, more: Partial<WorkerOptions> = {}) {
   const end = new AbortController();
   const news: WorkerEvent[] = [];
-  const seats: { seat: Seat; signal: AbortSignal; finish: () => void; fail: (error: Error) => void }[] = [];
+  const seats: { leadership: Leadership; signal: AbortSignal; finish: () => void; fail: (error: Error) => void }[] = [];
   const changes: (() => void)[] = [];
   const changed = () => {
     for (const change of changes.splice(0)) change();
@@ -28,14 +28,14 @@ function startWorker({ db, boss }: Engine, id: string, more: Partial<WorkerOptio
     ...{ db, boss, clock: systemClock, id, account, version: '1.2.3' },
     ...{ files: 0, signal: end.signal, exitWhenIdle: false, parts: [] },
     redact: (text) => text.replaceAll('secret', '[key]'),
-    tell(one) {
+    log(one) {
       news.push(one);
       changed();
     },
-    makeHead: (seat, signal) => ({
+    makeLeader: (leadership, signal) => ({
       run: () =>
         new Promise<void>((finish, fail) => {
-          seats.push({ seat, signal, finish, fail });
+          seats.push({ leadership, signal, finish, fail });
           if (signal.aborted) finish();
           signal.addEventListener('abort', () => finish(), { once: true });
           changed();
@@ -57,13 +57,13 @@ function startWorker({ db, boss }: Engine, id: string, more: Partial<WorkerOptio
 
 async function seatOf(worker: ReturnType<typeof startWorker>, nth = 0) {
   await worker.until(() => worker.seats.length > nth);
-  const seat = worker.seats[nth];
-  if (seat === undefined) throw new Error('no seat');
-  return seat;
+  const leadership = worker.seats[nth];
+  if (leadership === undefined) throw new Error('no leadership');
+  return leadership;
 }
 
-const end = ({ db }: Engine, seat: Seat, run: string) =>
-  endRun(db, { account, epoch: seat.epoch, run }, { exit: 0, outcomes: {} });
+const end = ({ db }: Engine, leadership: Leadership, run: string) =>
+  endRun(db, { account, epoch: leadership.epoch, run }, { exit: 0, outcomes: {} });
 
 const heads = (workers: ReturnType<typeof startWorker>[]) => workers.filter(({ seats }) => seats.length > 0);
 
@@ -78,16 +78,16 @@ test('of two workers one is the head; asked to end it hands over, and the other 
   await first.stop();
   expect(first.news.map(({ event }) => event)).toEqual(['leader', 'leader-left', 'ending']);
   expect(first.news).toContainEqual({ event: 'leader-left', why: 'handed over' });
-  const { seat } = await seatOf(second);
-  expect(seat.waitMs()).toBe(0);
+  const { leadership } = await seatOf(second);
+  expect(leadership.waitMs()).toBe(0);
 });
 
-test('what is submitted while nobody is the head wakes a worker, and with the last run its seat is free', async () => {
+test('what is submitted while nobody is the head wakes a worker, and with the last run its leadership is free', async () => {
   const engine = await engineHere();
   const worker = startWorker(engine, 'one');
   const { id } = await submitRun(engine.db, engine.boss, submission({ account }));
-  const { seat, finish } = await seatOf(worker);
-  await end(engine, seat, id);
+  const { leadership, finish } = await seatOf(worker);
+  await end(engine, leadership, id);
   finish();
   await worker.until(() => worker.news.some(({ event }) => event === 'leader-left'));
   expect(worker.news.at(-1)).toEqual({ event: 'leader-left', why: 'no run is open' });
@@ -96,16 +96,16 @@ test('what is submitted while nobody is the head wakes a worker, and with the la
 test('a head that another has taken over becomes a worker like any other, and its lease is never fresh again', async () => {
   const { engine, id } = await submittedHere(submission({ account }));
   const worker = startWorker(engine, 'one');
-  const { seat, fail } = await seatOf(worker);
+  const { leadership, fail } = await seatOf(worker);
   // Somebody else was the head in between, and left.
   await engine.db.query('UPDATE mediabatch.account SET epoch = epoch + 1');
   await engine.db.query(`UPDATE mediabatch_queue.job SET state = 'retry' WHERE state = 'active'`);
-  fail(new HeadLostError());
+  fail(new LeadershipLostError());
   const again = await seatOf(worker, 1);
-  expect(seat.lease.isFresh()).toBe(false);
-  expect(again.seat.epoch).toBeGreaterThan(seat.epoch + 1);
+  expect(leadership.lease.isFresh()).toBe(false);
+  expect(again.leadership.epoch).toBeGreaterThan(leadership.epoch + 1);
   expect(worker.news).toContainEqual({ event: 'leader-left', why: 'taken over' });
-  await end(engine, again.seat, id);
+  await end(engine, again.leadership, id);
 });
 
 test.each(['before', 'after'])('a worker that is stopped %s its server goes away ends', async (order) => {
@@ -114,7 +114,7 @@ test.each(['before', 'after'])('a worker that is stopped %s its server goes away
   const db: Database = {
     ...{ query: never, transaction: never, persist: never, ask: never },
     listen: () => () => {},
-    get awaySince() {
+    get unreachableSince() {
       return awaySince;
     },
     close: async () => {},
@@ -127,7 +127,7 @@ test.each(['before', 'after'])('a worker that is stopped %s its server goes away
   expect(worker.news).toEqual([{ event: 'ending', because: 'SIGTERM' }]);
 });
 
-test('a head that fails says so without secrets, gives the seat back, and is tried again', async () => {
+test('a head that fails says so without secrets, gives the leadership back, and is tried again', async () => {
   const { engine } = await submittedHere(submission({ account }));
   const worker = startWorker(engine, 'one', {
     clock: { ...systemClock, sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 20), signal) },
@@ -137,9 +137,9 @@ test('a head that fails says so without secrets, gives the seat back, and is tri
   await worker.until(() => worker.news.some(({ event }) => event === 'failed'));
   expect(worker.news).toContainEqual({ event: 'failed', error: 'it broke with [key]', againAfterMs: 2000 });
   expect((await readEngineState(engine.db)).accounts).toMatchObject([{ error: 'it broke with [key]' }]);
-  const { seat } = await seatOf(worker, 1);
+  const { leadership } = await seatOf(worker, 1);
   // It may have left something on its way.
-  expect(seat.waitMs()).toBeGreaterThan(0);
+  expect(leadership.waitMs()).toBeGreaterThan(0);
 });
 
 test.each([
@@ -162,8 +162,8 @@ test.each([
 test('with --exit-when-idle a worker ends by itself when no run is open', async () => {
   const { engine, id } = await submittedHere(submission({ account }));
   const worker = startWorker(engine, 'one', { exitWhenIdle: true });
-  const { seat, finish } = await seatOf(worker);
-  await end(engine, seat, id);
+  const { leadership, finish } = await seatOf(worker);
+  await end(engine, leadership, id);
   finish();
   await worker.ended;
   expect(worker.news.at(-1)).toEqual({ event: 'ending', because: 'no run is open' });
@@ -174,11 +174,11 @@ test('a worker that drains goes on until no run is open', async () => {
   const { engine, id } = await submittedHere(submission({ account }));
   const drain = new AbortController();
   const worker = startWorker(engine, 'one', { drain: drain.signal });
-  const { seat, signal, finish } = await seatOf(worker);
+  const { leadership, signal, finish } = await seatOf(worker);
   drain.abort('SIGTERM');
   await worker.until(() => worker.news.some(({ event }) => event === 'draining'));
   expect(signal.aborted).toBe(false);
-  await end(engine, seat, id);
+  await end(engine, leadership, id);
   finish();
   await worker.ended;
   expect(worker.news.at(-1)).toEqual({ event: 'ending', because: 'no run is open' });
@@ -190,7 +190,7 @@ test('a head that is asked to end says what it waits for, and is shown until the
   const answered = new Promise<void>((resolve) => {
     answer = resolve;
   });
-  const worker = startWorker(engine, 'one', { makeHead: () => ({ creates: () => 3, run: () => answered }) });
+  const worker = startWorker(engine, 'one', { makeLeader: () => ({ creates: () => 3, run: () => answered }) });
   await worker.until(() => worker.news.some(({ event }) => event === 'leader'));
   await expect.poll(async () => (await readEngineState(engine.db)).workers).toHaveLength(1);
   const stopped = worker.stop();
@@ -221,14 +221,14 @@ async function watchRun({ store = null, protocol = 1 }: { store?: string | null;
     count += 1;
     await systemClock.sleep(1);
   };
-  const telling = tellOfNoWorker(
+  const notifier = warnNoWorker(
     { database: db, shown: 'here' },
-    { tell: (news: Notice) => told.push(news), signal: leaving.signal, run: id },
+    { notify: (news: Notice) => told.push(news), signal: leaving.signal, run: id },
     { ...systemClock, sleep },
   );
   onTestFinished(async () => {
     leaving.abort();
-    await telling;
+    await notifier;
   });
   const looks = async (more: number) => {
     const from = count;

@@ -77,7 +77,7 @@ describe('the guard', () => {
     const first = await take(lock);
     if (first.is !== 'taken') throw new Error('held');
     expect(first.tookOver).toBeUndefined();
-    expect(await first.guard.stillOurs()).toBe(true);
+    expect(await first.guard.isStillHeld()).toBe(true);
     const second = await take(lock, 0, makeClock());
     expect(second).toEqual({
       is: 'held',
@@ -131,7 +131,7 @@ describe('the guard', () => {
     expect(await removeGuard(lock, '0123456789abcdef')).toBe('other');
     expect(existsSync(guard)).toBe(true);
     expect(await removeGuard(lock, answer.guard.id)).toBe('removed');
-    expect(await answer.guard.stillOurs()).toBe(false);
+    expect(await answer.guard.isStillHeld()).toBe(false);
     expect(existsSync(guard)).toBe(false);
     await take(lock);
     await answer.guard.release();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import sharp from 'sharp';
 import { describe, expect, it, test } from 'vitest';
-import { checkOutputs, lookAtOutput } from '../../../src/disk/outputs/check-outputs.ts';
+import { checkOutputs, inspectOutput } from '../../../src/disk/outputs/check-outputs.ts';
 import { measureFiles } from '../../../src/disk/outputs/measure-files.ts';
 import { hasPictureEnd } from '../../../src/disk/outputs/outputs.ts';
 import { describeBytes, isCutShort, knownExtensions, sniffMedia } from '../../../src/disk/outputs/sniff.ts';
@@ -123,7 +123,7 @@ test.each([
   ['link.png', { is: 'unusable', why: 'is not a readable plain file' }],
   ['../out.png', { is: 'unusable', why: 'is not a plain path' }],
 ])('%s', async (path, seen) => {
-  expect(await lookAtOutput(folder(), recorded(path, png))).toEqual(seen);
+  expect(await inspectOutput(folder(), recorded(path, png))).toEqual(seen);
 });
 
 function ends(bytes: Buffer) {

@@ -14,7 +14,7 @@ import { describe, expect, it, test } from 'vitest';
 import { UnsafeFileError } from '../../../src/contract/errors.ts';
 import { coalesce } from '../../../src/disk/fs/durable.ts';
 import { replaceFile } from '../../../src/disk/fs/replace.ts';
-import { findStrangers } from '../../../src/disk/outputs/check-places.ts';
+import { findForeignFiles } from '../../../src/disk/outputs/check-places.ts';
 import { createOutputs } from '../../../src/disk/outputs/outputs.ts';
 import { SavedFiles } from '../../../src/disk/outputs/saved-files.ts';
 import { makeFolder } from '../../rig/folder.ts';
@@ -217,7 +217,7 @@ it('foreign files are files under the name of an output, with any extension it c
     address: `at ${save}`,
     save,
   }));
-  expect(await findStrangers(root, saves, (path) => path === 'images/hero.png')).toEqual([
+  expect(await findForeignFiles(root, saves, (path) => path === 'images/hero.png')).toEqual([
     { address: 'at images/hero', path: 'images/hero.jpg' },
     { address: 'at images/linked', path: 'images/linked.webp' },
   ]);

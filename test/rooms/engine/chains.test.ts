@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { RunFact } from '../../../src/contract/event.ts';
 import { Account } from '../../../src/engine/account.ts';
-import { allot, findEnds, Queue } from '../../../src/engine/queue.ts';
+import { allocate, findEnds, Queue } from '../../../src/engine/queue.ts';
 import type { StepOrder } from '../../../src/plan/plan.ts';
 import type { Cap } from '../../../src/plan/prices/fund.ts';
 import { TestCampaign } from '../../rig/campaign.ts';
@@ -17,7 +17,7 @@ function order(address: string, needs: string[], price: string, more: Partial<St
 function decide(orders: StepOrder[], left: number) {
   const all = new Map(orders.map((one) => [one.address, one]));
   const ends = findEnds(all);
-  const allotment = allot(all, ends, { left, priceOf: ({ price }) => price.credits });
+  const allotment = allocate(all, ends, { left, priceOf: ({ price }) => price.credits });
   return allotment === undefined ? 'all' : [...allotment].map(([address, place]) => `${place} ${address}`);
 }
 
@@ -55,7 +55,7 @@ describe('who goes first', () => {
     const two = [order('a@1', [], '50'), order('b@1', [], '5')];
     const all = new Map(two.map((one) => [one.address, one]));
     const means = { left: 8, priceOf: ({ price }: StepOrder) => price.credits, isMoving: true };
-    expect(allot(all, findEnds(all), means)).toEqual(new Map());
+    expect(allocate(all, findEnds(all), means)).toEqual(new Map());
   });
 
   test('what several chains need is paid for once', () => {
@@ -98,7 +98,7 @@ describe('who goes first', () => {
       ),
     );
     const all = new Map(orders.map((one) => [one.address, one]));
-    const found = allot(all, findEnds(all), {
+    const found = allocate(all, findEnds(all), {
       left,
       priceOf: ({ price }) => price.credits,
     });

@@ -5,7 +5,7 @@ import { Account } from '../../../src/engine/account.ts';
 import { SharedSlots } from '../../../src/engine/account-gate.ts';
 import { drive } from '../../../src/engine/drive.ts';
 import { PostsLast } from '../../../src/engine/hold-posts.ts';
-import { letsGoOn, linkOrders, rankOrders, urgencyOf } from '../../../src/engine/order-of-work.ts';
+import { linkOrders, rankOrders, releasesDependent, urgencyOf } from '../../../src/engine/order-of-work.ts';
 import { Queue } from '../../../src/engine/queue.ts';
 import { orderId, type Plan, type StepOrder } from '../../../src/plan/plan.ts';
 import type { StepEnd } from '../../../src/run/step-end.ts';
@@ -74,7 +74,7 @@ test.each<[string, object, object, boolean]>([
   ['is an open send that can be looked up', { asksOnly: true }, { outcome: 'unresolved', recoverable: true }, false],
 ])('a step goes on after one that %s', (_, order, end, is) => {
   const dependent = { address: 'hero', canaries: ['first'] } as StepOrder;
-  expect(letsGoOn(dependent, { address: 'hero', ...order } as StepOrder, end as StepEnd)).toBe(is);
+  expect(releasesDependent(dependent, { address: 'hero', ...order } as StepOrder, end as StepEnd)).toBe(is);
 });
 
 test('a post does not wait for a step that was withdrawn', () => {

@@ -36,7 +36,7 @@ function lastRow(given: Graph, lock: Lock, facts: GivenFacts = {}): Told<PlanRow
   return rowOf(planOf(given, lock, facts), given.steps.at(-1)?.address ?? '');
 }
 
-const tell = (rows: PlanRow[]) => rows.map(({ address, action, reason }) => [address, action, reason.text]);
+const notify = (rows: PlanRow[]) => rows.map(({ address, action, reason }) => [address, action, reason.text]);
 
 describe('what a plan row says', () => {
   const row = { address: 'a', task: 'a', kind: 'music', credits: 0 };
@@ -156,7 +156,7 @@ describe('a step that is about one part of an output', () => {
     const same = { prompt: 'same' };
     const stills = ['x', 'y'].map((address) => picture(address, { request: same, part: { of: 'talk', index: 1 } }));
     const twins = graphOfSteps([clips('talk'), ...stills]);
-    expect(tell(planOf(twins, lockOf({ talk: [cut(1)] })).rows).slice(1)).toEqual([
+    expect(notify(planOf(twins, lockOf({ talk: [cut(1)] })).rows).slice(1)).toEqual([
       ['x', 'keep', 'not needed: talk has 1 part'],
       ['y', 'keep', 'not needed: talk has 1 part'],
     ]);
@@ -215,7 +215,7 @@ describe('what the credits are not enough for', () => {
     const post = { address: 'post', kind: 'post', request: { media: [urlOf('logo'), urlOf('a')] } };
     const logo = { address: 'logo', kind: 'upload', request: { url: 'https://a.example/l.png' } };
     const steps = graphOfSteps([logo, song('a'), post]);
-    expect(tell(planOf(steps, empty, { maxCredits: 3 }).rows)).toEqual([
+    expect(notify(planOf(steps, empty, { maxCredits: 3 }).rows)).toEqual([
       ['logo', 'create', 'not bought yet'],
       blocked('a', '--max-credits is not enough: this step costs 4'),
       blocked('post', '--max-credits is not enough for a'),
@@ -341,7 +341,7 @@ describe('a step that needs one that is not going to be done', () => {
       a: [job(stepOf(long, 'a'), { state: 'failed' })],
       x: [job(stepOf(long, 'x'), { state: 'failed' })],
     });
-    expect(tell(planOf(long, failed).rows).slice(2)).toEqual([
+    expect(notify(planOf(long, failed).rows).slice(2)).toEqual([
       ['b', 'blocked', 'needs a, which is failed'],
       ['c', 'blocked', 'needs b, which is blocked'],
     ]);
@@ -362,7 +362,7 @@ describe('a step that needs one that is not going to be done', () => {
       song('other'),
     ]);
     const lock = lockOf({ a: [open] });
-    expect(tell(planOf(twins, lock).rows).slice(1)).toEqual([
+    expect(notify(planOf(twins, lock).rows).slice(1)).toEqual([
       ['b', 'blocked', 'needs a, which is unresolved'],
       ['twin', 'blocked', 'needs b, which is blocked'],
       ['other', 'create', 'not bought yet'],

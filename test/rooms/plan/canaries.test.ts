@@ -15,7 +15,7 @@ const check = graphOf(heroes('1'));
 const ask = graphOf(heroes('{ then: ask }'));
 
 /** What a plan does with each step: `+` buys it, `+ < hero@a` after that one, `x` leaves it. */
-function tell({ rows }: Plan, task = 'hero'): string[] {
+function notify({ rows }: Plan, task = 'hero'): string[] {
   return rows
     .filter((row) => row.task === task)
     .map(({ address, action, blockedBy, reason, canaries, canary }) => {
@@ -25,7 +25,7 @@ function tell({ rows }: Plan, task = 'hero'): string[] {
     });
 }
 
-const plain = (graph: Graph, lock: Lock = lockOf({}), facts: GivenFacts = {}) => tell(planOf(graph, lock, facts));
+const plain = (graph: Graph, lock: Lock = lockOf({}), facts: GivenFacts = {}) => notify(planOf(graph, lock, facts));
 
 /** How the purchase of a step is made, by address. */
 interface States {
@@ -106,7 +106,7 @@ tasks:
       ['hero@a failed', ...stays('failed').slice(0, 1), 'hero@c attach', ...stays('failed').slice(2)],
     ],
   ])('%s', (_name, states, expected) => {
-    expect(tell(planOf(check, lockWith(check, states), { onUnknown: 'hold' }))).toEqual(expected);
+    expect(notify(planOf(check, lockWith(check, states), { onUnknown: 'hold' }))).toEqual(expected);
   });
 
   it('holds for an output that does not fit, until it does', () => {
@@ -146,13 +146,13 @@ tasks:
       'hero@b step: needs tune, which is failed',
     ]);
     const some = planOf(check, lockOf({}), { maxCredits: 9 });
-    expect(tell(some)).toEqual([
+    expect(notify(some)).toEqual([
       'hero@a create first',
       'hero@b create < hero@a',
       'hero@c budget: --max-credits is not enough: this step costs 4',
       'hero@d budget: --max-credits is not enough: this step costs 4',
     ]);
-    expect(tell(planOf(check, lockOf({}), { maxCredits: 3 }))).toEqual(
+    expect(notify(planOf(check, lockOf({}), { maxCredits: 3 }))).toEqual(
       ['a', 'b', 'c', 'd'].map((key) => `hero@${key} budget: --max-credits is not enough: this step costs 4`),
     );
   });
@@ -162,7 +162,7 @@ tasks:
     const lock = lockWith(retrying, { 'hero@b': job });
     const { rows } = planOf(retrying, lock);
     // It was bought first, so it is the canary.
-    expect(tell({ rows } as Plan).slice(0, 2)).toEqual(['hero@a create < hero@b', 'hero@b attach first']);
+    expect(notify({ rows } as Plan).slice(0, 2)).toEqual(['hero@a create < hero@b', 'hero@b attach first']);
     const both = planOf(retrying, lockWith(retrying, { 'hero@a': job, 'hero@b': job })).rows;
     expect(both.map(({ order }) => order?.retries?.left)).toEqual([2, undefined, 2, 2]);
   });
@@ -172,7 +172,7 @@ describe('ask: people pick the canaries first', () => {
   it('prices the others after the picks, with what is made from the canary', () => {
     const text = `${heroes('{ then: ask }')}  card: { kind: music, foreach: [a, b], with: { model: song-7.5, prompt: "{{row}} {{tasks.hero.url}}" } }\n`;
     const plan = planOf(graphOf(text), lockOf({}));
-    expect([...tell(plan), ...tell(plan, 'card')]).toEqual([
+    expect([...notify(plan), ...notify(plan, 'card')]).toEqual([
       'hero@a create first',
       ...['b', 'c', 'd'].map((key) => `hero@${key} gate: waits for its canary: hero@a must be picked`),
       'card@a gate: waits for its canary: hero@a must be picked',
@@ -230,7 +230,7 @@ tasks:
 `;
     const graph = graphOf(text);
     const lock = judged(lockWith(graph, { 'draft@a': saved, 'draft@b': saved }), 'draft@b', 'picked');
-    expect(tell(planOf(graph, lock), 'final')).toEqual([
+    expect(notify(planOf(graph, lock), 'final')).toEqual([
       'final@a gate: waits for approval: draft@a (and 1 more)',
       'final@b create first',
     ]);

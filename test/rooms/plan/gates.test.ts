@@ -50,7 +50,7 @@ const undecided = { 'hero/1': 'undecided', 'hero/2': 'undecided', 'hero/3': 'und
 const onePicked = { 'hero/2': 'picked' } as const;
 
 /** What happens to what hangs on the gate, and why. */
-function tell(lock: Lock, facts: Parameters<typeof planOf>[2] = {}): string[] {
+function notify(lock: Lock, facts: Parameters<typeof planOf>[2] = {}): string[] {
   const { rows } = planOf(graph, lock, facts);
   return rows
     .filter(({ task }) => task === 'poster' || task === 'clip')
@@ -97,11 +97,11 @@ describe('what hangs on a gate', () => {
     ],
     ['all is decided', { ...onePicked, poster: 'picked' }, ['keep: up to date', 'create: not bought yet']],
   ])('%s', (_name, verdicts, expected) => {
-    expect(tell(bought({ ...undecided, ...verdicts }))).toEqual(expected);
+    expect(notify(bought({ ...undecided, ...verdicts }))).toEqual(expected);
   });
 
   it('one is picked before the others are there', () => {
-    expect(tell(bought({ 'hero/2': 'picked' }))).toEqual(['create: not bought yet', wait]);
+    expect(notify(bought({ 'hero/2': 'picked' }))).toEqual(['create: not bought yet', wait]);
   });
 
   it('is not needed, costs nothing and waits for nobody after a rejection', () => {
@@ -110,7 +110,7 @@ describe('what hangs on a gate', () => {
     expect(totals).not.toHaveProperty('afterPicks');
     expect(gates).toMatchObject([{ name: 'poster', state: 'rejected', waiting: 0 }]);
     expect(rows.find(({ address }) => address === 'clip')).toMatchObject({ unneeded: true, credits: 0 });
-    expect(tell(lock, { redo: new Set(['poster']) })[1]).toBe('blocked: waits for approval: poster');
+    expect(notify(lock, { redo: new Set(['poster']) })[1]).toBe('blocked: waits for approval: poster');
   });
 
   it('is not bought again after a rejection, but a sent create request is still settled', () => {
@@ -202,20 +202,20 @@ describe('what hangs on a gate', () => {
     const before = bought({ ...undecided, 'hero/2': 'picked', poster: 'picked', clip: 'undecided' });
     const other = bought({ ...undecided, 'hero/3': 'picked' });
     const changed = { ...before, steps: new Map([...before.steps, ...other.steps]) };
-    expect(tell(changed)[0]).toMatch(/^redo: /);
-    expect(tell(changed)[1]).toBe(wait);
-    expect(tell(before)).toEqual(['keep: up to date', 'keep: up to date']);
+    expect(notify(changed)[0]).toMatch(/^redo: /);
+    expect(notify(changed)[1]).toBe(wait);
+    expect(notify(before)).toEqual(['keep: up to date', 'keep: up to date']);
   });
 
   it('waits again when what was picked is bought again, although the request is the same', () => {
     const lock = bought({ ...undecided, 'hero/2': 'picked' });
-    expect(tell(lock, { redo: new Set(['hero/2']) })[0]).toBe('blocked: waits for a pick: hero, 3 to review');
+    expect(notify(lock, { redo: new Set(['hero/2']) })[0]).toBe('blocked: waits for a pick: hero, 3 to review');
     const again = structuredClone(lock);
     const record = again.steps.get('hero/2');
     const [first] = record?.purchases ?? [];
     if (record === undefined || first?.jobId === undefined) throw new Error('nothing bought');
     record.purchases = [{ ...first, generation: 2, jobId: 'another' }, first];
-    expect(tell(again)[0]).toBe('blocked: waits for a pick: hero, 3 to review');
+    expect(notify(again)[0]).toBe('blocked: waits for a pick: hero, 3 to review');
   });
 
   it('keeps a verdict over a rename', () => {
@@ -237,7 +237,7 @@ describe('what hangs on a gate', () => {
     const lock = bought({ ...undecided, 'hero/2': 'picked', poster: 'undecided' });
     const clip = stepOf(situate(graph, lock).graph, 'clip');
     const running = lockOf({ clip: [job(clip)] });
-    expect(tell({ ...lock, steps: new Map([...lock.steps, ...running.steps]) })[1]).toMatch(/^attach: /);
+    expect(notify({ ...lock, steps: new Map([...lock.steps, ...running.steps]) })[1]).toMatch(/^attach: /);
   });
 });
 

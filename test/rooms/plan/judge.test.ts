@@ -226,7 +226,7 @@ describe('verdicts', () => {
   }
 
   /** What the plan does, and how gates stand, in terms of what is asked for: names and keys play no part. */
-  function tell(graph: Graph, lock: Lock): { actions: string[]; gates: string[] } {
+  function notify(graph: Graph, lock: Lock): { actions: string[]; gates: string[] } {
     const { graph: decided, matches } = situate(graph, lock);
     const saysOf = new Map(
       matches.map(({ step }) => [step.address, `${JSON.stringify(step.paidRequest.prompt)} ${step.take ?? ''}`]),
@@ -278,14 +278,14 @@ describe('verdicts', () => {
     (changed, renames) => {
       const isOf = (address: string): Is => changed[address] ?? likely[address] ?? 'undecided';
       let lock = carryOut(graphNamed(written), isOf);
-      const before = tell(graphNamed(written), lock);
+      const before = notify(graphNamed(written), lock);
       for (const [index, renamed] of renames.entries()) {
         const graph = graphNamed(renamed);
-        const now = tell(graph, lock);
+        const now = notify(graph, lock);
         expect(now.gates).toEqual(before.gates);
         expect(now.actions.map((text) => text.replace(/: move$/, ': keep'))).toEqual(before.actions);
         lock = moveAll(graph, lock, 9 + index);
-        expect(tell(graph, lock)).toEqual(before);
+        expect(notify(graph, lock)).toEqual(before);
       }
     },
   );

@@ -151,10 +151,10 @@ describe('what to expect of a price', () => {
   test('is believed upwards when the service reports it of a job afterwards', () => {
     const [known, free, unknown] = [3, 0, null].map((credits) => ({ class: 'x', credits, source: 'prices' as const }));
     if (known === undefined || free === undefined || unknown === undefined) throw new Error('three prices');
-    const tell = (price: Price) => [undefined, 0, 1, 9].map((told) => listedCharge(told, price));
-    expect(tell(known)).toEqual([undefined, undefined, 3, 9]);
-    expect(tell(free)).toEqual([undefined, 0, 1, 9]);
-    expect(tell(unknown)).toEqual([undefined, undefined, 1, 9]);
+    const notify = (price: Price) => [undefined, 0, 1, 9].map((told) => listedCharge(told, price));
+    expect(notify(known)).toEqual([undefined, undefined, 3, 9]);
+    expect(notify(free)).toEqual([undefined, 0, 1, 9]);
+    expect(notify(unknown)).toEqual([undefined, undefined, 1, 9]);
   });
 
   test('is nothing that a lock of somebody else makes absurd', () => {

@@ -11,7 +11,7 @@ import type { Json } from '../../../src/ground/json.ts';
 import type { Purchase, PurchaseState } from '../../../src/lock/record.ts';
 import type { PlanRow } from '../../../src/plan/plan.ts';
 import { situate } from '../../../src/plan/situation/situation.ts';
-import { runsView, runView, tellRun, tellWholeRun } from '../../../src/report/history/run-story.ts';
+import { runsView, runView, summarizeRun, summarizeWholeRun } from '../../../src/report/history/run-story.ts';
 import { resultText } from '../../../src/report/run/result-json.ts';
 import { createRunView, foldEvent } from '../../../src/report/run/run-view.ts';
 import { makeStatus, type PresentFiles, type StatusView } from '../../../src/report/status/status.ts';
@@ -305,7 +305,7 @@ const close = {
   elapsedMs: 3_662_000,
 };
 
-const tellAll = (lines: readonly Json[]) => tellWholeRun(id, historyLines(lines));
+const tellAll = (lines: readonly Json[]) => summarizeWholeRun(id, historyLines(lines));
 
 describe('runs on an engine that were watched more than once', () => {
   const watch = (id: string, spentNow: number, how?: 'ended' | 'left') => ({
@@ -378,8 +378,8 @@ describe('the history of a run', () => {
       [head, { ...withoutExit, how: 'left' }],
       [head, { at: '2026-01-01T00:01:00.000Z', event: 'credits-changed', spentNow: 5, ...unchanged }],
       [],
-    ].map((lines, index) => tellRun(`${id.slice(0, -1)}${index}`, historyLines(lines)));
-    const running = tellRun(`${id.slice(0, -1)}r`, historyLines([head]));
+    ].map((lines, index) => summarizeRun(`${id.slice(0, -1)}${index}`, historyLines(lines)));
+    const running = summarizeRun(`${id.slice(0, -1)}r`, historyLines([head]));
     expect(textOf(runsView([running, ...runs], running.id))).toMatchInlineSnapshot(`
       "run                   when              ended           steps                 credits     took
       2026-01-01-0000-k3fr  2026-01-01 00:00  running                                     0     0:00

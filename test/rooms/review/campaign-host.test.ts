@@ -58,7 +58,7 @@ async function open(
   const path = join(folder, 'campaign.lock.jsonl');
   const lock = () => readLock('campaign.lock.jsonl', readFileSync(path)).lock;
   const look = async () => {
-    const data = await host.look();
+    const data = await host.read();
     return {
       ...data,
       at(address: string) {

@@ -13,9 +13,9 @@ import { CampaignHost } from '../../../src/review/campaign-host.ts';
 import { describeCampaign } from '../../../src/review/describe/describe-campaign.ts';
 import { folderHtml, singleHtml } from '../../../src/review/gallery/gallery-html.ts';
 import { GalleryFolder, SingleFile } from '../../../src/review/gallery/gallery-place.ts';
+import { describeNext, describeReview, describeReviewed } from '../../../src/review/review-text.ts';
 import { describeChange } from '../../../src/review/serve/describe-change.ts';
 import { serveReview } from '../../../src/review/serve/serve-review.ts';
-import { tellNext, tellReview, tellReviewed } from '../../../src/review/tell.ts';
 import { leaveBought } from '../../command/decisions/bought.ts';
 import { anyCharacter } from '../../rig/any-character.ts';
 import { graphOf } from '../../rig/campaign.ts';
@@ -262,10 +262,10 @@ test('what hangs on a verdict elsewhere follows when nobody decides any more; a 
   const data = JSON.parse((await get('data.json')).bytes.toString()) as ReviewData;
   const { address = '', job = '' } = data.assets[1] ?? {};
   await host.judge([{ address, is: 'picked', job }]);
-  const soon = await host.look();
+  const soon = await host.read();
   const told = new Promise<void>((resolve) => void host.watch(resolve));
   await told;
-  const later = await host.look();
+  const later = await host.read();
   const change = describeChange(soon, later);
   // What may be made from each of the takes is made from one of them now.
   expect(change?.assets.map((one) => one.address)).toEqual(
@@ -365,7 +365,7 @@ test.each([
   ['the outputs of the open gates are not bought yet, 0 outputs to review', dataOf({ state: 'open', planned: true })],
   ['1 output to review; no task has a gate, so there is nothing to decide', dataOf({})],
 ])('at the beginning: %s', (text, data) => {
-  expect(tellReview(data)).toBe(text);
+  expect(describeReview(data)).toBe(text);
 });
 
 describe('what can be bought now', () => {
@@ -373,9 +373,9 @@ describe('what can be bought now', () => {
 
   test('is told with its command when nobody is waited for', () => {
     const next = { text: 'Buy 2 films, 40 credits', command: 'mediabatch apply c.yaml' };
-    expect(tellNext(dataOf({ state: 'decided' }), buys, paste)).toEqual(next);
-    expect(tellNext(dataOf({ state: 'decided' }, { state: 'open', planned: true }), buys, paste)).toEqual(next);
-    expect(tellNext(dataOf({ state: 'decided' }, { state: 'rejected' }), buys, paste)).toEqual(next);
+    expect(describeNext(dataOf({ state: 'decided' }), buys, paste)).toEqual(next);
+    expect(describeNext(dataOf({ state: 'decided' }, { state: 'open', planned: true }), buys, paste)).toEqual(next);
+    expect(describeNext(dataOf({ state: 'decided' }, { state: 'rejected' }), buys, paste)).toEqual(next);
   });
 
   test.each([
@@ -384,7 +384,7 @@ describe('what can be bought now', () => {
     ['nothing was decided', dataOf({}), buys],
     ['everything is bought', dataOf({ state: 'decided' }), buys.slice(2)],
   ])('is not told where %s', (_, data, rows) => {
-    expect(tellNext(data, rows, paste)).toBeUndefined();
+    expect(describeNext(data, rows, paste)).toBeUndefined();
   });
 });
 
@@ -397,14 +397,14 @@ describe('at the end', () => {
       { state: 'rejected', verdict: 'rejected' },
       { state: 'decided', verdict: 'picked' },
     );
-    expect(tellReviewed(before, now, paste)).toBe(
+    expect(describeReviewed(before, now, paste)).toBe(
       'picked 1, rejected 1, every gate is decided\n  then: mediabatch apply c.yaml\n',
     );
   });
 
   test('no next command where nothing was decided; a verdict on what was bought anew counts', () => {
-    expect(tellReviewed(before, before, paste)).toBe('picked 0, rejected 0, 2 gates are still open\n');
+    expect(describeReviewed(before, before, paste)).toBe('picked 0, rejected 0, 2 gates are still open\n');
     const redone = dataOf({ state: 'open' }, { state: 'open' }, { state: 'decided', verdict: 'picked', job: 'new' });
-    expect(tellReviewed(before, redone, paste)).toContain('picked 1, rejected 0');
+    expect(describeReviewed(before, redone, paste)).toContain('picked 1, rejected 0');
   });
 });

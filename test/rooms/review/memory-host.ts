@@ -25,7 +25,7 @@ export class MemoryHost implements ReviewHost {
     });
   }
 
-  async look(): Promise<ReviewData> {
+  async read(): Promise<ReviewData> {
     const assets = this.#files.map((file, index) => ({
       ...{ address: `pic/${index + 1}`, task: 'pic', kind: 'image', matrix: {}, tags: [], state: 'done' as const },
       ...{

@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import type { JobEnd, UploadAnswer } from '../../../src/contract/answer.ts';
 import { systemClock } from '../../../src/contract/clock.ts';
 import type { OpenRequest } from '../../../src/graph/graph.ts';
-import { emptiesList, fillReferences, makeBody, takeKeptBody } from '../../../src/run/references.ts';
+import { emptiesList, fillReferences, makeBody, matchStoredBody } from '../../../src/run/references.ts';
 import { nextOrder, runStep } from '../../../src/run/step.ts';
 import { image, orderOf, type Script, tracedPorts } from './traced-ports.ts';
 
@@ -250,7 +250,7 @@ const sent = {
   style: `like ${link} and words !`,
 };
 
-const take = (body: unknown, of: OpenRequest = request) => takeKeptBody(of, JSON.stringify(body)) !== undefined;
+const take = (body: unknown, of: OpenRequest = request) => matchStoredBody(of, JSON.stringify(body)) !== undefined;
 
 describe('a kept body', () => {
   test('is taken when only the values of other steps were filled in', () => {
@@ -258,7 +258,7 @@ describe('a kept body', () => {
     expect(take({ ...sent, referenceImages: ['https://example.com/fixed.png', link] })).toBe(true);
     expect(take({ ...sent, referenceImages: [link, 'https://example.com/fixed.png'] })).toBe(true);
     expect(take({ ...sent, referenceImages: ['https://example.com/fixed.png'] })).toBe(true);
-    expect(takeKeptBody(request, undefined)).toBeUndefined();
+    expect(matchStoredBody(request, undefined)).toBeUndefined();
   });
 
   test.each<[string, object]>([
@@ -285,7 +285,7 @@ describe('a kept body', () => {
   test.each(['', 'null', '[]', '"a lamp"', '{', '7', `${'['.repeat(100_000)}${']'.repeat(100_000)}`])(
     'is no body of this request: %$',
     (text) => {
-      expect(takeKeptBody(request, text)).toBeUndefined();
+      expect(matchStoredBody(request, text)).toBeUndefined();
     },
   );
 

@@ -9,7 +9,7 @@ import type {
   Ports,
   Service,
 } from '../../../src/contract/ports.ts';
-import { fetchHere } from '../../../src/disk/outputs/outputs.ts';
+import { localOutputs } from '../../../src/disk/outputs/outputs.ts';
 import type { Output } from '../../../src/lock/record.ts';
 import type { Carry } from '../../../src/plan/plan.ts';
 
@@ -58,7 +58,7 @@ export function tracedPorts(script: Script = {}): Traced {
       script.onSleep?.(ms, () => controller.abort());
     },
   };
-  const tell =
+  const notify =
     (what: string) =>
     (...facts: unknown[]) => {
       told.push([what, ...facts]);
@@ -66,16 +66,16 @@ export function tracedPorts(script: Script = {}): Traced {
   const ledger: Ledger = {
     begin: async () => ({ do: 'go', reserved: 3 }),
     intent: async (_order, request) => {
-      tell('intent')(request);
+      notify('intent')(request);
       return request.resent ?? 'send-1';
     },
     created: async (_order, job, answered) => {
-      tell('created')(job, answered);
+      notify('created')(job, answered);
       return { credits: job.credits };
     },
-    finish: async (_order, result) => tell('finish')(result),
-    release: () => tell('release')(),
-    doubt: () => tell('doubt')(),
+    finish: async (_order, result) => notify('finish')(result),
+    release: () => notify('release')(),
+    doubt: () => notify('doubt')(),
     abandon: () => undefined,
     jobOf: async () => undefined,
     firstBody: async () => undefined,
@@ -85,11 +85,11 @@ export function tracedPorts(script: Script = {}): Traced {
     stopped: undefined,
     enter: async (_order, { signal }) => (signal.aborted ? 'stop' : 'in'),
     leave(_order, departure) {
-      if (departure.is === 'throttled') tell('throttled')(departure.afterMs);
-      if (departure.is === 'out-of-credits') tell('out of credits')(departure.error);
+      if (departure.is === 'throttled') notify('throttled')(departure.afterMs);
+      if (departure.is === 'out-of-credits') notify('out of credits')(departure.error);
       return departure.is === 'throttled' ? 'again' : 'over';
     },
-    stop: tell('stop'),
+    stop: notify('stop'),
     ...script.gate,
   };
   const lost: LostCreates = {
@@ -114,7 +114,7 @@ export function tracedPorts(script: Script = {}): Traced {
     measure: unscripted('measure'),
     ...script.outputs,
   };
-  const outputs = fetchHere(service, files);
+  const outputs = localOutputs(service, files);
   const emit = (fact: RunFact) => {
     events.push(fact);
   };

@@ -19,12 +19,12 @@ describe('page', () => {
   function open(data: ReviewData) {
     const loads = new Held<[], ReviewData>();
     const sends = new Held<Parameters<Host['send']>, Awaited<ReturnType<Host['send']>>>();
-    let tell: (news: Change) => void = () => {};
+    let notify: (news: Change) => void = () => {};
     const host: Host = {
       load: loads.call,
       send: sends.call,
       watch(listener) {
-        tell = listener;
+        notify = listener;
       },
     };
     const page = new Page(data, host, { views: [], facets: [] });
@@ -33,7 +33,7 @@ describe('page', () => {
       await settled();
     };
     const verdictOn = (address: string) => page.shown.value.assets.get(address)?.verdict?.is;
-    return { page, loads, sends, answer, verdictOn, tell: (change: Change) => tell(change) };
+    return { page, loads, sends, answer, verdictOn, notify: (change: Change) => notify(change) };
   }
 
   /** The data of `products(1, 3)` in which these takes have a verdict. */
@@ -49,9 +49,9 @@ describe('page', () => {
   const take = (number: number) => `hero@p001,take:${number}`;
 
   test('a change while the data are on their way is asked for after them', async () => {
-    const { page, loads, answer, tell } = open(decided(1));
-    tell({ revision: 2 });
-    tell({ revision: 3 });
+    const { page, loads, answer, notify } = open(decided(1));
+    notify({ revision: 2 });
+    notify({ revision: 3 });
     expect(loads.calls).toHaveLength(1);
     await answer(0, decided(2));
     expect(loads.calls).toHaveLength(2);
@@ -60,20 +60,20 @@ describe('page', () => {
   });
 
   test('data that were overtaken by a change on their way are not shown', async () => {
-    const { page, answer, verdictOn, tell } = open(decided(1));
-    tell({ revision: 2 });
+    const { page, answer, verdictOn, notify } = open(decided(1));
+    notify({ revision: 2 });
     const [first] = decided(4, { 1: 'picked' }).assets;
-    tell({ since: 1, revision: 4, assets: first === undefined ? [] : [first], groups: [] });
+    notify({ since: 1, revision: 4, assets: first === undefined ? [] : [first], groups: [] });
     expect(verdictOn(take(1))).toBe('picked');
     await answer(0, decided(2));
     expect([page.data.value.revision, verdictOn(take(1))]).toEqual([4, 'picked']);
   });
 
   test('what others decide before a verdict from here is recorded is what its undo gives back, of two the first one', async () => {
-    const { page, answer, verdictOn, tell } = open(decided(1));
+    const { page, answer, verdictOn, notify } = open(decided(1));
     page.judge(take(1), 'picked');
     page.judge(take(2), 'picked');
-    tell({ revision: 2 });
+    notify({ revision: 2 });
     await answer(0, decided(2, { 3: 'picked' }));
     expect(page.said.value).toBe(`${take(3)} was picked elsewhere, instead of ${take(2)}.`);
     page.goBack('undo');
@@ -140,21 +140,21 @@ describe('page', () => {
   });
 
   test('what was bought anew is not said to be taken back', async () => {
-    const { page, answer, tell } = open(decided(1, { 1: 'rejected' }));
-    tell({ revision: 2 });
+    const { page, answer, notify } = open(decided(1, { 1: 'rejected' }));
+    notify({ revision: 2 });
     const { assets, ...rest } = decided(2);
     await answer(0, { ...rest, assets: assets.map((one) => (one.take === 1 ? { ...one, job: 'another' } : one)) });
     expect(page.said.value).toBe(`${take(1)} was regenerated.`);
   });
 
   test('a pick from here that is recorded when another one has taken its place was not made elsewhere', async () => {
-    const { page, sends, verdictOn, tell } = open(decided(1));
+    const { page, sends, verdictOn, notify } = open(decided(1));
     page.judge(take(1), 'picked');
     await vi.advanceTimersByTimeAsync(500);
     expect(sends.calls).toHaveLength(1);
     page.judge(take(3), 'picked');
     const [first] = decided(2, { 1: 'picked' }).assets;
-    tell({ since: 1, revision: 2, assets: first === undefined ? [] : [first], groups: [] });
+    notify({ since: 1, revision: 2, assets: first === undefined ? [] : [first], groups: [] });
     expect(page.said.value).toBe(`Picked ${take(3)}, instead of ${take(1)}.`);
     page.goBack('undo');
     expect([1, 2, 3].map((number) => verdictOn(take(number)))).toEqual(['picked', undefined, undefined]);
@@ -183,9 +183,9 @@ describe('page', () => {
 
   test('outputs that came since are listed until their group was active', async () => {
     const data = products(2, 2);
-    const { page, answer, tell } = open(data);
+    const { page, answer, notify } = open(data);
     expect(page.fresh.value).toEqual([]);
-    tell({ revision: 2 });
+    notify({ revision: 2 });
     const assets = data.assets.map((one, at) => (at % 2 === 0 ? { ...one, job: 'another' } : one));
     await answer(0, { ...data, revision: 2, assets });
     expect(page.fresh.value).toEqual(['hero@p002,take:1']);
@@ -311,7 +311,7 @@ describe('outbox', () => {
     const store = new Map(left.map((one) => [one.address, one]));
     const refused: Refusal[] = [];
     const changes: Change[] = [];
-    let tell: (address: string, one: WantedVerdict | undefined) => void = () => {};
+    let notify: (address: string, one: WantedVerdict | undefined) => void = () => {};
     const outbox = new Outbox({
       host: { load: () => Promise.reject(new Error('not asked for')), watch: () => {}, send: sends.call },
       kept: {
@@ -319,7 +319,7 @@ describe('outbox', () => {
         keep: (one) => void store.set(one.address, one),
         drop: ({ address }) => void store.delete(address),
         watch(listener) {
-          tell = listener;
+          notify = listener;
         },
       },
       onRefused: (given) => void refused.push(...given),
@@ -331,7 +331,7 @@ describe('outbox', () => {
       await settled();
     };
     const sent = () => sends.calls.map(({ args: [batch] }) => batch.map(({ address, is }) => `${address} ${is}`));
-    const fromAnotherTab: typeof tell = (address, one) => tell(address, one);
+    const fromAnotherTab: typeof notify = (address, one) => notify(address, one);
     return { outbox, store, refused, changes, pass, answer, sent, fromAnotherTab };
   }
 

@@ -1,9 +1,15 @@
 import { setTimeout } from 'node:timers/promises';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { type Boss, headQueue, headQueueOptions } from '../../../src/cluster/database/boss.ts';
+import { type Boss, leaderQueue, leaderQueueOptions } from '../../../src/cluster/database/boss.ts';
 import type { Database } from '../../../src/cluster/database/database.ts';
 import { readEngineState } from '../../../src/cluster/engine-state.ts';
-import { type HeadBoss, leaseMs, offerHead, type Seat, takeSeat } from '../../../src/cluster/head/account.ts';
+import {
+  type LeaderBoss,
+  type Leadership,
+  leaseMs,
+  offerLeadership,
+  takeLeadership,
+} from '../../../src/cluster/leader/account.ts';
 import { type RunHeader, type Submission, sealHeader } from '../../../src/cluster/runs/run-record.ts';
 import { actOn, endRun, openRunsOf, readRun, submitRun } from '../../../src/cluster/runs/runs.ts';
 import { watchRun } from '../../../src/cluster/runs/watch-run.ts';
@@ -22,16 +28,16 @@ const empty = (campaign: string) => nothingToDo({ account, campaign });
 async function headOf(engine: Engine) {
   const news: WorkerEvent[] = [];
   let minutes = 0;
-  const { seat, running } = await headHere(engine, {
+  const { leadership, running } = await headHere(engine, {
     account,
     clock: { ...systemClock, now: () => systemClock.now() + minutes * 60_000 },
     redact: (text) => text.replaceAll('secret', '[key]'),
-    tell: (one) => news.push(one),
+    log: (one) => news.push(one),
   });
   const pass = () => {
     minutes += 1;
   };
-  return { seat, news, running, pass };
+  return { leadership, news, running, pass };
 }
 
 /** Follows a run until it has ended or was deferred. */
@@ -74,10 +80,10 @@ test('a run that was deferred is tried again after a while, and goes on when it 
 
 test('the next head waits for the longest create, also of a run submitted later', async () => {
   const { engine, id } = await submittedHere({ ...empty('first'), header: {} as RunHeader });
-  const { seat } = await headOf(engine);
+  const { leadership } = await headOf(engine);
   await outcomeOf(engine, id);
   const text = 'SELECT create_timeout_ms AS ms FROM mediabatch.account WHERE epoch = $1';
-  expect(await engine.db.query(text, [seat.epoch])).toEqual([{ ms: 7000 }]);
+  expect(await engine.db.query(text, [leadership.epoch])).toEqual([{ ms: 7000 }]);
   const run = empty('patient');
   const settings = { ...run.settings, createTimeoutMs: 90_000 };
   const patient = await submitRun(engine.db, engine.boss, { ...run, settings });
@@ -85,7 +91,7 @@ test('the next head waits for the longest create, also of a run submitted later'
   // That run has ended; what was sent under its time-out may still be on its way.
   await actOn(engine.db, id, { act: 'cancel', by: 'me on here' });
   await engine.db.query(`UPDATE mediabatch_queue.job SET state = 'retry' WHERE state = 'active'`);
-  const next = await takeSeat({ db: engine.db, boss: engine.boss, account, worker: 'two' });
+  const next = await takeLeadership({ db: engine.db, boss: engine.boss, account, worker: 'two' });
   onTestFinished(() => next?.lease.lose());
   expect(next?.waitMs()).toBeGreaterThan(90_000);
 });
@@ -105,12 +111,12 @@ const queues = (db: Database) =>
 test('queues of an account go when no run of it is open, and no worker could look at them', async () => {
   const { engine, db, boss } = await submittedHere(submission({ account: working }));
   await db.query('INSERT INTO mediabatch.account (id) VALUES ($1)', [over]);
-  await boss.createQueue(headQueue(over), headQueueOptions);
+  await boss.createQueue(leaderQueue(over), leaderQueueOptions);
   await keepOnce(engine);
   expect(await queues(db)).toHaveLength(2);
   await db.query("UPDATE mediabatch_queue.queue SET created_on = created_on - interval '1 hour'");
   await keepOnce(engine);
-  expect(await queues(db)).toEqual([{ name: headQueue(working) }]);
+  expect(await queues(db)).toEqual([{ name: leaderQueue(working) }]);
   // Whoever submits again makes it again.
   await submitRun(db, boss, submission({ account: over }));
   expect(await queues(db)).toHaveLength(2);
@@ -129,7 +135,7 @@ test('ended runs go after the time that was said, and otherwise never', async ()
   expect(await left()).toEqual([{ campaign: 'new' }, { campaign: 'open' }]);
 });
 
-describe('the seat of an account’s head', () => {
+describe('the leadership of an account’s head', () => {
   let db: Database;
   let boss: Boss;
   beforeEach(async () => {
@@ -137,12 +143,12 @@ describe('the seat of an account’s head', () => {
   });
 
   const submit = (campaign = 'spring') => submitRun(db, boss, submission({ account, campaign }));
-  const take = (worker: string) => takeSeat({ db, boss, account, worker });
-  const taken = async (worker: string): Promise<Seat> => {
-    const seat = await take(worker);
-    if (seat === undefined) throw new Error('the seat is not free');
-    onTestFinished(() => seat.lease.lose());
-    return seat;
+  const take = (worker: string) => takeLeadership({ db, boss, account, worker });
+  const taken = async (worker: string): Promise<Leadership> => {
+    const leadership = await take(worker);
+    if (leadership === undefined) throw new Error('the leadership is not free');
+    onTestFinished(() => leadership.lease.lose());
+    return leadership;
   };
   const accountRow = async () =>
     (await db.query<{ epoch: string; head: string | null }>('SELECT epoch, head FROM mediabatch.account'))[0];
@@ -155,14 +161,14 @@ describe('the seat of an account’s head', () => {
 
   test('is for one worker, and free again when no run is open', async () => {
     const { id } = await submit();
-    const seat = await taken('first');
+    const leadership = await taken('first');
     expect(await take('second')).toBeUndefined();
-    expect(seat.lease.isFresh()).toBe(true);
-    expect(await seat.beat()).toBe(true);
-    expect(await accountRow()).toEqual({ epoch: String(seat.epoch), head: 'first' });
-    await endRun(db, { account, epoch: seat.epoch, run: id }, { exit: 0, outcomes: {} });
-    expect(await seat.leave()).toBe('no run is open');
-    expect(await accountRow()).toEqual({ epoch: String(seat.epoch), head: null });
+    expect(leadership.lease.isFresh()).toBe(true);
+    expect(await leadership.beat()).toBe(true);
+    expect(await accountRow()).toEqual({ epoch: String(leadership.epoch), head: 'first' });
+    await endRun(db, { account, epoch: leadership.epoch, run: id }, { exit: 0, outcomes: {} });
+    expect(await leadership.leave()).toBe('no run is open');
+    expect(await accountRow()).toEqual({ epoch: String(leadership.epoch), head: null });
     expect(await take('second')).toBeUndefined();
   });
 
@@ -222,9 +228,9 @@ describe('the seat of an account’s head', () => {
   test('a run that is submitted while the last head leaves is not forgotten', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { id } = await submit(`first ${round}`);
-      const seat = await taken('first');
-      await endRun(db, { account, epoch: seat.epoch, run: id }, { exit: 0, outcomes: {} });
-      const [, next] = await Promise.all([seat.leave(), submit(`second ${round}`)]);
+      const leadership = await taken('first');
+      await endRun(db, { account, epoch: leadership.epoch, run: id }, { exit: 0, outcomes: {} });
+      const [, next] = await Promise.all([leadership.leave(), submit(`second ${round}`)]);
       const then = await taken('second');
       await endRun(db, { account, epoch: then.epoch, run: next.id }, { exit: 0, outcomes: {} });
       expect(await then.leave()).toBe('no run is open');
@@ -233,10 +239,10 @@ describe('the seat of an account’s head', () => {
 
   test('a job that was deleted is sent again, and a waiting one stays alone', async () => {
     await submit();
-    await boss.deleteAllJobs(headQueue(account));
+    await boss.deleteAllJobs(leaderQueue(account));
     expect(await take('first')).toBeUndefined();
-    await offerHead({ db, boss, account });
-    await offerHead({ db, boss, account });
+    await offerLeadership({ db, boss, account });
+    await offerLeadership({ db, boss, account });
     await taken('first');
     expect(await take('second')).toBeUndefined();
   });
@@ -245,7 +251,7 @@ describe('the seat of an account’s head', () => {
     await submit();
     // Its fetch is answered, and then the server is away until somebody else has the job.
     let epoch = 0;
-    const late: HeadBoss = {
+    const late: LeaderBoss = {
       createQueue: boss.createQueue.bind(boss),
       send: boss.send.bind(boss),
       touch: boss.touch.bind(boss),
@@ -256,9 +262,9 @@ describe('the seat of an account’s head', () => {
         await missHeartbeat();
         ({ epoch } = await taken('second'));
         return jobs;
-      }) as HeadBoss['fetch'],
+      }) as LeaderBoss['fetch'],
     };
-    expect(await takeSeat({ db, boss: late, account, worker: 'late' })).toBeUndefined();
+    expect(await takeLeadership({ db, boss: late, account, worker: 'late' })).toBeUndefined();
     expect(await accountRow()).toEqual({ epoch: String(epoch), head: 'second' });
   });
 });
@@ -292,8 +298,11 @@ tasks:
       // Whoever was the head before is not waited for.
       await db.query(`UPDATE mediabatch_queue.job SET state = 'retry' WHERE state = 'active'`);
       const own = { account, access: { baseUrl, token }, seal: makeSeal(token) };
-      const here = await headHere({ db, boss }, { ...own, tell: (told) => news.push(told) });
-      const beats = setInterval(() => void here.seat.lease.confirm(() => here.seat.beat()).catch(() => {}), 1000);
+      const here = await headHere({ db, boss }, { ...own, log: (told) => news.push(told) });
+      const beats = setInterval(
+        () => void here.leadership.lease.confirm(() => here.leadership.beat()).catch(() => {}),
+        1000,
+      );
       onTestFinished(() => clearInterval(beats));
       const leave = () => {
         clearInterval(beats);

@@ -6,7 +6,7 @@
  */
 
 import { setMaxListeners } from 'node:events';
-import { HeadLostError } from '../../contract/errors.ts';
+import { LeadershipLostError } from '../../contract/errors.ts';
 import type { SpendingLimits } from '../../contract/spending.ts';
 import { AccountGate } from '../../engine/account-gate.ts';
 import { ListLookUp, lookUpTimes } from '../../engine/lost-creates.ts';
@@ -18,13 +18,13 @@ import { type Boss, workChannel } from '../database/boss.ts';
 import type { RunRecord } from '../runs/run-record.ts';
 import { noteRunError, openRunsOf } from '../runs/runs.ts';
 import { makeWakeUp } from '../wake-up.ts';
-import type { HeadOfRuns } from '../worker/worker.ts';
+import type { LeaderOfRuns } from '../worker/worker.ts';
 import { guardCreates } from './account.ts';
 import { AccountSpending } from './account-spending.ts';
 import { FileDispatcher } from './file-dispatcher.ts';
-import { HeadRun, type HeadRunGround } from './head-run.ts';
+import { LeaderRun, type LeaderRunGround } from './leader-run.ts';
 
-interface HeadOptions extends Omit<HeadRunGround, 'service' | 'shared' | 'routes' | 'dispatcher' | 'spending'> {
+interface LeaderOptions extends Omit<LeaderRunGround, 'service' | 'shared' | 'routes' | 'dispatcher' | 'spending'> {
   boss: Pick<Boss, 'createQueue' | 'insert'>;
   access: { baseUrl: string; token: string };
   limits?: SpendingLimits | undefined;
@@ -32,31 +32,31 @@ interface HeadOptions extends Omit<HeadRunGround, 'service' | 'shared' | 'routes
 }
 
 interface Deferred {
-  run: HeadRun;
+  run: LeaderRun;
   error: unknown;
   againAt: number;
 }
 
-const lookMs = 1000;
+const pollMs = 1000;
 const againAfterMs = 60_000;
 const mostCreatesInFlight = 64;
 
 /**
  * Runs all open runs of an account with one service client, one create gate and one search for lost creates. Each run
- * has its own budget and lock lines (`HeadRun`).
+ * has its own budget and lock lines (`LeaderRun`).
  */
-export class Head implements HeadOfRuns {
-  readonly #options: HeadOptions;
-  readonly #runs = new Map<string, HeadRun>();
+export class Leader implements LeaderOfRuns {
+  readonly #options: LeaderOptions;
+  readonly #runs = new Map<string, LeaderRun>();
   readonly #deferred = new Map<string, Deferred>();
   readonly #resting = new Set<string>();
   readonly #limits = { createTimeoutMs: 0, requestTimeoutMs: 0, patienceMs: 0 };
   readonly #dispatcher: FileDispatcher;
   #gate: AccountGate | undefined;
 
-  constructor(options: HeadOptions) {
+  constructor(options: LeaderOptions) {
     this.#options = options;
-    this.#dispatcher = new FileDispatcher({ ...options, epoch: options.seat.epoch });
+    this.#dispatcher = new FileDispatcher({ ...options, epoch: options.leadership.epoch });
   }
 
   creates(): number {
@@ -69,10 +69,10 @@ export class Head implements HeadOfRuns {
   }
 
   async run(): Promise<void> {
-    const { db, account, seat, clock, signal } = this.#options;
+    const { db, account, leadership, clock, signal } = this.#options;
     const wakeUp = makeWakeUp({ clock, isFor: (payload) => payload === account });
     const failing = new AbortController();
-    const leaving = AbortSignal.any([signal, seat.lease.lost, failing.signal]);
+    const leaving = AbortSignal.any([signal, leadership.lease.lost, failing.signal]);
     // No warning is wanted: each part of each run adds a listener.
     setMaxListeners(0, leaving);
     const leaveChannel = db.listen(workChannel, wakeUp.onNotification);
@@ -97,7 +97,7 @@ export class Head implements HeadOfRuns {
       fail();
     };
     const begin = (record: RunRecord) => {
-      const run = new HeadRun(record, ground);
+      const run = new LeaderRun(record, ground);
       this.#runs.set(record.id, run);
       const ended = this.#drive(record, run, leaving).catch(leaveFor);
       void ended.then(() => {
@@ -108,7 +108,7 @@ export class Head implements HeadOfRuns {
     };
     try {
       for (let open = first; ; open = await openRunsOf(db, account)) {
-        await spending.look();
+        await spending.refresh();
         for (const record of open) {
           if (leaving.aborted) break;
           if (!this.#runs.has(record.id) && this.#mayBegin(record)) begin(record);
@@ -120,8 +120,8 @@ export class Head implements HeadOfRuns {
         // A deferred run that has begun needs a new leader, which reads all records again.
         const due = [...this.#deferred.values()].find(({ run, againAt }) => run.hasBegun && clock.now() >= againAt);
         if (due !== undefined && this.#runs.size === 0) leaveFor(due.error);
-        else await wakeUp.within(lookMs);
-        while (leaving.aborted && this.#runs.size > 0) await wakeUp.within(lookMs);
+        else await wakeUp.within(pollMs);
+        while (leaving.aborted && this.#runs.size > 0) await wakeUp.within(pollMs);
         if (leaving.aborted) break;
       }
     } finally {
@@ -139,10 +139,10 @@ export class Head implements HeadOfRuns {
   }
 
   async #openSpending(): Promise<AccountSpending> {
-    const { db, account, clock, seat, limits } = this.#options;
+    const { db, account, clock, leadership, limits } = this.#options;
     const drives = (run: string) => this.#runs.has(run);
-    const spending = await AccountSpending.open({ db, account, epoch: seat.epoch, clock, own: limits, drives });
-    seat.tellSpent(() => spending.spent());
+    const spending = await AccountSpending.open({ db, account, epoch: leadership.epoch, clock, own: limits, drives });
+    leadership.reportSpent(() => spending.spent());
     return spending;
   }
 
@@ -157,28 +157,28 @@ export class Head implements HeadOfRuns {
   }
 
   /** Executes a run. Rejects with errors that affect all runs, and defers the run after any other error. */
-  async #drive(record: RunRecord, run: HeadRun, leaving: AbortSignal): Promise<void> {
-    const { db, account, seat, clock, redact, tell } = this.#options;
-    const term = { account, epoch: seat.epoch, run: record.id };
+  async #drive(record: RunRecord, run: LeaderRun, leaving: AbortSignal): Promise<void> {
+    const { db, account, leadership, clock, redact, log } = this.#options;
+    const term = { account, epoch: leadership.epoch, run: record.id };
     try {
-      await seat.allowCreates(record.settings.createTimeoutMs);
+      await leadership.allowCreates(record.settings.createTimeoutMs);
       this.#share(record);
       if (record.error !== null) await noteRunError(db, term, null);
       await run.drive();
     } catch (error) {
-      if (error instanceof HeadLostError || leaving.aborted) throw error;
+      if (error instanceof LeadershipLostError || leaving.aborted) throw error;
       const text = redact(messageOf(error));
       this.#deferred.set(record.id, { run, error, againAt: clock.now() + againAfterMs });
       await noteRunError(db, term, text);
-      tell({ event: 'run-deferred', campaign: record.campaign, run: record.id, error: text, againAfterMs });
+      log({ event: 'run-deferred', campaign: record.campaign, run: record.id, error: text, againAfterMs });
     }
   }
 
   #openGround(
     { first, spending }: { first: readonly RunRecord[]; spending: AccountSpending },
     signal: AbortSignal,
-  ): { ground: HeadRunGround; close(): Promise<void> } {
-    const { access, seat, clock } = this.#options;
+  ): { ground: LeaderRunGround; close(): Promise<void> } {
+    const { access, leadership, clock } = this.#options;
     const limits = this.#limits;
     for (const record of first) this.#share(record);
     const routes: { [kind: string]: CreateRoutes[string] } = {};
@@ -191,7 +191,7 @@ export class Head implements HeadOfRuns {
         createRoutes: routes,
         durations: new Durations({}),
         ...defined({ pollIntervalMs }),
-        mayCreate: () => seat.lease.isFresh(),
+        mayCreate: () => leadership.lease.isFresh(),
       }),
     );
     const creditWaitMs = Math.max(0, ...first.map(({ settings }) => settings.creditWaitMs));
@@ -205,12 +205,12 @@ export class Head implements HeadOfRuns {
       signal,
       times: lookUpTimes(false, limits),
       gate,
-      notBefore: () => clock.now() + seat.waitMs(),
+      notBefore: () => clock.now() + leadership.waitMs(),
     });
     const shared = { gate, lost };
     const ground = {
       ...this.#options,
-      service: guardCreates(service, { lease: seat.lease, signal }),
+      service: guardCreates(service, { lease: leadership.lease, signal }),
       signal,
       shared,
       spending,

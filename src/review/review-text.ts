@@ -13,24 +13,24 @@ import type { Situation } from '../plan/situation/situation.ts';
 import { adviceText, type Paste } from '../report/advice-text.ts';
 import { countOf } from '../report/numbers.ts';
 
-export function tellReview(data: ReviewData): string {
+export function describeReview(data: ReviewData): string {
   const look = `${countOf(data.assets.filter(({ files }) => files.length > 0).length, 'output')} to review`;
-  const gates = tellGates(data, '');
+  const gates = describeGates(data, '');
   return gates === undefined ? `${look}; no task has a gate, so there is nothing to decide` : `${gates}, ${look}`;
 }
 
-export function tellReviewed(before: ReviewData, now: ReviewData, paste: Paste): string {
+export function describeReviewed(before: ReviewData, now: ReviewData, paste: Paste): string {
   const earlier = new Map(before.assets.map(({ address, job, verdict }) => [address, `${job} ${verdict?.is}`]));
   const changed = now.assets.filter(({ address, job, verdict }) => earlier.get(address) !== `${job} ${verdict?.is}`);
   const count = (is: string) => changed.filter(({ verdict }) => verdict?.is === is).length;
   const [picked, rejected] = [count('picked'), count('rejected')];
-  const gates = tellGates(now, 'still ');
+  const gates = describeGates(now, 'still ');
   const next = picked + rejected > 0 ? `  then: ${paste(call('apply'))}\n` : '';
   return `${[`picked ${picked}`, `rejected ${rejected}`, ...(gates === undefined ? [] : [gates])].join(', ')}\n${next}`;
 }
 
 /** Returns a text such as `Buy 7 films, ≈ 140 credits`. Undefined if there is nothing to buy or a gate is undecided. */
-export function tellNext(
+export function describeNext(
   { groups, assets }: Pick<ReviewData, 'groups' | 'assets'>,
   rows: readonly Pick<PlanRow, 'action' | 'kind' | 'credits' | 'price'>[],
   paste: Paste,
@@ -51,7 +51,7 @@ export function tellNext(
   return { text, command: paste(call('apply')) };
 }
 
-function tellGates({ groups, assets }: ReviewData, still: string): string | undefined {
+function describeGates({ groups, assets }: ReviewData, still: string): string | undefined {
   const rejected = groups.filter((group) => isUndecided(group) && group.gate?.state === 'rejected').length;
   const open = openGates({ groups, assets }).length - rejected;
   const lost =
@@ -82,7 +82,7 @@ export function reviewCommands(paste: Paste): NonNullable<ReviewData['commands']
  * Adds the user's name to verdicts. If an undo restores another user's verdict, the verdict keeps the name of that
  * user.
  */
-export function givenBy(by: string | undefined, verdicts: readonly WantedVerdict[]): WantedVerdict[] {
+export function attributedTo(by: string | undefined, verdicts: readonly WantedVerdict[]): WantedVerdict[] {
   return verdicts.map((verdict) => ({ ...defined({ by }), ...verdict }));
 }
 
@@ -107,7 +107,7 @@ export function planForPage(campaign: OpenCampaign, situation: Situation, hints:
   return planByLock(campaign, situation, {
     hints,
     fileState: (output) => {
-      const found = placed.look(output);
+      const found = placed.inspect(output);
       return typeof found !== 'string' ? 'intact' : found === 'missing' ? 'missing' : 'changed';
     },
   });

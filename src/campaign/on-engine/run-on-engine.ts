@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { hostname } from 'node:os';
-import { readLimit } from '../../cluster/head/account-spending.ts';
+import { readLimit } from '../../cluster/leader/account-spending.ts';
 import { type Engine, openEngine } from '../../cluster/open-engine.ts';
 import { type RunHeader, type RunRecord, readHeader, type Submission } from '../../cluster/runs/run-record.ts';
 import { findOpenRun, readRun, requireOwnProtocol, submitRun } from '../../cluster/runs/runs.ts';
@@ -12,7 +12,7 @@ import { systemClock } from '../../contract/clock.ts';
 import type { RunEvent } from '../../contract/event.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
-import type { Notice, Tell } from '../../contract/notice.ts';
+import type { Notice, Notify } from '../../contract/notice.ts';
 import type { SpendingLeft } from '../../contract/spending.ts';
 import { readEngineNote, removeEngineNote, writeEngineNote } from '../../disk/lock/engine-note.ts';
 import type { Graph } from '../../graph/graph.ts';
@@ -22,23 +22,23 @@ import type { Scope } from '../../ground/scope.ts';
 import { writeLines } from '../../lock/write.ts';
 import type { Plan, PlanRow } from '../../plan/plan.ts';
 import { adviceLines, shellWord } from '../../report/advice-text.ts';
-import { runningHere } from '../carry-here.ts';
 import { type Access, requireAccess, requireService } from '../environment.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import { type RunSettings, settle, wrongOptions } from '../option-table.ts';
 import { ownVersion } from '../own-version.ts';
 import { userName } from '../person.ts';
 import { holdGuard, type LoadedLock, requireLock } from '../read-lock.ts';
-import type { ApplyTerms, Carrier, EngineChoice, Held, Running, RunResult, Watching } from '../run.ts';
+import type { ApplyTerms, EngineChoice, Executor, LockedPlan, Running, RunResult, Watching } from '../run.ts';
+import { runningLocally } from '../run-locally.ts';
 import { findStore, storeOfRun } from './files-of-run.ts';
-import { findUnseenRun, giveBackLost, isOfGraph } from './record-of-run.ts';
+import { findUnseenRun, isOfGraph, sendMissingRecords } from './record-of-run.ts';
 import { unknownRun, watchOnEngine } from './watch-engine.ts';
 
 interface Ground {
   engine: Engine;
   access: Access;
   campaign: OpenCampaign;
-  telling: ReturnType<typeof makeTellInRun>;
+  notifier: ReturnType<typeof makeRunNotifier>;
   options: ApplyTerms & { engine: EngineChoice };
   graph: Graph;
   scope: Scope;
@@ -47,36 +47,36 @@ interface Ground {
 
 interface Found extends Pick<RunRecord, 'id' | 'store'> {
   plan: Plan;
-  outline: Held['outline'];
+  outline: LockedPlan['outline'];
   loaded: LoadedLock;
   isOpen: boolean;
 }
 
 /** Returns a carrier that submits steps to an engine, but runs local uploads and renames on this machine. */
-export async function carryOnEngine(
+export async function engineExecutor(
   opened: OpenCampaign,
   graph: Graph,
   { terms: options, scope }: { terms: Ground['options']; scope: Scope },
-): Promise<Carrier> {
-  const telling = makeTellInRun(opened.tell, systemClock.now);
-  const { tell } = telling;
-  refuseHere(opened, options);
+): Promise<Executor> {
+  const notifier = makeRunNotifier(opened.notify, systemClock.now);
+  const { notify } = notifier;
+  refuseUnsupported(opened, options);
   const leaving = new AbortController();
   setMaxListeners(0, leaving.signal);
   const access = requireAccess(opened.environment);
   const engine = await openEngine(options.engine.url, access, {
-    onAway: (error) =>
-      tell({ is: 'notice', text: `the engine does not answer: ${error.message}; the run waits for the engine` }),
-    onBack: () => tell({ is: 'notice', text: 'the engine answers again' }),
+    onUnreachable: (error) =>
+      notify({ is: 'notice', text: `the engine does not answer: ${error.message}; the run waits for the engine` }),
+    onBack: () => notify({ is: 'notice', text: 'the engine answers again' }),
     signal: leaving.signal,
   });
   scope.add(() => engine.close());
-  const limitThere = await readLimit(engine.database, engine.account);
-  const campaign = { ...opened, tell };
-  return new EngineCarrier({ engine, access, campaign, telling, options, graph, scope, leaving }, limitThere);
+  const engineLimit = await readLimit(engine.database, engine.account);
+  const campaign = { ...opened, notify };
+  return new EngineCarrier({ engine, access, campaign, notifier, options, graph, scope, leaving }, engineLimit);
 }
 
-class EngineCarrier implements Carrier {
+class EngineCarrier implements Executor {
   readonly limitThere: SpendingLeft | undefined;
   readonly #ground: Ground;
   readonly #seal: Seal;
@@ -95,7 +95,7 @@ class EngineCarrier implements Carrier {
   async attach(): Promise<Running | undefined> {
     const { engine, campaign, options, graph, scope } = this.#ground;
     const { database, account } = engine;
-    const { paths, tell } = campaign;
+    const { paths, notify } = campaign;
     const note = readEngineNote(paths.lock);
     if (note !== undefined) refuseOtherEngine(note, engine);
     const noted = note && (await readRun(database, note.run));
@@ -112,25 +112,25 @@ class EngineCarrier implements Carrier {
     }
     const header = await this.#headerOf(run);
     if (noted === undefined) refuseNamesake(header, run, graph, engine.shown);
-    const guard = await holdGuard(paths.lock, options.lockTimeoutMs ?? 0, tell, { forEngine: true });
+    const guard = await holdGuard(paths.lock, options.lockTimeoutMs ?? 0, notify, { forEngine: true });
     scope.add(() => guard.release());
     return this.#attachTo(run, header, await requireLock(campaign, campaign.service));
   }
 
-  async start(plan: Plan, held: Held): Promise<Running | { result: RunResult }> {
+  async start(plan: Plan, held: LockedPlan): Promise<Running | { result: RunResult }> {
     const { access, campaign, options } = this.#ground;
     const rows = plan.rows.filter(isForThisMachine);
     if (!plan.rows.some((row) => row.order !== undefined && !isForThisMachine(row)))
-      return runningHere(plan, campaign, { options, held, access: rows.length > 0 ? access : undefined });
-    await requireService(access, campaign.tell);
+      return runningLocally(plan, campaign, { options, held, access: rows.length > 0 ? access : undefined });
+    await requireService(access, campaign.notify);
     if (rows.length === 0) return this.#submit(plan, held);
-    const running = runningHere({ ...plan, rows }, campaign, { options, held, access });
+    const running = runningLocally({ ...plan, rows }, campaign, { options, held, access });
     const result = await running.watch({ on: () => {} });
     if (result.exit !== exitCodes.done) return { result };
     return this.#submit(plan, { ...held, loaded: await requireLock(campaign, campaign.service) });
   }
 
-  async #submit(plan: Plan, held: Held): Promise<Running> {
+  async #submit(plan: Plan, held: LockedPlan): Promise<Running> {
     const { engine, campaign, options, graph } = this.#ground;
     const { database, boss, account } = engine;
     const { loaded, outline } = held;
@@ -171,12 +171,12 @@ class EngineCarrier implements Carrier {
 
   async #attachTo(run: RunRecord, { plan, outline }: RunHeader, loaded: LoadedLock): Promise<Running> {
     const { engine, campaign } = this.#ground;
-    const { tell, paths } = campaign;
+    const { notify, paths } = campaign;
     const { id, store } = run;
     const isOpen = run.state === 'open';
     await this.#note(id, { submitted: true, since: run.submitted });
-    tell({ is: 'notice', text: attachedText(run, engine.shown) });
-    if (isOpen) await giveBackLost(engine, run, { lock: loaded.lock, path: paths.lock, tell });
+    notify({ is: 'notice', text: attachedText(run, engine.shown) });
+    if (isOpen) await sendMissingRecords(engine, run, { lock: loaded.lock, path: paths.lock, notify });
     const { tasks, addresses } = outline;
     return this.#watch({ id, store, plan, outline: { tasks, addresses: new Set(addresses) }, loaded, isOpen });
   }
@@ -184,11 +184,11 @@ class EngineCarrier implements Carrier {
   async #watch(found: Found): Promise<Running> {
     const { engine, campaign, options, scope } = this.#ground;
     const { id, store, plan } = found;
-    const files = await storeOfRun({ campaign: plan.campaign, store }, options.engine.store, campaign.tell);
+    const files = await storeOfRun({ campaign: plan.campaign, store }, options.engine.store, campaign.notify);
     const from = files === 'stay' ? undefined : files;
     // The scope closes in reverse order, so the notice is printed after the progress display has ended.
     scope.add(() => {
-      if (this.#isDetached) campaign.tell({ is: 'notice', text: detachedText(engine.shown) });
+      if (this.#isDetached) campaign.notify({ is: 'notice', text: detachedText(engine.shown) });
     });
     return {
       plan,
@@ -204,7 +204,7 @@ class EngineCarrier implements Carrier {
     store: StoreFiles | undefined,
     { on, signal, stray }: Watching,
   ): Promise<RunResult> {
-    const { engine, access, campaign, telling, options, leaving } = this.#ground;
+    const { engine, access, campaign, notifier, options, leaving } = this.#ground;
     const leave = () => leaving.abort();
     signal?.addEventListener('abort', leave, { once: true });
     if (signal?.aborted) leave();
@@ -214,13 +214,13 @@ class EngineCarrier implements Carrier {
         ...{ run, outline, loaded, store, storeName: options.engine.store, signal: leaving.signal },
         name: plan.campaign,
         access: isOpen ? access : undefined,
-        on: telling.from(on),
+        on: notifier.from(on),
       });
       if (stray?.seen !== undefined) throw stray.seen.error;
       return result;
     } finally {
       signal?.removeEventListener('abort', leave);
-      telling.end();
+      notifier.end();
       this.#isDetached = signal?.aborted === true;
     }
   }
@@ -228,10 +228,10 @@ class EngineCarrier implements Carrier {
 
 export async function forgetSubmit(
   { database }: Pick<Engine, 'database'>,
-  { paths, tell }: Pick<OpenCampaign, 'paths' | 'tell'>,
+  { paths, notify }: Pick<OpenCampaign, 'paths' | 'notify'>,
   { run, waitMs }: { run: string; waitMs: number },
 ): Promise<void> {
-  const guard = await holdGuard(paths.lock, waitMs, tell, { forEngine: true });
+  const guard = await holdGuard(paths.lock, waitMs, notify, { forEngine: true });
   try {
     const isStill = readEngineNote(paths.lock)?.run === run;
     if (isStill && (await readRun(database, run)) === undefined) await removeEngineNote(paths.lock);
@@ -254,11 +254,11 @@ function detachedText(shown: string): string {
 }
 
 /** Converts notices to events during a run, because printed lines would break the progress display. */
-export function makeTellInRun(tell: Tell, now: () => number) {
+export function makeRunNotifier(notify: Notify, now: () => number) {
   let emit: ((event: RunEvent) => void) | undefined;
   return {
-    tell(news: Notice): void {
-      if (emit === undefined || news.is !== 'notice') tell(news);
+    notify(news: Notice): void {
+      if (emit === undefined || news.is !== 'notice') notify(news);
       else emit({ at: new Date(now()).toISOString(), event: 'noticed', message: messageWith(news) });
     },
     from: (on: (event: RunEvent) => void) => (event: RunEvent) => {
@@ -286,7 +286,7 @@ function isForThisMachine({ order }: PlanRow): boolean {
 
 function submissionOf(
   plan: Plan,
-  { loaded, outline, facts, prices }: Pick<Held, 'loaded' | 'outline' | 'facts' | 'prices'>,
+  { loaded, outline, facts, prices }: Pick<LockedPlan, 'loaded' | 'outline' | 'facts' | 'prices'>,
   about: { account: string; manifest: string; store: string | null; settings: RunSettings; seal: Seal },
 ): Submission {
   const { account, manifest, store, settings, seal } = about;
@@ -326,7 +326,7 @@ function submissionOf(
   };
 }
 
-function refuseHere({ sandbox }: Pick<OpenCampaign, 'sandbox'>, { review }: Pick<ApplyTerms, 'review'>): void {
+function refuseUnsupported({ sandbox }: Pick<OpenCampaign, 'sandbox'>, { review }: Pick<ApplyTerms, 'review'>): void {
   if (review === true) {
     const message = '--review and --engine cannot be combined: with an engine, gates are decided between two runs';
     throw wrongOptions(message, 'remove --review or the engine (--engine, MEDIABATCH_ENGINE)', '--review', '--engine');

@@ -21,7 +21,7 @@ import { changedPlan, type RunHeader, type RunRecord, readHeader, readOrders } f
 import { endRun, readEnds, writeEnds } from '../runs/runs.ts';
 import type { Seal } from '../seal.ts';
 import { keepMark, type Marks, refusePutBack } from '../store/run-mark.ts';
-import type { Seat } from './account.ts';
+import type { Leadership } from './account.ts';
 import type { AccountSpending } from './account-spending.ts';
 import type { FileDispatcher, OwnFetchWorker } from './file-dispatcher.ts';
 import { eventsOfLeaving, ReportedEvents, unreportedEnds, workerEventOf } from './reported-events.ts';
@@ -34,18 +34,18 @@ import {
   readAllLines,
   readEarlierLines,
   readEvents,
-  writeAsHead,
+  writeAsLeader,
 } from './rows.ts';
 
-export interface HeadRunGround {
+export interface LeaderRunGround {
   db: Database;
   account: string;
-  seat: Seat;
+  leadership: Leadership;
   seal: Seal;
   dispatcher: FileDispatcher;
   own: (OwnFetchWorker & { marks: Marks }) | undefined;
   onSize(known: { steps: number }): void;
-  tell(news: WorkerEvent): void;
+  log(news: WorkerEvent): void;
   accountOf(send: string): string | undefined;
   replays: 'yes' | 'no';
   clock: Clock;
@@ -68,9 +68,9 @@ interface Found {
   reported: ReportedEvents;
 }
 
-export class HeadRun {
+export class LeaderRun {
   readonly #record: RunRecord;
-  readonly #ground: HeadRunGround;
+  readonly #ground: LeaderRunGround;
   readonly #term: RunTerm;
   readonly #events: RowWriter;
   readonly #ends: Batches<{ id: string; end: StepEnd }>;
@@ -79,12 +79,12 @@ export class HeadRun {
   #isCancelled = false;
   #isPaused: boolean;
 
-  constructor(record: RunRecord, ground: HeadRunGround) {
+  constructor(record: RunRecord, ground: LeaderRunGround) {
     this.#record = record;
     this.#isPaused = record.paused !== null;
     this.#ground = ground;
-    const { db, account, seat } = ground;
-    this.#term = { account, epoch: seat.epoch, run: record.id };
+    const { db, account, leadership } = ground;
+    this.#term = { account, epoch: leadership.epoch, run: record.id };
     this.#events = new RowWriter(db, this.#term, { statement: insertEvents, gather: () => wait(gatherMs) });
     this.#ends = new Batches({
       gather: () => wait(gatherMs),
@@ -105,7 +105,7 @@ export class HeadRun {
     this.#carried?.gate.stop('signal', 'cancelled');
   }
 
-  /** Stops create requests. The run ends once running jobs are collected. Use a new `HeadRun` to resume. */
+  /** Stops create requests. The run ends once running jobs are collected. Use a new `LeaderRun` to resume. */
   pause(): void {
     this.#isPaused = true;
     this.#carried?.gate.stop('signal', 'paused'); // I51
@@ -126,7 +126,7 @@ export class HeadRun {
     const found = await this.#find();
     if (signal.aborted) return;
     await this.#ends.idle();
-    this.#tellBefore(found);
+    this.#reportBefore(found);
     const lines = openLines(db, this.#term);
     const marks = this.#marks();
     const lock = () => this.#carried?.ledger.lock ?? found.lock;
@@ -169,7 +169,7 @@ export class HeadRun {
       fingerprints: new Set(all.map(({ fingerprint }) => fingerprint)),
     });
     const earlier = this.#fold(earlierLines);
-    spending.takeUp(this.#record, this.#fold([...earlierLines, ...lines]));
+    spending.addRun(this.#record, this.#fold([...earlierLines, ...lines]));
     const totals = withLimit(this.#record, spending.limits.run);
     const resumed = resumePlan(
       { ...header.plan, rows, totals },
@@ -228,23 +228,23 @@ export class HeadRun {
   /** Stores the end of a step before reporting it, so that another leader cannot store a different end. */
   #noteEnd(order: StepOrder, end: StepEnd, reported: ReportedEvents): void {
     if (this.#failure !== undefined || (this.#isLeaving && end.outcome !== 'done')) return;
-    this.#store(orderId(order), end, () => this.#tellEnd(order, end, reported));
+    this.#store(orderId(order), end, () => this.#reportEnd(order, end, reported));
   }
 
-  #tellEnd(order: StepOrder, end: StepEnd, reported: ReportedEvents): void {
+  #reportEnd(order: StepOrder, end: StepEnd, reported: ReportedEvents): void {
     if (order.asksOnly || reported.ended.has(order.address)) return;
     const { outcome, error = '', unsaved } = end;
     const { campaign, id: run } = this.#record;
     if (failedOutcomes.includes(outcome) || unsaved)
-      this.#ground.tell({ event: 'step-failed', campaign, run, address: order.address, outcome, error });
-    this.#tell(stepFinished(order, end, this.#ground.clock.now()), reported);
+      this.#ground.log({ event: 'step-failed', campaign, run, address: order.address, outcome, error });
+    this.#appendEvent(stepFinished(order, end, this.#ground.clock.now()), reported);
   }
 
   #emit(fact: RunFact, reported: ReportedEvents): void {
-    if (!this.#isLeaving || !eventsOfLeaving.includes(fact.event)) this.#tell(fact, reported);
+    if (!this.#isLeaving || !eventsOfLeaving.includes(fact.event)) this.#appendEvent(fact, reported);
   }
 
-  #tell(fact: RunFact, reported: ReportedEvents): void {
+  #appendEvent(fact: RunFact, reported: ReportedEvents): void {
     if (!reported.note(fact)) return;
     this.#log(fact);
     this.#report({ at: new Date(this.#ground.clock.now()).toISOString(), ...fact });
@@ -263,11 +263,11 @@ export class HeadRun {
 
   #log(fact: RunFact): void {
     const event = workerEventOf(fact, { campaign: this.#record.campaign, run: this.#record.id });
-    if (event !== undefined) this.#ground.tell(event);
+    if (event !== undefined) this.#ground.log(event);
   }
 
-  #tellBefore({ header, lock, resumed: { plan, ends }, reported }: Found): void {
-    this.#tell(
+  #reportBefore({ header, lock, resumed: { plan, ends }, reported }: Found): void {
+    this.#appendEvent(
       {
         event: 'run-started',
         version: 1,
@@ -279,8 +279,8 @@ export class HeadRun {
       reported,
     );
     for (const { order, end, before } of unreportedEnds(plan, ends, { lock, reported })) {
-      for (const fact of before) this.#tell(fact, reported);
-      this.#tellEnd(order, end, reported);
+      for (const fact of before) this.#appendEvent(fact, reported);
+      this.#reportEnd(order, end, reported);
     }
   }
 
@@ -346,7 +346,7 @@ export function openBodies(database: Database, term: RunTerm, seal: Seal): Reque
     const text = `${held}, gone AS (
         DELETE FROM mediabatch.body WHERE run = $3 AND key = $4 AND EXISTS (SELECT FROM held))
       SELECT count(*) AS held FROM held`;
-    return writeAsHead(database, term, text, [run, key]);
+    return writeAsLeader(database, term, text, [run, key]);
   };
   return {
     keep(key, body) {
@@ -354,7 +354,7 @@ export function openBodies(database: Database, term: RunTerm, seal: Seal): Reque
           INSERT INTO mediabatch.body (run, key, epoch, sealed) SELECT $3::text, $4::text, epoch, $5::bytea FROM held
           ON CONFLICT (run, key) DO UPDATE SET epoch = excluded.epoch, sealed = excluded.sealed)
         SELECT count(*) AS held FROM held`;
-      return writeAsHead(database, term, text, [run, key, seal.seal(body)]);
+      return writeAsLeader(database, term, text, [run, key, seal.seal(body)]);
     },
     async read(key) {
       const text = 'SELECT sealed FROM mediabatch.body WHERE run = $1 AND key = $2';

@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
-import { HeadLostError } from '../../contract/errors.ts';
+import { LeadershipLostError } from '../../contract/errors.ts';
 import type { Service } from '../../contract/ports.ts';
 import { Condition } from '../../ground/condition.ts';
-import { type Boss, headQueue, headQueueOptions, ofBoss, workChannel } from '../database/boss.ts';
+import { type Boss, leaderQueue, leaderQueueOptions, ofBoss, workChannel } from '../database/boss.ts';
 import type { Database } from '../database/database.ts';
 import type { SpentSums } from './account-spending.ts';
 import { raisedEpoch } from './rows.ts';
@@ -10,19 +10,19 @@ import { raisedEpoch } from './rows.ts';
 /** In ms. A leader hands over after this time, because the queue limits a job to one day. */
 export const longestSittingMs = 23 * 3_600_000;
 
-export type HeadBoss = Pick<Boss, 'createQueue' | 'send' | 'fetch' | 'touch' | 'complete' | 'fail'>;
+export type LeaderBoss = Pick<Boss, 'createQueue' | 'send' | 'fetch' | 'touch' | 'complete' | 'fail'>;
 
-interface SeatOptions {
+interface LeadershipOptions {
   db: Database;
-  boss: HeadBoss;
+  boss: LeaderBoss;
   account: string;
   worker: string;
 }
 
 /** Queues the leader's job again if it was lost. Does nothing if the account has a leader or the job is queued. */
-export async function offerHead({ db, boss, account }: Omit<SeatOptions, 'worker'>): Promise<void> {
-  await db.persist(() => boss.createQueue(headQueue(account), headQueueOptions));
-  await db.persist(() => boss.send(headQueue(account), { account }));
+export async function offerLeadership({ db, boss, account }: Omit<LeadershipOptions, 'worker'>): Promise<void> {
+  await db.persist(() => boss.createQueue(leaderQueue(account), leaderQueueOptions));
+  await db.persist(() => boss.send(leaderQueue(account), { account }));
 }
 
 /** Returns true if the job was still assigned to this attempt. The types of pg-boss lack the field `affected`. */
@@ -44,10 +44,10 @@ interface Raised {
  * Acquires the leadership of an account. Increments the epoch, so that the database rejects an earlier leader. Returns
  * undefined if another worker leads or the account needs no leader.
  */
-export async function takeSeat(options: SeatOptions): Promise<Seat | undefined> {
+export async function takeLeadership(options: LeadershipOptions): Promise<Leadership | undefined> {
   const { db, boss, account, worker } = options;
   // Start times are ignored, because a job would wait for its start time after the server's clock was set back.
-  const [fetched] = await db.persist(() => boss.fetch(headQueue(account), { ignoreStartAfter: true }));
+  const [fetched] = await db.persist(() => boss.fetch(leaderQueue(account), { ignoreStartAfter: true }));
   if (fetched === undefined) return undefined;
   const job = { id: fetched.id, retryCount: fetched.retryCount };
   const lease = new Lease();
@@ -55,7 +55,7 @@ export async function takeSeat(options: SeatOptions): Promise<Seat | undefined> 
   await lease.confirm(async () => {
     raised = await db.transaction(async (tx) => {
       // Another worker may have got the job while this worker waited for the server.
-      const touched = await boss.touch(headQueue(account), job, { db: ofBoss(tx) });
+      const touched = await boss.touch(leaderQueue(account), job, { db: ofBoss(tx) });
       if (!isDone(touched)) return undefined;
       const [row] = await tx.query<Raised>(
         `WITH last AS (SELECT head, create_timeout_ms AS ms FROM mediabatch.account WHERE id = $1 FOR UPDATE),
@@ -73,18 +73,18 @@ export async function takeSeat(options: SeatOptions): Promise<Seat | undefined> 
     return raised !== undefined;
   });
   if (raised === undefined) return undefined;
-  return new Seat({ ...options, job }, raised, lease);
+  return new Leadership({ ...options, job }, raised, lease);
 }
 
-export class Seat {
+export class Leadership {
   readonly epoch: number;
   readonly lease: Lease;
-  readonly #options: SeatOptions & { job: Job };
+  readonly #options: LeadershipOptions & { job: Job };
   readonly #waitUntil: number;
   #createTimeoutMs: number;
   #spent: () => SpentSums | undefined = () => undefined;
 
-  constructor(options: SeatOptions & { job: Job }, { epoch, waitMs, createTimeoutMs }: Raised, lease: Lease) {
+  constructor(options: LeadershipOptions & { job: Job }, { epoch, waitMs, createTimeoutMs }: Raised, lease: Lease) {
     this.epoch = Number(epoch);
     this.lease = lease;
     this.#options = options;
@@ -105,17 +105,17 @@ export class Seat {
        WHERE id = $1 AND epoch = $2 RETURNING id`,
       [account, this.epoch, timeoutMs],
     );
-    if (held.length === 0) throw new HeadLostError();
+    if (held.length === 0) throw new LeadershipLostError();
     this.#createTimeoutMs = timeoutMs;
   }
 
-  tellSpent(spent: () => SpentSums | undefined): void {
+  reportSpent(spent: () => SpentSums | undefined): void {
     this.#spent = spent;
   }
 
   async beat(): Promise<boolean> {
     const { db, boss, account, job } = this.#options;
-    const touched = await db.persist(() => boss.touch(headQueue(account), job));
+    const touched = await db.persist(() => boss.touch(leaderQueue(account), job));
     if (!isDone(touched)) return false;
     const held = await db.query<{ id: string }>(
       'UPDATE mediabatch.account SET beat = now(), spent = coalesce($3, spent) WHERE id = $1 AND epoch = $2 RETURNING id',
@@ -141,7 +141,7 @@ export class Seat {
          WHERE id = $1`,
         [account, error ?? null, error === undefined, this.#spentJson(), waitMs],
       );
-      const queue = headQueue(account);
+      const queue = leaderQueue(account);
       const open = `SELECT FROM mediabatch.run WHERE account = $1 AND state = 'open' LIMIT 1`;
       if ((await tx.query(open, [account])).length === 0) {
         await boss.complete(queue, job, null, { db: ofBoss(tx) });
@@ -188,7 +188,7 @@ export class Lease {
   readonly #clocks: LeaseClocks;
   readonly #lost = new AbortController();
   #confirmed: Moment | undefined;
-  readonly #news = new Condition();
+  readonly #changes = new Condition();
 
   constructor(clocks: LeaseClocks = systemClocks) {
     this.#clocks = clocks;
@@ -213,7 +213,7 @@ export class Lease {
     while (!this.isFresh()) {
       if (signal.aborted || this.#lost.signal.aborted) return false;
       signal.addEventListener('abort', this.#wake, { once: true });
-      await this.#news.changed();
+      await this.#changes.changed();
       signal.removeEventListener('abort', this.#wake);
     }
     return true;
@@ -253,7 +253,7 @@ export class Lease {
     this.#wake();
   }
 
-  readonly #wake = (): void => this.#news.notify();
+  readonly #wake = (): void => this.#changes.notify();
 
   #now(): Moment {
     return { monotonic: this.#clocks.monotonic(), wall: this.#clocks.wall() };

@@ -75,7 +75,7 @@ export class AccountSpending implements SpendingHome {
     const { sums } = spending.#month;
     const pages = readPages(db, 'spent', { where: 'account = $1 AND month = $2', values: [account, month] });
     for await (const { lines } of pages) for (const line of lines) sums.add(JSON.parse(line) as Json);
-    await spending.look();
+    await spending.refresh();
     return spending;
   }
 
@@ -83,9 +83,9 @@ export class AccountSpending implements SpendingHome {
     return this.#limits;
   }
 
-  async look(): Promise<void> {
+  async refresh(): Promise<void> {
     const { db, account, own } = this.#options;
-    this.#limits = lowestOf([own ?? {}, ...(await readLimitsThere(db, account))]);
+    this.#limits = lowestOf([own ?? {}, ...(await readEngineLimits(db, account))]);
   }
 
   spent(): SpentSums {
@@ -134,14 +134,14 @@ export class AccountSpending implements SpendingHome {
     return this.#monthNow().sums.mustWait(hold, probe);
   }
 
-  async isGone(finder: Finder): Promise<boolean> {
+  async hasEnded(finder: Finder): Promise<boolean> {
     return typeof finder !== 'string' || !this.#options.drives(finder);
   }
 
   /**
    * Settles reservations of a crashed leader: charges jobs in the lock, keeps unresolved creates, releases the rest.
    */
-  takeUp({ campaign }: RunRecord, lock: Lock): void {
+  addRun({ campaign }: RunRecord, lock: Lock): void {
     const open = this.#monthNow().sums.openOf(campaign);
     if (open.length === 0) return;
     const made = recordsByKey(lock);
@@ -218,7 +218,7 @@ export async function readSpendingLeft(sql: Sql, accounts: readonly string[]): P
 
 const hasLimits = `doing ? 'limits' AND worker.beat > now() - interval '${forgottenAfter}'`;
 
-async function readLimitsThere(sql: Sql, account: string): Promise<SpendingLimits[]> {
+async function readEngineLimits(sql: Sql, account: string): Promise<SpendingLimits[]> {
   const rows = await sql.query<{ limits: SpendingLimits }>(
     `SELECT doing->'limits' AS limits FROM mediabatch.worker
      WHERE account = $1 AND ${hasLimits}`,

@@ -1,4 +1,4 @@
-import { HeadLostError } from '../../contract/errors.ts';
+import { LeadershipLostError } from '../../contract/errors.ts';
 import type { RunEvent } from '../../contract/event.ts';
 import type { LockFile } from '../../contract/ports.ts';
 import { Batches } from '../../ground/batches.ts';
@@ -25,14 +25,14 @@ export const held = 'WITH held AS (SELECT id, epoch FROM mediabatch.account WHER
  * Executes a statement that starts with `held` and ends with `SELECT count(*) AS held FROM held`. If the epoch is
  * outdated, throws `HeadLostError` and writes nothing.
  */
-export async function writeAsHead(
+export async function writeAsLeader(
   sql: Database | Sql,
   { account, epoch }: Term,
   text: string,
   values: readonly unknown[],
 ): Promise<void> {
   const [row] = await sql.query<{ held: string }>(text, [account, epoch, ...values]);
-  if (Number(row?.held ?? 0) === 0) throw new HeadLostError();
+  if (Number(row?.held ?? 0) === 0) throw new LeadershipLostError();
 }
 
 /** SQL for the next epoch. An epoch is at least the time in seconds, so a restored database does not repeat epochs. */
@@ -71,7 +71,7 @@ export class RowWriter {
     const write = async (texts: readonly string[]) => {
       if (this.#failure !== undefined) throw this.#failure.error;
       no += 1;
-      await writeAsHead(database, term, statement, [run, no, texts.join('')]).catch((error: unknown) => {
+      await writeAsLeader(database, term, statement, [run, no, texts.join('')]).catch((error: unknown) => {
         this.#failure ??= { error };
         throw error;
       });
@@ -112,7 +112,7 @@ export function openLines(database: Database, term: RunTerm): LockFile {
       await database.transaction(async (sql) => {
         const text = `${held}, gone AS (DELETE FROM mediabatch.line WHERE run = $3 AND EXISTS (SELECT FROM held))
           SELECT count(*) AS held FROM held`;
-        await writeAsHead(sql, { account, epoch }, text, [run]);
+        await writeAsLeader(sql, { account, epoch }, text, [run]);
         await insertRows(sql, run, lines);
       });
     },

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { FetchAnswer } from '../../contract/answer.ts';
-import { HeadLostError, OutputError } from '../../contract/errors.ts';
+import { LeadershipLostError, OutputError } from '../../contract/errors.ts';
 import type { Outputs } from '../../contract/ports.ts';
 import { Batches } from '../../ground/batches.ts';
 import type { Places } from '../../ground/places.ts';
@@ -11,7 +11,7 @@ import type { Seal } from '../seal.ts';
 import { type FileReport, type FileTask, fileChannel, filesChannel, placeOf } from '../worker/serve-files.ts';
 import { held, type Term } from './rows.ts';
 
-const lookMs = 1000;
+const pollMs = 1000;
 const mostWritten = 200;
 /** In ms. Waiting this long for a local slot is cheaper than using another fetch worker. */
 const patienceMs = 1000;
@@ -109,10 +109,10 @@ export class FileDispatcher {
 
   async #open(queue: string): Promise<void> {
     const { db, boss } = this.#options;
-    this.#leaveChannel ??= db.listen(fileChannel, (id) => this.#look(id === undefined ? this.#waiting.keys() : [id]));
+    this.#leaveChannel ??= db.listen(fileChannel, (id) => this.#poll(id === undefined ? this.#waiting.keys() : [id]));
     this.#timer ??= setInterval(() => {
-      if (this.#reads.waiting === 0) this.#look(this.#waiting.keys());
-    }, lookMs);
+      if (this.#reads.waiting === 0) this.#poll(this.#waiting.keys());
+    }, pollMs);
     let opened = this.#queues.get(queue);
     if (opened === undefined) {
       opened = db.persist(() => boss.createQueue(queue, filesQueueOptions));
@@ -135,7 +135,7 @@ export class FileDispatcher {
       ...[account, epoch],
       ...[orders.map(({ id }) => id), orders.map(({ run }) => run), tasks],
     ]);
-    if (rows.length === 0) throw new HeadLostError();
+    if (rows.length === 0) throw new LeadershipLostError();
     const wanted = new Map(rows.filter(({ state }) => state === 'wanted').map(({ id, tries }) => [id, tries]));
     for (const queue of new Set(orders.map((order) => order.queue))) {
       const jobs = orders.flatMap(({ id, queue: its }) => {
@@ -150,7 +150,7 @@ export class FileDispatcher {
     return rows.filter(({ state }) => state === 'saved');
   }
 
-  #look(ids: Iterable<string>): void {
+  #poll(ids: Iterable<string>): void {
     // Errors are ignored, because other statements of the leader report a closed or refusing database.
     for (const id of ids) if (this.#waiting.has(id)) this.#reads.add(id).catch(() => {});
   }

@@ -17,7 +17,7 @@ import type { Account } from '../service/library.ts';
 import type { CheckedGraph } from './checked-graph.ts';
 import { sandboxAnswer } from './embed-sandbox.ts';
 import { readOtherLocks } from './find-locks.ts';
-import { type LoadedManifest, mistakesOf } from './load-manifest.ts';
+import { type LoadedManifest, manifestErrors } from './load-manifest.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 
 const patienceMs = 5000;
@@ -28,22 +28,22 @@ type Accounts = Pick<PostFacts, 'accounts' | 'isSandbox'>;
  * Checks times and accounts of posts that the plan would publish, and adds account names to the plan. Throws errors and
  * reports warnings. `asks`: queries the service (for 0 credits) instead of using stored accounts.
  */
-export async function lookAtPosts(
+export async function verifyPosts(
   plan: Plan,
   campaign: OpenCampaign,
   { checked, asks }: { checked: CheckedGraph; asks: boolean },
 ): Promise<Plan> {
   const rows = new Map(plan.rows.flatMap((row) => (isToLeave(row) ? [[row.address, row] as const] : [])));
   if (rows.size === 0) return plan;
-  await tellMovedPosts(campaign, rows.values());
+  await warnMovedPosts(campaign, rows.values());
   const asked = asks ? await askForAccounts(campaign) : undefined;
   const known: Accounts = asked === undefined ? await readAccounts(campaign) : { accounts: asked };
   const { manifest, sources, graph } = checked;
   if (manifest !== undefined) {
     const steps = graph.steps.filter(({ address }) => rows.has(address));
     const diagnostics = checkPosts(steps, { ...known, manifest, now: systemClock.now() });
-    if (hasErrors(diagnostics)) throw mistakesOf(campaign.file, { diagnostics, sources });
-    if (diagnostics.length > 0) campaign.tell({ is: 'diagnostics', diagnostics, sources });
+    if (hasErrors(diagnostics)) throw manifestErrors(campaign.file, { diagnostics, sources });
+    if (diagnostics.length > 0) campaign.notify({ is: 'diagnostics', diagnostics, sources });
   }
   return nameAccounts(plan, known.accounts ?? []);
 }
@@ -69,7 +69,7 @@ function isToLeave({ kind, post, later }: PlanRow): boolean {
 }
 
 async function askForAccounts(campaign: OpenCampaign): Promise<KnownAccount[] | undefined> {
-  const { sandbox, environment, paths, service, tell } = campaign;
+  const { sandbox, environment, paths, service, notify } = campaign;
   const { baseUrl, token } = environment;
   if (sandbox || baseUrl === undefined || token === undefined) return undefined;
   // The library is loaded on demand, because the HTTP client is large.
@@ -88,7 +88,7 @@ async function askForAccounts(campaign: OpenCampaign): Promise<KnownAccount[] | 
     return known;
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    tell({
+    notify({
       is: 'notice',
       text: `the list of social accounts cannot be read, so the accounts of posts are not checked: ${messageOf(error)}`,
     });
@@ -120,8 +120,8 @@ function describe({ id, provider, name, username, expiresAt }: Account): KnownAc
 
 const mostNamed = 5;
 
-async function tellMovedPosts(campaign: OpenCampaign, rows: Iterable<PlanRow>): Promise<void> {
-  const { service, paths, tell } = campaign;
+async function warnMovedPosts(campaign: OpenCampaign, rows: Iterable<PlanRow>): Promise<void> {
+  const { service, paths, notify } = campaign;
   const leaving = [...rows].flatMap(({ address, order }) =>
     order === undefined ? [] : [{ address, fingerprint: order.fingerprint }],
   );
@@ -142,5 +142,5 @@ async function tellMovedPosts(campaign: OpenCampaign, rows: Iterable<PlanRow>): 
   const text = `${countOf(found.length, 'post')} may be published already by another campaign: ${shortList(found, mostNamed)}`;
   const hint =
     'if the task was moved to this manifest, do not publish its posts: check the accounts, and remove the task from this manifest';
-  tell({ is: 'notice', text, hint });
+  notify({ is: 'notice', text, hint });
 }

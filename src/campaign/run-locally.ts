@@ -5,7 +5,7 @@ import type { RunFact } from '../contract/event.ts';
 import { exitCodes } from '../contract/exit.ts';
 import { CampaignError } from '../contract/failure.ts';
 import type { Downloads, Service } from '../contract/ports.ts';
-import { fetchHere } from '../disk/outputs/outputs.ts';
+import { localOutputs } from '../disk/outputs/outputs.ts';
 import { keepDurations, readKeptDurations } from '../disk/state/caches.ts';
 import { openPurchases } from '../disk/state/purchase-journal.ts';
 import { createRequestBodies } from '../disk/state/request-bodies.ts';
@@ -30,7 +30,7 @@ import { outputFilesOf } from './outputs-on-disk.ts';
 import { type LoadedLock, openRunLock, settleLock } from './read-lock.ts';
 import { rehearse } from './rehearse.ts';
 import { nameOfPurchases } from './restore-purchases.ts';
-import type { ApplyTerms, Carrier, Held, Running, RunResult, Watching } from './run.ts';
+import type { ApplyTerms, Executor, LockedPlan, Running, RunResult, Watching } from './run.ts';
 
 const noService: Service & Downloads = {
   replays: () => false,
@@ -47,7 +47,7 @@ function unasked(): never {
   throw new Error('internal error: the plan has no work for the service');
 }
 
-export function carryHere(campaign: OpenCampaign, options: ApplyTerms, scope: Scope): Carrier {
+export function localExecutor(campaign: OpenCampaign, options: ApplyTerms, scope: Scope): Executor {
   return {
     attach: async () => undefined,
     async start(plan, held) {
@@ -57,16 +57,16 @@ export function carryHere(campaign: OpenCampaign, options: ApplyTerms, scope: Sc
       const waits = judge !== undefined && plan.rows.some(({ later }) => later !== undefined);
       const needsService = waits || plan.rows.some(isWork);
       const access = needsService ? await openAccess(campaign, { options, held, waits, scope }) : undefined;
-      return runningHere(plan, campaign, { options, held, access, judge });
+      return runningLocally(plan, campaign, { options, held, access, judge });
     },
   };
 }
 
 async function openAccess(
   campaign: OpenCampaign,
-  { options, held, waits, scope }: { options: ApplyTerms; held: Held; waits: boolean; scope: Scope },
+  { options, held, waits, scope }: { options: ApplyTerms; held: LockedPlan; waits: boolean; scope: Scope },
 ): Promise<Access> {
-  const { sandbox, environment, tell } = campaign;
+  const { sandbox, environment, notify } = campaign;
   if (sandbox) {
     const embedded = await rehearse(held, campaign, { waits, ...options.rehearsal });
     scope.add(() => embedded.close());
@@ -74,24 +74,24 @@ async function openAccess(
   }
   const access = requireAccess(environment);
   if (waits || held.made.rows.some((row) => isWork(row) && row.action !== 'move')) {
-    await requireService(access, tell);
+    await requireService(access, notify);
   }
   return access;
 }
 
-interface Here {
+interface LocalRun {
   options: ApplyTerms;
-  held: Pick<Held, 'outline' | 'loaded' | 'guard' | 'facts'>;
+  held: Pick<LockedPlan, 'outline' | 'loaded' | 'guard' | 'facts'>;
   access: Access | undefined;
   judge?: LiveRun | undefined;
 }
 
-export function runningHere(plan: Plan, campaign: OpenCampaign, here: Here): Running {
+export function runningLocally(plan: Plan, campaign: OpenCampaign, here: LocalRun): Running {
   const { access, judge } = here;
-  return { plan, isWork: access !== undefined, judge, watch: (observer) => runHere(plan, campaign, here, observer) };
+  return { plan, isWork: access !== undefined, judge, watch: (observer) => runLocally(plan, campaign, here, observer) };
 }
 
-async function runHere(plan: Plan, campaign: OpenCampaign, here: Here, observer: Watching): Promise<RunResult> {
+async function runLocally(plan: Plan, campaign: OpenCampaign, here: LocalRun, observer: Watching): Promise<RunResult> {
   const { options, held, access, judge } = here;
   const { paths, service: address, accountOf } = campaign;
   const { loaded, outline, guard } = held;
@@ -109,8 +109,8 @@ async function runHere(plan: Plan, campaign: OpenCampaign, here: Here, observer:
     const ports = {
       ...{ lock, file, accountOf, clock: systemClock, service: service ?? noService, purchases },
       bodies: createRequestBodies(paths.state),
-      outputs: fetchHere(service ?? noService, outputFilesOf(campaign)),
-      isAlone: () => guard.stillOurs(),
+      outputs: localOutputs(service ?? noService, outputFilesOf(campaign)),
+      isAlone: () => guard.isStillHeld(),
       times: lookUpTimes(campaign.sandbox, settle(options)),
     };
     const { carried, result } = runPlan(plan, ports, { ...options, ...observer, outline, loaded, live: judge });
@@ -137,7 +137,7 @@ const keepEveryMs = 5000;
 async function openJournal(campaign: OpenCampaign, name: string): ReturnType<typeof openPurchases> {
   const journal = nameOfPurchases(campaign, name);
   if (journal === undefined) return undefined;
-  const { paths, environment, tell } = campaign;
+  const { paths, environment, notify } = campaign;
   const { limits } = environment;
   const spending = { limits: limits ?? {}, lock: paths.lock };
   const opened = await openPurchases(journal, { clock: systemClock, spending });
@@ -153,7 +153,7 @@ async function openJournal(campaign: OpenCampaign, name: string): ReturnType<typ
   }
   const text =
     'no purchase journal is kept: the state folder of this user is not writable. If the lock is lost, purchases cannot be restored';
-  tell({ is: 'notice', text, hint: folder });
+  notify({ is: 'notice', text, hint: folder });
   return undefined;
 }
 
@@ -161,7 +161,7 @@ type RunService = Service & Downloads & { close(): Promise<void> };
 
 async function openHttp(
   { paths }: OpenCampaign,
-  { options, held }: Here,
+  { options, held }: LocalRun,
   { access, durations }: { access: Access; durations: Durations },
 ): Promise<RunService> {
   const { requestTimeoutMs, createTimeoutMs, patienceMs = Number.POSITIVE_INFINITY, pollIntervalMs } = settle(options);
@@ -180,7 +180,10 @@ async function openHttp(
 }
 
 type Resumed = Pick<CarryOutOptions, 'ends' | 'learned' | 'onEnd'>;
-type RunPorts = Omit<CarryOutOptions, 'emit' | 'signal' | 'account' | 'goesOn' | keyof RunSettings | keyof Resumed>;
+type RunPorts = Omit<
+  CarryOutOptions,
+  'emit' | 'signal' | 'account' | 'waitForWork' | keyof RunSettings | keyof Resumed
+>;
 
 interface RunOptions extends RunSettings, Watching {
   outline: GraphOutline;
@@ -217,8 +220,8 @@ export function runPlan(
   });
   const { signal } = interruption;
   const { onUnknown, onError, creditWaitMs, patienceMs } = settle(options);
-  const goesOn = live && (() => live.goesOn());
-  const means = { ...ports, ...resumed, emit, signal, creditWaitMs, patienceMs, onUnknown, onError, goesOn };
+  const waitForWork = live && (() => live.waitForWork());
+  const means = { ...ports, ...resumed, emit, signal, creditWaitMs, patienceMs, onUnknown, onError, waitForWork };
   const carried = carryOut(plan, means);
   live?.begin({ ...carried, signal, emit });
   const result = endRun(plan, carried, { run, ports, options, emit, interruption });
