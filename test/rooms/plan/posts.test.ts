@@ -280,7 +280,7 @@ describe('a post that is out and has lost its step', () => {
 
   test('no consent covers it but one to this very post', () => {
     const plan = planned([post('tell', {}), song('after', { needs: ['tell'] })], lostAs('old'));
-    expect(actionsOf(allowPosts(plan))).toMatchObject({ notify: 'blocked', after: 'blocked' });
+    expect(actionsOf(allowPosts(plan))).toMatchObject({ tell: 'blocked', after: 'blocked' });
     expect(plan.rows.map(({ blockedBy }) => blockedBy)).toEqual(['consent', 'consent', undefined]);
     const admitted = allowPosts(admitPosts(plan, new Set(['tell'])));
     expect(rowOf(admitted, 'tell').order?.publish).toBe(true);
@@ -297,7 +297,7 @@ describe('a post that is out and has lost its step', () => {
     expect(goes(lockOf({ old: [create(before, { state: 'refused' })] }, posts))).toBe('create');
     expect(actionsOf(planned([post('share'), post('tell', { caption: 'x' })], lostAs('share')))).toEqual({
       share: 'keep',
-      notify: 'create',
+      tell: 'create',
     });
   });
 
@@ -334,7 +334,7 @@ describe('a post that is out and has lost its step', () => {
   ])('is found where its step was rewritten, and a new one %s', (_, ...given) => {
     const [was, own, next] = given.map(([caption = '', ...media]) => ({ accountIds: ['acc-1'], caption, media }));
     const plan = planned([post('share', own), post('tell', next)], lostAs('share', was));
-    expect(actionsOf(plan)).toEqual({ share: 'keep', notify: 'blocked' }); // I41
+    expect(actionsOf(plan)).toEqual({ share: 'keep', tell: 'blocked' }); // I41
   });
 
   test('is found also where another step has taken its address', () => {
@@ -344,7 +344,7 @@ describe('a post that is out and has lost its step', () => {
       post('tell', { caption: 'the lamp of oak is here!' }),
     ];
     expect(rowOf(planned(swapped, lock), 'tell').beside?.address).toBe('share');
-    expect(actionsOf(planned([picture('share'), post('tell')], lock))).toMatchObject({ notify: 'blocked' });
+    expect(actionsOf(planned([picture('share'), post('tell')], lock))).toMatchObject({ tell: 'blocked' });
     // The posts of a series have the same words, and only their pictures differ.
     const picturing = (nth: number, accountIds = ['acc-1']) => ({
       accountIds,
@@ -358,12 +358,12 @@ describe('a post that is out and has lost its step', () => {
     ];
     expect(actionsOf(planned(moved, lostAs('share', picturing(1))))).toEqual({
       share: 'keep',
-      notify: 'blocked',
+      tell: 'blocked',
       next: 'create',
     });
     // Its own words changed, and others came beside them.
     const edited = [post('share', { caption: 'the lamp of elm is here' }), post('tell', { caption: 'a rug is here' })];
-    expect(actionsOf(planned(edited, lock))).toEqual({ share: 'keep', notify: 'create' });
+    expect(actionsOf(planned(edited, lock))).toEqual({ share: 'keep', tell: 'create' });
   });
 });
 
