@@ -4,7 +4,7 @@ import type { Sql } from './database/database.ts';
 import { leaseMs } from './leader/account.ts';
 import { readSpendingLeft } from './leader/account-spending.ts';
 
-/** In ms. A worker without a heartbeat for this long counts as silent. Workers send a heartbeat every 5 to 10 s. */
+/** Time in ms after the last heartbeat at which a worker counts as silent. Workers send a heartbeat every 5 to 10 s. */
 const silentMs = 20_000;
 const mostEnded = 10;
 

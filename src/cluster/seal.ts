@@ -9,7 +9,7 @@ const tagBytes = 16;
 /** Encrypts links, request bodies and plans, so that the database cannot reveal or change them. */
 export interface Seal {
   seal(text: string, context?: string): Buffer;
-  /** Returns `undefined` if the key or `context` differs, or if the data was changed. */
+  /** Returns `undefined` if the text was encrypted with another key or `context`, or was changed. */
   open(sealed: Buffer, context?: string): string | undefined;
 }
 
@@ -18,7 +18,7 @@ export function makeSeal(token: string): Seal {
   return {
     seal(text, context = '') {
       const nonce = randomBytes(nonceBytes);
-      // The text is compressed here, because a database cannot compress encrypted data.
+      // Compresses the text before the encryption, because the database cannot compress encrypted data.
       const bytes = deflateRawSync(text, { level: 1 });
       const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context));
       return Buffer.concat([nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]); // I36

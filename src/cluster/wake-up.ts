@@ -27,7 +27,7 @@ export function makeWakeUp({ clock, isFor }: { clock: Clock; isFor(payload: stri
   };
 }
 
-/** Shortens a period by up to a quarter at random, so that many workers do not act at the same time. */
+/** Shortens a waiting time by up to a quarter at random, so that many workers do not act at the same time. */
 export function spread(clock: Clock, ms: number): number {
   return ms * (0.75 + clock.random() / 4);
 }

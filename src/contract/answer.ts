@@ -15,30 +15,30 @@ export interface JobResult {
   /** Output values that other steps can refer to, by field: `url`, `thumbnailUrl`, `clips.0.url`, … */
   values: { readonly [field: string]: string };
   files: readonly string[];
-  /** Length of the output, if the kind's output is a list. */
+  /** Number of items in the output, if the kind's output is a list. */
   parts?: number;
 }
 
-/** Only after `accepted`, `refused` and `no-route`, the outcome is certain. `mayBe`: unconfirmed job in the answer. */
+/** Answer to a create request. Only `accepted`, `refused` and `no-route` are certain. `mayBe`: an unconfirmed job. */
 export type CreateAnswer =
-  /** `doubt`: error message of an answer that refused the request, but also contained a job. */
+  /** `doubt`: the error message, if the answer contained both an error and a job. */
   | { is: 'accepted'; job: CreatedJob; model?: string; doubt?: string }
-  /** The service returned its own error body. Nothing was charged. */
+  /** The service answered with an error in its own format. Nothing was charged. */
   | { is: 'refused'; status: number; why: 'invalid' | 'auth' | 'credits' | 'user'; message: string; mayBe?: CreatedJob }
   /** An earlier request with this idempotency key created a job, but the answer does not identify the job. */
   | { is: 'known'; message: string; mayBe?: CreatedJob }
-  /** The service does not have this operation. Nothing was charged. */
+  /** The service does not have the operation of this create request. Nothing was charged. */
   | { is: 'no-route'; message: string }
   | { is: 'throttled'; afterMs: number | null; message: string }
   | { is: 'in-progress'; message: string }
   | { is: 'not-sent'; message: string }
-  /** The answer was lost, so the request may have been charged. */
+  /** The answer to the create request was lost, so the request may have been charged. */
   | { is: 'ambiguous'; message: string };
 
 export type JobEnd =
   | { is: 'completed'; result: JobResult }
   | { is: 'failed'; error: string }
-  /** The service still answered 404 when a new job should have been visible. */
+  /** The service answered 404 for the job, even after the time in which a new job becomes visible. */
   | { is: 'lost'; error: string }
   /** Polling stopped, but the job may still be running at the service. */
   | { is: 'unwatched'; because: 'signal' | 'patience' | 'auth' | 'unreachable'; error: string };
@@ -52,9 +52,9 @@ export interface Download {
 
 export type DownloadAnswer =
   | { is: 'open'; download: Download }
-  /** The link answered with a permanent 4xx. A new query of the job may return a new link. */
+  /** The download link returned a permanent 4xx error. A new query of the job may return a new link. */
   | { is: 'expired'; message: string }
-  /** The URL or the response is not allowed. A retry would fail again. */
+  /** mediabatch does not allow the download URL or the response. A retry would fail again. */
   | { is: 'refused'; message: string }
   | { is: 'unreachable'; message: string; retryAfterMs?: number };
 
@@ -68,9 +68,7 @@ export type UploadAnswer =
   /** `changed`: the local file no longer matches the plan. `refused`: a retry would fail again. */
   | { is: 'failed'; why: 'changed' | 'refused' | 'auth' | 'unreachable' | 'interrupted'; message: string };
 
-/**
- * A job from the service's list of jobs. The texts of a job may contain control characters, so views must escape them.
- */
+/** A job from the service's list of jobs. Its texts may contain control characters, so views must escape them. */
 export interface ListedJob {
   kind: string;
   jobId: string;
@@ -86,11 +84,11 @@ export interface ListedJob {
 }
 
 export interface ListWalk<Job extends ListedRecord> {
-  /** Records that are newer than the fence. The fence is the newest job in the list before the create request. */
+  /** Jobs newer than the fence. The fence is the job that was the newest in the list before the create request. */
   jobs: readonly Job[];
-  /** Records that are older than the fence. Older records show which fields the list returns. */
+  /** Jobs older than the fence. They show which fields the list returns. */
   older: readonly Job[];
-  /** True if the fence was found, or the end of a list that was empty before the create request. */
+  /** True if the fence was reached, or the end of the list if the list was empty before the create request. */
   complete: boolean;
 }
 

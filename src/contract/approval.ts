@@ -3,7 +3,7 @@ export interface Approval {
   plan: string;
   digest: string;
   lock: string;
-  /** Digest of the account, salted with the plan's digest. Omitted if the plan spends sandbox credits. */
+  /** Digest of the account that pays, salted with the plan's digest. Omitted if the plan spends sandbox credits. */
   account?: string;
   campaign: string;
   what: string;

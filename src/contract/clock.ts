@@ -1,14 +1,14 @@
 export interface Clock {
   /** Milliseconds since 1970, UTC. */
   now(): number;
-  /** Monotonic time in ms from any origin. Defaults to `now`. */
+  /** Monotonic time in ms since an arbitrary start. Defaults to `now`. */
   elapsed?(): number;
   /** Resolves after `ms`, or as soon as `signal` is aborted. Never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   random(): number;
 }
 
-/** Longest delay of `setTimeout` in ms. After a longer delay, `setTimeout` calls back at once. */
+/** Longest delay that `setTimeout` supports, in ms. With a longer delay, `setTimeout` calls back at once. */
 const longestSleepMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {

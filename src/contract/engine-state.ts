@@ -1,16 +1,16 @@
 import type { StepOutcome } from './event.ts';
 import type { SpendingLeft } from './spending.ts';
 
-/** State of an engine for `workers`. Ages (`…Ms`) are in ms and use the clock of the engine's server. */
+/** State of an engine, shown by the command `workers`. Ages (`…Ms`) are in ms, by the clock of the engine's server. */
 export interface EngineState {
   runs: EngineRun[];
   accounts: {
     id: string;
-    /** Worker ID of the leader. `null` if no worker holds the lease. */
+    /** Worker ID of the leader. `null` if the account has no leader. */
     head: string | null;
     beatMs?: number;
     error?: string;
-    /** The spending limit with the fewest credits left, among the limits of the account's workers. */
+    /** Of the spending limits of the account's workers, the one with the fewest credits left. */
     limit?: SpendingLeft;
   }[];
   workers: EngineWorker[];
@@ -20,7 +20,7 @@ export interface EngineRun {
   id: string;
   account: string;
   campaign: string;
-  /** `stopping`: cancelled; running jobs are still collected. `paused`: like `stopping`, until the run is resumed. */
+  /** `stopping`: cancelled, but outputs of running jobs are still saved. `paused`: likewise, but can be resumed. */
   state: 'open' | 'paused' | 'stopping' | 'ended';
   host: string;
   manifest: string;
@@ -30,7 +30,7 @@ export interface EngineRun {
   paused?: { by: string; ageMs: number };
   exit?: number;
   error?: string;
-  /** An open run has no worker for its account, no worker with its `version` or `store`, or no leader. */
+  /** What an open run lacks: a worker of its account, a worker with its `version` or `store`, or a leader. */
   lacks?: 'worker' | 'version' | 'store' | 'leader';
   /** `waiting`: not started, or its job is running. `left`: skipped because the run ended or stopped. */
   steps: { done: number; failed: number; waiting: number; left: number; of: number };
@@ -57,7 +57,7 @@ export interface EngineWorker {
 type StepCounts = { [outcome in StepOutcome]?: number };
 
 export type WorkerEvent =
-  /** `store`: as the user typed it. Omitted if the worker downloads no files. `files`: number of parallel downloads. */
+  /** `store`: as the user typed it; omitted if the worker downloads no files. `files`: number of parallel downloads. */
   | {
       event: 'started';
       worker: string;
@@ -85,7 +85,7 @@ export type WorkerEvent =
   | { event: 'draining'; because: string }
   | { event: 'ending'; because: string };
 
-/** Why a worker cannot execute a run: it has another account (API key or service), mediabatch version or store. */
+/** Why a worker cannot execute a run: account (API key or service), mediabatch version or store differ. */
 export type NotRunnable = 'account' | 'protocol' | 'store';
 
 type Place = Pick<EngineRun, 'account' | 'protocol' | 'store'>;
@@ -96,7 +96,7 @@ export function whyNot(run: Place, worker: Place): NotRunnable | undefined {
   return run.store === null || run.store === worker.store ? undefined : 'store';
 }
 
-/** Duration of a lease. A missing leader is reported after this time. */
+/** Time in ms after which a missing leader is reported: the duration of a leader's lease. */
 const leaderlessMs = 10_000;
 
 export function lackOf(

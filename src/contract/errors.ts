@@ -1,4 +1,4 @@
-/** Failure of a free request. `unreachable`: no usable answer. `unusable`: success status, but an invalid body. */
+/** Failure of a free request. `unreachable`: no usable answer. `unusable`: status 2xx, but an invalid body. */
 export class ServiceError extends Error {
   readonly why: 'auth' | 'unreachable' | 'refused' | 'unusable';
   readonly status: number | undefined;
@@ -14,7 +14,7 @@ export class ServiceError extends Error {
 }
 
 export class OutputError extends Error {
-  /** `bad-bytes`: invalid download, a retry may succeed. `disk`: cannot write. `path`: the path is not allowed. */
+  /** `bad-bytes`: invalid download, a retry may succeed. `disk`: cannot write. `path`: output path is not allowed. */
   readonly why: 'bad-bytes' | 'disk' | 'path';
   constructor(why: 'bad-bytes' | 'disk' | 'path', message: string, options?: ErrorOptions) {
     super(message, options);
@@ -43,7 +43,7 @@ export class UnsafeFileError extends Error {
   }
 }
 
-/** Another run took the lock, or the guard file was removed. Both runs could pay for the same step. */
+/** Another run took the lock, or the guard file was removed. Two runs could now pay for the same step. */
 export class GuardLostError extends Error {
   constructor() {
     super('this run no longer holds the lock (its guard in .mediabatch is gone or belongs to another run)');

@@ -15,7 +15,7 @@ export type StepOutcome = Outcome;
 
 export const failedOutcomes: readonly StepOutcome[] = ['failed', 'refused', 'unresolved', 'lost'];
 
-/** Why the run sends no more create requests. The run still collects running jobs. */
+/** Why the run sends no more create requests. The run still saves the outputs of running jobs. */
 export type StopReason = Extract<RunEvent, { event: 'spending-stopped' }>['because'];
 
 export type { RunClose, RunHeader, RunTime } from './run-line.generated.ts';

@@ -1,9 +1,9 @@
 export type ExitAnswers = {
-  /** When to run the command again: `same` unchanged, `changed` after a correction. */
+  /** How to run the command again: `same` without a change, `changed` after a correction. */
   again: 'never' | 'same' | 'changed';
   /** True if a user must act. */
   person: boolean;
-  /** Payments so far. `recorded`: a rerun does not pay again. `perhaps`: a create request may have been charged. */
+  /** Payments made. `recorded`: a rerun does not pay again. `perhaps`: a create request may have been charged. */
   paid: 'nothing' | 'recorded' | 'perhaps';
 };
 
@@ -30,7 +30,7 @@ export const exitCodes = Object.fromEntries(Object.entries(exits).map(([name, { 
 
 export type ExitCode = ExitCodes[keyof ExitCodes];
 
-/** Returns the answers of an exit code. An unknown code counts as an internal error. */
+/** Returns the meaning of an exit code. An unknown code means an internal error. */
 export function answersOfExit(exit: number): ExitAnswers {
   const { again, person, paid } = Object.values(exits).find(({ code }) => code === exit) ?? exits.internalError;
   return { again, person, paid };

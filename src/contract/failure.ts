@@ -22,7 +22,7 @@ const { wrongUsage, wrongInput, cannotWrite, unreachable, lockHeld, keyRefused }
 
 /** Title and exit code by failure code. Codes are never reused. */
 export const failures = {
-  // Errors in files that end a command
+  // Errors in input files: they end the command
   MB1001: { exit: wrongInput, title: codes.MB1001 },
   MB1604: { exit: wrongInput, title: codes.MB1604 },
   MB1605: { exit: wrongInput, title: codes.MB1605 },
@@ -35,7 +35,7 @@ export const failures = {
   MB3004: { exit: wrongUsage, title: 'no interactive terminal to confirm in' },
   MB3005: { exit: wrongUsage, title: 'a decision does not apply to a step' },
   MB3006: { exit: wrongUsage, title: 'selected steps depend on steps that are not selected' },
-  // Other results with this exit code may have purchases.
+  // `paid` is given here, because a command that ends with this exit code may otherwise have purchased jobs.
   MB3007: { exit: exitCodes.waitsForPerson, title: 'a plan is not approved', paid: 'nothing' },
   // Files given to a command
   MB3100: { exit: wrongInput, title: 'the manifest has errors' },
@@ -103,7 +103,7 @@ export interface Holder {
   since: string;
 }
 
-/** A command that continues the work. `credits`: maximum cost, `null` if unknown. `needs`: who must run it. */
+/** A command that continues the work. `credits`: its maximum cost, `null` if unknown. `needs`: who must run it. */
 export type NextStep = {
   command: string;
   credits: number | null;
@@ -180,7 +180,7 @@ const resumeAdvice: Advice = [
 ];
 const makeRoom = 'free disk space or fix the permissions, then run again; everything recorded so far is safe';
 
-/** Returns the failure to report. Returns `undefined` if the error is a bug of mediabatch. */
+/** Returns the failure to report for an error. Returns `undefined` if the error is a bug of mediabatch. */
 export function failureOf(error: unknown): Failure | undefined {
   if (error instanceof BrokenRunError) return failureOf(error.cause);
   if (error instanceof CampaignError) return error.failure;
@@ -202,7 +202,7 @@ export function failureOf(error: unknown): Failure | undefined {
   return isOurs ? { code: 'MB3301', message, hint: makeRoom, ...defined({ path }) } : undefined;
 }
 
-/** Returns whether an error is a bug: it has no failure code, does not come from the system, and no lease was lost. */
+/** Returns whether an error is a bug: it has no failure code, and is neither a system error nor a lost leadership. */
 export function isDefect(error: unknown): boolean {
   if (failureOf(error) !== undefined || error instanceof LeadershipLostError) return false;
   const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
@@ -233,7 +233,7 @@ function unreachableHint(status: number | undefined, message: string): string {
     return 'nothing was sent; check HTTPS_PROXY and NO_PROXY, and whether the proxy allows this host';
   }
   if (status === undefined || status >= 500) return 'check MEDIABATCH_BASE_URL and the network';
-  // The service itself answers with these statuses under load, and so do proxies in front of it.
+  // The service returns these statuses under load. Proxies in front of the service return them, too.
   return [408, 425, 429].includes(status) ? 'wait, and try again' : proxyHint;
 }
 

@@ -2,7 +2,7 @@ export interface Leftover {
   /** Path relative to the output folder, or for `kept` to the folder of retained files. Uses `/`. */
   path: string;
   bytes: number;
-  /** `output`: of an earlier job. `partial`: of an interrupted download. `kept`: file that a newer output replaced. */
+  /** `output`: file of an earlier job. `partial`: part of a download. `kept`: file that a newer output replaced. */
   is: 'output' | 'partial' | 'kept';
   credits?: number;
   jobId?: string;

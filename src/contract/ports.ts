@@ -1,7 +1,5 @@
 /*
- * What engine, run, service and disk share: ports, events, failures, exit codes, the clock.
- * Takes and returns nothing: types, and the small functions that belong to them.
- * Independent of: an implementation of a port. A port exists only if it has two implementations, or a test double.
+ * What engine, run, service and disk share: ports, events, failures, exit codes, the clock. Takes and returns nothing: types, and the small functions that belong to them. Independent of: an implementation of a port. A port exists only if it has two implementations, or a test double.
  */
 
 import type { Media } from '../kinds/kind.ts';
@@ -47,14 +45,14 @@ export interface Ports {
   mayRetry?(order: StepOrder, error: string): boolean;
   /** After an abort, no create request starts and polling stops. Requests in flight are awaited. */
   signal: AbortSignal;
-  /** Maximum wait in ms that the service may request, at least 10 minutes. */
+  /** Longest wait in ms that the service may demand of a create request, at least 10 minutes. */
   patienceMs?: number | undefined;
 }
 
 export type Begin =
   /**
    * `reserved`: the price, `null` if unknown. `open`: unresolved create of the step. `body`: body of the unresolved
-   * create. `held`: why only a user can resolve it. `job`: existing job to poll; nothing is created.
+   * create. `held`: why only a user can resolve it. `job`: existing job to poll, so no job is created.
    */
   | {
       do: 'go';
@@ -75,9 +73,9 @@ export type StepResult =
   /** The create request was not sent, or the service's list proves that it created no job. */
   | { state: 'unsent'; send: string };
 
-/** Records purchases. A promise resolves when the record is durable. A rejection stops all spending. */
+/** Records purchases. A promise resolves when the record is durable. If one rejects, the run spends nothing more. */
 export interface Ledger {
-  /** Reserves the step's price. Waits while another step probes the price. A repeated call has no effect. */
+  /** Reserves the step's price. Waits while another step probes the price. A second call for a step has no effect. */
   begin(order: StepOrder): Promise<Begin>;
   /** Records a create request before it is sent. Resolves with the ID of the request. */
   intent(order: StepOrder, request: IntendedRequest): Promise<string>;
@@ -88,11 +86,11 @@ export interface Ledger {
   created(order: StepOrder, job: CreatedJob, answered: AnsweredSend): Promise<{ credits: number | null } | 'taken'>;
   finish(order: StepOrder, result: StepResult): Promise<void>;
   release(order: StepOrder): void;
-  /** Keeps the reservation, because the step may have been charged. Steps that wait for the step's price continue. */
+  /** Keeps the step's reservation, because it may have been charged. Steps that wait for its price continue. */
   doubt(order: StepOrder): void;
   /**
    * Ends a step after an internal error. Keeps the reservation only if the step may have been charged. Returns the
-   * step's purchase, preferably an unresolved create, or `broken` if the lock cannot be written.
+   * step's purchase (an unresolved create, if there is one), or `broken` if the lock cannot be written.
    */
   abandon(order: StepOrder): Purchase | 'broken' | undefined;
   /** Returns the body that was first sent with the idempotency key, if it differs from the step's body. */
@@ -100,24 +98,24 @@ export interface Ledger {
   jobOf(address: string, fingerprint: string): Promise<FinishedJob | undefined>;
 }
 
-/** The create request that received an answer. With `replays`, the answer is valid for all requests with this key. */
+/** The create request that received an answer. `replays`: the answer is valid for all requests with its key. */
 export type AnsweredSend = Pick<IntendedRequest, 'replays' | 'at'> & { id: string };
 
 export interface IntendedRequest {
   body: string;
   replays: boolean;
-  /** Milliseconds since 1970, by the service's clock. */
+  /** Time of the create request in ms since 1970, by the service's clock. */
   at: number;
   /** Newest job in the service's list before the request. */
   fence?: string | undefined;
-  /** ID of an earlier create request that this request repeats, because the service's list has no job of it. */
+  /** ID of the earlier create request that this one repeats, because the service's list has no job of it. */
   resent?: string | undefined;
 }
 
 export type Departure =
   | { is: 'accepted' }
   | { is: 'returning' }
-  /** The service answered 429. `afterMs`: time without create requests. */
+  /** The service answered 429. `afterMs`: time in ms in which no create request may be sent. */
   | { is: 'throttled'; afterMs: number }
   | { is: 'out-of-credits'; error: string }
   | { is: 'undecided' };
@@ -126,10 +124,10 @@ export interface CreateGate {
   readonly stopped: StopReason | undefined;
   /**
    * Resolves with `in` when the create request may be sent, and with `stop` if it must not be sent. `isAsked`: the
-   * request only recovers a lost answer, so it is allowed even after spending has stopped.
+   * request only recovers a lost answer, so it may be sent even after the run stopped spending.
    */
   enter(order: StepOrder, options: { signal: AbortSignal; isAsked: boolean }): Promise<'in' | 'stop'>;
-  /** Must be called once for each `in`, after the answer is recorded. `again`: the run may retry the request. */
+  /** Must be called once after each `in`, when the answer is recorded. `again`: the run may retry the request. */
   leave(order: StepOrder, departure: Departure): 'again' | 'over';
   /** Stops all create requests. `until`: time in ISO 8601 at which the service allows requests again. */
   stop(because: StopReason, detail: string, until?: string): void;
@@ -153,7 +151,7 @@ export interface LostSend {
   resent: boolean;
 }
 
-/** `stop`: the run was interrupted. `held`: the search is disabled. `unread`: the list cannot be read now. */
+/** Search result. `stop`: the run was interrupted. `held`: the search is disabled. `unread`: the list is unreadable. */
 export type LookUp = LookUpVerdict<ListedJob> | { do: 'stop' } | { do: 'held' } | { do: 'unread'; error: string };
 
 export interface FinishedJob {
@@ -177,7 +175,7 @@ export interface WatchOptions {
   notice(message: string): void;
   /** Maximum wait in ms for this job, if shorter than the wait for all jobs. */
   patienceMs?: number | undefined;
-  /** Multiplies the polling rate: above 0, less than 1 if no step waits for the job. Defaults to 1. */
+  /** Factor of the polling rate: above 0, less than 1 if no step waits for the job. Defaults to 1. */
   urgency?: () => number;
 }
 
@@ -185,7 +183,7 @@ export interface Service {
   /** Returns true if a repeated request with the same idempotency key returns the first answer. */
   replays(kind: string): boolean;
   /**
-   * Returns how far the service's clock is ahead, in ms; 0 if unknown. With `fresh`, always sends a free request.
+   * Returns by how many ms the service's clock is ahead; 0 if unknown. With `fresh`, measures it with a free request.
    * `unreachable`: the service does not answer, so no create request may be sent.
    */
   clockAheadMs(options?: { fresh?: boolean }): Promise<number | { unreachable: string }>;
@@ -193,7 +191,7 @@ export interface Service {
   watch(job: { kind: string; jobId: string; model?: string }, options: WatchOptions): Promise<JobEnd>;
   /** Returns the ID of the newest job in a kind's list, or '' for an empty list. Throws `ServiceError`. */
   newestJob(kind: string): Promise<string>;
-  /** Reads a kind's list from the newest job until each job in `fences` was found. Throws `ServiceError`. */
+  /** Reads a kind's list from the newest job backwards until each job in `fences` was found. Throws `ServiceError`. */
   walkJobs(kind: string, fences: readonly string[]): Promise<ListWalk<ListedJob>>;
   upload(order: UploadOrder, signal: AbortSignal): Promise<UploadAnswer>;
 }
@@ -214,8 +212,8 @@ export interface OutputFiles {
   /** Writes a temporary file, verifies it and renames it to the target's path. Throws `OutputError`. */
   save(target: OutputTarget, download: Download): Promise<Output>;
   /**
-   * Copies a saved file to the target's path; `remove` deletes the old file. Resolves with `undefined` if the file is
-   * missing or changed.
+   * Copies a saved file to the target's path; with `remove`, deletes the old file. Resolves with `undefined` if the
+   * file is missing or changed.
    */
   relocate(target: OutputTarget, from: Output, options?: { remove?: boolean }): Promise<Output | undefined>;
   measure(output: Output, aspects: readonly Aspect[]): Promise<MediaFacts | undefined>;
@@ -226,16 +224,16 @@ export interface OutputFiles {
  * the user state directory or in an engine's database. Enforces spending limits across campaigns.
  */
 export interface PurchaseJournal {
-  /** Reserves an idempotency key. While another run has reserved the key, waits, unless `isStopped` returns true. */
+  /** Reserves an idempotency key. Waits until no other run has reserved the key, or until `isStopped` returns true. */
   reserve(key: string, options: ReserveOptions): Promise<Reservation>;
   /**
    * Reserves credits before a create request is sent. Reserved plus charged credits of all campaigns exceed a limit
    * only if a charge is higher than its reservation.
    */
   hold(purchase: Hold, lock?: Pick<Lock, 'steps'>): Promise<HoldAnswer>;
-  /** Ends the reservation of a key. Credits of an unresolved create stay reserved. */
+  /** Ends the reservation of a key. The credits of an unresolved create stay reserved. */
   release(key: string): void;
-  /** Appends a line. Resolves when other processes can read it or, with `text` (the lock line), when it is durable. */
+  /** Appends a line. Resolves when other processes can read it or, with `text` (a lock line), when it is durable. */
   add(line: LockLine, text?: string): Promise<void>;
 }
 
@@ -248,27 +246,27 @@ export interface ReserveOptions {
   isStopped(): boolean;
 }
 
-/** `known`: jobs and unresolved creates with the same idempotency key, by step address. */
+/** `known`: the journal has jobs or unresolved creates with the same idempotency key; `records` lists their steps. */
 export type Reservation = { is: 'reserved' } | { is: 'stopped' } | { is: 'known'; records: readonly StepRecord[] };
 
 export interface LockFile {
   readonly path: string;
   /**
-   * Appends a line that ends with LF. Resolves when it is durable. After a failed call, all later calls reject. Rejects
-   * with `LockChangedError` if another program replaced the file.
+   * Appends a line, which must end with LF. Resolves when it is durable. After a failed call, all later calls reject.
+   * Rejects with `LockChangedError` if another program replaced the file.
    */
   append(line: string): Promise<void>;
   /**
    * Replaces all lines. Each line ends with LF. May succeed after a failed `append`. Rejects with `LockChangedError` if
-   * another program wrote the file. After this error, the caller merges both versions and opens the file again.
+   * another program wrote the file. The caller then merges both versions and opens the file again.
    */
   replace(lines: Iterable<string>): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Bodies of unresolved create requests. A body must be sent again byte for byte, and contains signed links, so the lock
- * does not contain it. Ignores files that came with a git branch. Throws `UnsafeFileError` for a symbolic link.
+ * Stores bodies of unresolved create requests, which must be sent again byte for byte. A body contains signed links, so
+ * it is not in the lock. Ignores files that git tracks. Throws `UnsafeFileError` for a symbolic link.
  */
 export interface RequestBodies {
   keep(key: string, body: string): Promise<void>;

@@ -4,13 +4,13 @@ export interface ReportParts {
   /** Commit to which the gallery compares the campaign. `ref`: as the user typed it. */
   compare?: { ref: string; commit: string };
   client?: string;
-  /** Set in a single-file gallery. `thumbs`: number of embedded thumbnails. `left`: number of omitted originals. */
+  /** Set in a single-file gallery. `thumbs`: number of embedded thumbnails. `left`: number of originals left out. */
   embedded?: { thumbs: number; left: number };
 }
 
 /**
- * `ReviewData` with each string and shape stored once. An object becomes a list: the index in `shapes`, then the
- * values. A list becomes -1 and its members. `t` is an index in `texts`.
+ * `ReviewData` in which each string and each list of property names is stored once. An object becomes a list: the index
+ * in `shapes`, then the values. A list becomes -1 and its members. `t` is an index in `texts`.
  */
 export interface PackedData {
   version: 1;

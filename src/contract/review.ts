@@ -9,7 +9,7 @@ export interface ReviewData {
   file: string;
   /** True if the page can send review decisions. If false, the page exports `picks.json` or shows a command. */
   canDecide: boolean;
-  /** Commands to which the page appends addresses. Omitted if the commands need only the path of the manifest. */
+  /** Commands to which the page appends step addresses. Omitted if the commands need only the path of the manifest. */
   commands?: {
     pick: string;
     /** Regenerates the takes of a gate whose takes were all rejected. */
@@ -25,19 +25,19 @@ export interface ReviewData {
 }
 
 export interface ReviewWait {
-  /** Names of the gates. The steps wait until all gates in the list are decided. */
+  /** Names of the gates. The steps behind them start when all these gates are decided. */
   gates: string[];
   steps: number;
-  /** Output of each step: `film`, `picture` or `sound`. Omitted if the steps have different outputs. */
+  /** What each waiting step makes: `film`, `picture` or `sound`. Omitted if the steps make different things. */
   what?: string | undefined;
-  /** Maximum cost in credits. `null` if unknown for any step. */
+  /** Maximum cost of the waiting steps in credits. `null` if it is unknown for any of them. */
   credits: number | null;
-  /** Expected cost in credits. `null` if unknown for any step. */
+  /** Expected cost of the waiting steps in credits. `null` if it is unknown for any of them. */
   likely: number | null;
 }
 
 export interface ReviewGroup {
-  /** Gate name such as `hero@lamp`, or the common part of the addresses. */
+  /** Gate name such as `hero@lamp`, or what the addresses of the group's steps have in common. */
   name: string;
   task: string;
   key?: string;
@@ -56,9 +56,9 @@ export interface ReviewGate {
   state: 'open' | 'decided' | 'contested' | 'rejected';
   waiting: number;
   waitingWhat?: string | undefined;
-  /** Maximum cost in credits, `null` if unknown. */
+  /** Maximum cost of the steps that wait for the gate, in credits. `null` if unknown. */
   waitingCredits: number | null;
-  /** Expected cost in credits. Set if the maximum is unknown. */
+  /** Expected cost of these steps in credits. Set only if their maximum cost is unknown. */
   waitingLikely?: number;
 }
 
@@ -75,14 +75,14 @@ export interface ReviewAsset {
   state: 'done' | 'changed' | 'running' | 'failed' | 'unresolved' | 'planned';
   error?: string;
   files: ReviewFile[];
-  /** Values from other steps are written as `{ $ref: address, field }`. */
+  /** Fields of the create request. Values from other steps are written as `{ $ref: address, field }`. */
   request: { [field: string]: Json };
-  /** Text that names the default model, by field, if the request names no model. */
+  /** If the request names no model: the field name and a text that names the default model. */
   defaults: { [field: string]: string };
   /** Top-level request fields whose values differ within the group. */
   differs: string[];
   job?: string;
-  /** Charge in credits, `null` if unknown. Omitted if the step has no job, and in a gallery for a client. */
+  /** Charge of the step's job in credits, `null` if unknown. Omitted without a job, and in a gallery for a client. */
   credits?: number | null;
   verdict?: { is: 'picked' | 'rejected'; note?: string; reason?: string; by?: string };
   isJudged: boolean;
@@ -95,11 +95,11 @@ export interface ReviewAsset {
 interface AssetReport {
   /** Expected cost in credits before the run, `null` if unknown. Omitted if the step shares another step's job. */
   estimated?: number | null;
-  /** Source of each request field, for example `campaign.yaml:14, name of products.csv:3`. */
+  /** Where the value of each request field was written, for example `campaign.yaml:14, name of products.csv:3`. */
   origins?: { [field: string]: string };
-  /** The step at the commit to which the gallery compares. `null` if the commit does not have the step. */
+  /** The step in the commit to which the gallery compares. `null` if that commit does not contain the step. */
   before?: ReviewEarlier | null;
-  /** Step address in a gallery for a client. `address` is then a name that the client can read. */
+  /** Set in a gallery for a client: the step's address. `address` is then a name that the client can read. */
   step?: string;
 }
 
@@ -120,9 +120,9 @@ export interface ReviewFile {
   /** Relative to the page. Omitted if `problem` is set. */
   url?: string;
   thumb?: string;
-  /** URL of a JPEG for the large view. Omitted if the picture itself is small enough. */
+  /** URL of a smaller JPEG for the large view. Omitted if the picture itself is small enough. */
   large?: string;
-  /** Waveform (`ground/wave.ts`) in galleries, because a page opened from disk cannot read audio files. */
+  /** Waveform (`ground/wave.ts`). Set in galleries, because a page opened from disk cannot read audio files. */
   wave?: string;
   /** Integrated loudness in LUFS. Set if `wave` is set. */
   lufs?: number;
@@ -135,7 +135,7 @@ export interface ReviewFile {
 export interface WantedVerdict {
   address: string;
   is: 'picked' | 'rejected' | 'undecided';
-  /** Job that the user reviewed. The decision is refused if the step has another job. */
+  /** Job that the user reviewed. The server refuses the decision if the step now has another job. */
   job: string;
   /** If omitted, the note stays unchanged. An empty text removes the note. */
   note?: string;
@@ -143,7 +143,7 @@ export interface WantedVerdict {
   by?: string;
 }
 
-/** Changes since an earlier revision. A page whose revision is older than `since` requests all data. */
+/** Changes of the page's data. A page whose revision is older than `since` requests all data instead. */
 export interface ReviewChange extends Pick<ReviewData, 'revision' | 'run' | 'next'> {
   /** Oldest revision to which the page can apply this change. */
   since: number;

@@ -9,7 +9,7 @@ export interface SpendingLeft {
   credits: number;
   per: (typeof spans)[number];
   left: number;
-  /** `engine`: limit of the engine's workers. If omitted: limit of the user on this machine. */
+  /** `engine`: the limit was set for the engine's workers. Omitted for a limit of the user on this machine. */
   of?: 'engine';
 }
 
@@ -27,7 +27,7 @@ export interface Hold {
   key: string;
   credits: number | null;
   likely: number;
-  /** True if the create request was already sent. A request that was sent is never refused. */
+  /** True if the create request was sent before. No limit refuses such a request. */
   isSent: boolean;
 }
 

@@ -29,10 +29,10 @@ export function ofBoss(tx: Sql) {
 
 const settings = {
   schema: 'mediabatch_queue',
-  // pg-boss starts no supervision by itself: `keepHouse` calls it, at most at this interval.
+  // pg-boss does not supervise its jobs by itself: `keepHouse` calls `supervise`, which works at most at this interval.
   supervise: false,
   monitorIntervalSeconds: 2,
-  // With this interval, pg-boss deletes finished jobs within minutes instead of a day.
+  // Cleaning once a minute, pg-boss deletes finished jobs within minutes instead of a day.
   maintenanceIntervalSeconds: 60,
   // mediabatch does not use schedules and job dependencies of pg-boss.
   schedule: false,
@@ -43,7 +43,7 @@ const mostRaces = 10;
 
 const queueOptions = {
   heartbeatSeconds: 10,
-  // A failed job of a leader is always retried. The leader decides how often a file is retried.
+  // The queue always retries a failed leader job. For a file, the leader decides how often the download is retried.
   retryLimit: 1_000_000,
   retryDelay: 0,
   // Maximum of pg-boss. Leaders hand over earlier.
@@ -53,7 +53,7 @@ const queueOptions = {
 
 export const leaderQueueOptions = {
   ...queueOptions,
-  // Allows only one queued or active job, so an account has one leader.
+  // The queue accepts only one queued or active job, so an account has at most one leader.
   policy: 'exclusive', // I37
   deleteAfterSeconds: 3600,
 } as const;
@@ -78,7 +78,7 @@ export async function openBoss(database: Pick<Database, 'persist' | 'ask'>): Pro
       try {
         return await open();
       } catch (error) {
-        // Another process may create the schema, a table or a queue at the same moment.
+        // The error may only mean that another process created the schema, a table or a queue at the same moment.
         if (tries === mostRaces || !isMadeAlready(error)) throw error;
       }
     }

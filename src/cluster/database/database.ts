@@ -23,13 +23,13 @@ export interface Sql {
  * idempotent. Calls reject after a permanent error, and after an abort of `signal`.
  */
 export interface Database extends Sql {
-  /** Calls `work` in a transaction, and calls `work` again if the answer to COMMIT was lost. */
+  /** Calls `work` in a transaction, and calls `work` again if the server's answer to COMMIT was lost. */
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   persist<T>(act: () => Promise<T>): Promise<T>;
   ask(text: string, values?: unknown[]): Promise<unknown>;
   /**
    * Calls `on` with each payload, and with `undefined` after each connect, because notifications may have been missed.
-   * Returns a function that ends the calls.
+   * Returns a function that removes the listener.
    */
   listen(channel: string, on: (payload: string | undefined) => void): () => void;
   /** Start of the current outage by `performance.now()`. Undefined while the server answers. */
@@ -102,9 +102,9 @@ class PostgresDatabase implements Database {
       quote: (channel) => driver.escapeIdentifier(channel),
       signal: this.#closing.signal,
     });
-    // No warning is wanted: each waiting call adds a listener.
+    // Disables Node's warning about many listeners: each waiting call adds a listener.
     setMaxListeners(0, this.#closing.signal);
-    // Errors of idle connections are ignored. A connection in use reports its error to its caller.
+    // Ignores errors of idle connections. A connection in use reports its error to its caller.
     this.#pool.on('error', () => {});
     options.signal?.addEventListener('abort', () => this.#closing.abort(), { once: true });
     if (options.signal?.aborted) this.#closing.abort();
@@ -114,7 +114,7 @@ class PostgresDatabase implements Database {
     return this.#unreachableSince;
   }
 
-  /** Executes the first statement. Throws at once if the server does not answer. */
+  /** Executes the first statement. Tries to connect only once: throws at once if the server does not answer. */
   async reach(): Promise<void> {
     const since = performance.now();
     for (let tries = 0; ; tries += 1) {
@@ -267,7 +267,7 @@ async function areShared(one: pg.ClientBase, other: pg.ClientBase): Promise<bool
   const own = await serverOf(one);
   for (let look = 0; look < looks; look += 1) {
     const theirs = await withinMs(serverOf(other), patienceMs);
-    // Without an answer, no other server connection is free, so the first session keeps its own.
+    // No answer: the pooler has no second server connection, so the first session keeps its own.
     if (theirs === undefined) return false;
     if (theirs === own || (await serverOf(one)) !== own) return true;
   }

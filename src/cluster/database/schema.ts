@@ -111,7 +111,7 @@ const migrations = [
 
 const migrationLock = 7_268_911_430_215;
 
-/** Creates or migrates the tables. Returns both schema versions. Throws MB3703 if the tables are newer. */
+/** Creates or migrates the tables. Returns both schema versions. Throws MB3703 if a newer mediabatch made them. */
 export function migrate(database: Database): Promise<{ before: number; now: number }> {
   return database.transaction(async (sql) => {
     await sql.query('SELECT pg_advisory_xact_lock($1)', [migrationLock]);
@@ -130,7 +130,7 @@ export function migrate(database: Database): Promise<{ before: number; now: numb
   });
 }
 
-/** Never migrates. Throws MB3703 if the tables have another version. */
+/** Never migrates. Throws MB3703 if the schema version of the tables differs from that of this mediabatch. */
 export async function hasTables(sql: Sql): Promise<boolean> {
   const known = await versionOf(sql);
   if (known > migrations.length) throw newer(known);
@@ -148,7 +148,7 @@ export async function grant(database: Database, role: string): Promise<void> {
 }
 
 async function versionOf(sql: Sql): Promise<number> {
-  // The query reads `pg_tables`, because a name may be resolved with a catalog cache that is older than the lock.
+  // The query reads `pg_tables`, because PostgreSQL may resolve a table name from a cache that is older than the lock.
   const found = await sql.query("SELECT FROM pg_tables WHERE schemaname = 'mediabatch' AND tablename = 'meta'");
   if (found.length === 0) return 0;
   const [meta] = await sql.query<{ version: number }>('SELECT version FROM mediabatch.meta');

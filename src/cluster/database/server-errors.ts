@@ -3,7 +3,7 @@ import { CampaignError } from '../../contract/failure.ts';
 import { type Advice, call, way } from '../../ground/advice.ts';
 import { messageOf } from '../../ground/values.ts';
 
-/** Codes of transient errors. The server may have executed the statement. */
+/** Codes of transient errors. The server may have executed the statement that failed. */
 const passing = new Set([
   // The statement was cancelled by an administrator, or by a timeout that is set for this user.
   ...['57014', '57P05', '25P04'],

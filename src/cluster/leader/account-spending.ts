@@ -27,7 +27,7 @@ const insertLines = `${held},
 
 const gatherMs = 250;
 
-/** Other workers delete a worker's row this long after its last heartbeat. */
+/** Time after a worker's last heartbeat at which other workers delete its row. */
 export const forgottenAfter = '1 hour';
 
 /** Credits that an account spent and reserved in the day and month of `at`, by the server's clock. */
@@ -123,7 +123,7 @@ export class AccountSpending implements SpendingHome {
       await written; // I49
       return verdict;
     }
-    // Without a limit, the leader does not wait for the write, so a crash may lose a part of the sums.
+    // Without a spending limit, the leader does not wait for the write, so a crash may lose part of the sums.
     written.catch((error: unknown) => {
       this.#failure ??= { error };
     });
@@ -139,7 +139,7 @@ export class AccountSpending implements SpendingHome {
   }
 
   /**
-   * Settles reservations of a crashed leader: charges jobs in the lock, keeps unresolved creates, releases the rest.
+   * Settles a crashed leader's reservations: charges those of jobs, keeps those of unresolved creates, ends the rest.
    */
   addRun({ campaign }: RunRecord, lock: Lock): void {
     const open = this.#monthNow().sums.openOf(campaign);
@@ -168,7 +168,7 @@ export class AccountSpending implements SpendingHome {
     return this.#serverAheadMs + performance.now();
   }
 
-  /** Returns the current month, never an earlier month than the last call, even if the server's clock is set back. */
+  /** Returns the spending of the current month. Never returns to an earlier month, although the server's clock may. */
   #monthNow(): Month {
     const name = laterOf(monthOf(this.#now()), this.#month.name);
     if (name !== this.#month.name) this.#month = this.#openMonth(name);

@@ -7,7 +7,7 @@ import type { Database } from '../database/database.ts';
 import type { SpentSums } from './account-spending.ts';
 import { raisedEpoch } from './rows.ts';
 
-/** In ms. A leader hands over after this time, because the queue limits a job to one day. */
+/** Longest leadership in ms. The leader then hands over, because the queue limits a job to one day. */
 export const longestSittingMs = 23 * 3_600_000;
 
 export type LeaderBoss = Pick<Boss, 'createQueue' | 'send' | 'fetch' | 'touch' | 'complete' | 'fail'>;
@@ -25,7 +25,7 @@ export async function offerLeadership({ db, boss, account }: Omit<LeadershipOpti
   await db.persist(() => boss.send(leaderQueue(account), { account }));
 }
 
-/** Returns true if the job was still assigned to this attempt. The types of pg-boss lack the field `affected`. */
+/** Returns true if the queue job was still assigned to this leader. The types of pg-boss lack the field `affected`. */
 function isDone(answer: object): boolean {
   return 'affected' in answer && answer.affected === 1;
 }
@@ -34,7 +34,7 @@ type Job = { id: string; retryCount: number };
 
 interface Raised {
   epoch: string;
-  /** Time in ms in which create requests of earlier leaders may still arrive. 0 if no request was in flight. */
+  /** Time in ms in which create requests of earlier leaders may still reach the service. 0 if none was in flight. */
   waitMs: number;
   /** Longest create timeout of the open runs and of earlier leaders, in ms. */
   createTimeoutMs: number;
@@ -46,7 +46,7 @@ interface Raised {
  */
 export async function takeLeadership(options: LeadershipOptions): Promise<Leadership | undefined> {
   const { db, boss, account, worker } = options;
-  // Start times are ignored, because a job would wait for its start time after the server's clock was set back.
+  // Ignores the start times of queue jobs: after the server's clock was set back, a job would wait for its start time.
   const [fetched] = await db.persist(() => boss.fetch(leaderQueue(account), { ignoreStartAfter: true }));
   if (fetched === undefined) return undefined;
   const job = { id: fetched.id, retryCount: fetched.retryCount };
@@ -54,7 +54,7 @@ export async function takeLeadership(options: LeadershipOptions): Promise<Leader
   let raised = undefined as Raised | undefined;
   await lease.confirm(async () => {
     raised = await db.transaction(async (tx) => {
-      // Another worker may have got the job while this worker waited for the server.
+      // Another worker may have taken the leader's job while this worker waited for the server.
       const touched = await boss.touch(leaderQueue(account), job, { db: ofBoss(tx) });
       if (!isDone(touched)) return undefined;
       const [row] = await tx.query<Raised>(
@@ -125,14 +125,14 @@ export class Leadership {
   }
 
   /**
-   * Ends the leadership and offers it to other workers. `error`: why the leader failed. Without an error, no request is
-   * in flight, so the next leader need not wait.
+   * Ends the leadership and offers it to other workers. `error`: why the leader failed. If omitted, no request is in
+   * flight, so the next leader need not wait.
    */
   async leave(error?: string): Promise<'no run is open' | 'handed over' | 'taken over'> {
     const { db, boss, account, job } = this.#options;
     const waitMs = this.waitMs();
     const how = await db.transaction(async (tx) => {
-      // A submit locks the account, too: either this query finds the new run, or the submit finds the job completed.
+      // `submit` locks the same row: either this query finds the new run, or `submit` finds the leader's job completed.
       const lock = 'SELECT FROM mediabatch.account WHERE id = $1 AND epoch = $2 FOR UPDATE';
       if ((await tx.query(lock, [account, this.epoch])).length === 0) return 'taken over';
       await tx.query(
@@ -161,13 +161,13 @@ export class Leadership {
   }
 }
 
-/** In ms, by the database's clock. A leader without a heartbeat for this long is replaced. pg-boss allows no less. */
+/** Time without a heartbeat, in ms, after which a leader is replaced. pg-boss allows no shorter time. */
 export const leaseMs = 10_000;
 const beatEveryMs = 2000;
-/** Maximum difference in ms of the two clocks during half a lease. If the difference is larger, a clock jumped. */
+/** If the two clocks of `LeaseClocks` drift apart by more than this many ms during half a lease, one of them jumped. */
 const toleranceMs = 1000;
 
-/** Two clocks in ms with arbitrary origins. Linux stops the monotonic clock while the machine sleeps. */
+/** The process's two clocks in ms, with arbitrary origins. Linux stops the monotonic clock while the machine sleeps. */
 interface LeaseClocks {
   monotonic(): number;
   wall(): number;
@@ -181,8 +181,8 @@ interface Moment {
 }
 
 /**
- * Permission to send create requests for half a lease after each confirmed heartbeat. During the second half, requests
- * in flight reach the service before another worker can lead.
+ * Permits the leader to send create requests for half a lease after each confirmed heartbeat. During the second half,
+ * requests in flight reach the service before another worker can lead.
  */
 export class Lease {
   readonly #clocks: LeaseClocks;
@@ -192,7 +192,7 @@ export class Lease {
 
   constructor(clocks: LeaseClocks = systemClocks) {
     this.#clocks = clocks;
-    // No warning is wanted: each part of a leader adds a listener.
+    // Disables Node's warning about many listeners: each part of a leader adds a listener.
     setMaxListeners(0, this.#lost.signal);
   }
 
@@ -200,7 +200,7 @@ export class Lease {
     return this.#lost.signal;
   }
 
-  /** After a clock jumped, returns false until the next heartbeat. */
+  /** Returns true if create requests may be sent. After a clock jumped, returns false until the next heartbeat. */
   isFresh(): boolean {
     if (this.#confirmed === undefined || this.#lost.signal.aborted) return false;
     const { monotonic, wall } = this.#now();
@@ -232,8 +232,8 @@ export class Lease {
   }
 
   /**
-   * Sends one heartbeat. If the database confirms the heartbeat, the lease counts from the call, not from the reply.
-   * Without this confirmation, the lease is lost.
+   * Sends one heartbeat. If the database confirms the heartbeat, the lease begins at the time of the call, not of the
+   * reply. If it does not, the lease is lost.
    */
   async confirm(beat: () => Promise<boolean>): Promise<boolean> {
     const asked = this.#now();

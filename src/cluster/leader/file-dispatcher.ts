@@ -13,7 +13,7 @@ import { held, type Term } from './rows.ts';
 
 const pollMs = 1000;
 const mostWritten = 200;
-/** In ms. Waiting this long for a local slot is cheaper than using another fetch worker. */
+/** Longest wait in ms for a slot of this process, before another fetch worker gets the file. */
 const patienceMs = 1000;
 
 interface FileDispatcherOptions extends Term {
@@ -49,7 +49,7 @@ export class FileDispatcher {
     this.#options = options;
   }
 
-  /** `own`: fetch worker of this process. If `own` has no free slot, another fetch worker gets the file. */
+  /** `own`: the fetch worker of this process. If it has no free slot, another fetch worker gets the file. */
   outputsOf(run: Pick<RunRecord, 'id' | 'campaign' | 'store'>, own?: OwnFetchWorker): Outputs {
     const queue = filesQueue(this.#options.account, placeOf(run));
     const order = (id: string, task: FileTask, signal?: AbortSignal) =>
@@ -62,7 +62,7 @@ export class FileDispatcher {
         for (const text of report.notices) notice(text);
         return answerOf(report);
       },
-      // Only a process with access to the store can move a file. With `undefined`, the caller fetches the file again.
+      // The leader may lack access to the store, so it moves no file: the caller fetches the file again.
       relocate: async () => undefined,
       async measure(output, aspects) {
         const id = fileId(run.id, 'measure', output.path, output.sha256, ...aspects);
@@ -140,7 +140,7 @@ export class FileDispatcher {
     for (const queue of new Set(orders.map((order) => order.queue))) {
       const jobs = orders.flatMap(({ id, queue: its }) => {
         const tries = its === queue ? wanted.get(id) : undefined;
-        // The priority keeps a retried file from the end of the queue.
+        // The priority lets a retried file go before the new files in the queue.
         return tries === undefined ? [] : [{ id: jobIdOf(id, tries), data: { file: id }, priority: tries }];
       });
       if (jobs.length === 0) continue;
@@ -151,7 +151,7 @@ export class FileDispatcher {
   }
 
   #poll(ids: Iterable<string>): void {
-    // Errors are ignored, because other statements of the leader report a closed or refusing database.
+    // Errors are ignored, because other statements of the leader report that the database is closed or refuses access.
     for (const id of ids) if (this.#waiting.has(id)) this.#reads.add(id).catch(() => {});
   }
 
@@ -168,7 +168,7 @@ export class FileDispatcher {
   }
 }
 
-/** Skips saved files, retries failed files once, and updates the links of waiting files. */
+/** Inserts files to fetch. Skips saved files, retries failed files once, and updates the links of waiting files. */
 const putFiles = `${held} INSERT INTO mediabatch.file AS file (id, run, state, task, tries)
   SELECT one.id, one.run, 'wanted', one.task, 1 FROM held, unnest($3::text[], $4::text[], $5::bytea[]) AS one (id, run, task)
   ON CONFLICT (id) DO UPDATE SET
@@ -200,7 +200,7 @@ function fileId(...facts: (string | number)[]): string {
   return hash('sha256', JSON.stringify(facts));
 }
 
-/** Returns a UUID per attempt, so that the queue accepts each attempt once. */
+/** Returns one UUID for each attempt to fetch a file, so that the queue accepts each attempt once. */
 function jobIdOf(file: string, tries: number): string {
   const hex = hash('sha256', `${file} ${tries}`);
   return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(

@@ -49,7 +49,7 @@ export interface LeaderRunGround {
   accountOf(send: string): string | undefined;
   replays: 'yes' | 'no';
   clock: Clock;
-  /** When aborted, the leader sends no create requests, and records the answers to requests in flight. */
+  /** After an abort, the leader sends no create requests, and records the answers to requests in flight. */
   signal: AbortSignal;
   service: Service & Downloads;
   shared: SharedAccount;
@@ -105,7 +105,7 @@ export class LeaderRun {
     this.#carried?.gate.stop('signal', 'cancelled');
   }
 
-  /** Stops create requests. The run ends once running jobs are collected. Use a new `LeaderRun` to resume. */
+  /** Stops create requests. The run ends when its running jobs are saved. Use a new `LeaderRun` to resume it. */
   pause(): void {
     this.#isPaused = true;
     this.#carried?.gate.stop('signal', 'paused'); // I51
@@ -115,12 +115,12 @@ export class LeaderRun {
     return this.#isPaused;
   }
 
-  /** True if the leader releases the run. A step may then end only because of this release. */
+  /** True while the leader hands the run over or pauses it. A step may then end only for that reason. */
   get #isLeaving(): boolean {
     return this.#ground.signal.aborted || this.#failure !== undefined || this.#isPaused;
   }
 
-  /** Resolves when the run ends, is paused or is released. Rejects if this leader cannot continue the run. */
+  /** Resolves when the run ends, is paused or is handed over. Rejects if this leader cannot continue the run. */
   async drive(): Promise<void> {
     const { db, signal } = this.#ground;
     const found = await this.#find();
@@ -190,7 +190,7 @@ export class LeaderRun {
   }
 
   #fold(lines: readonly string[]): Lock {
-    // A header is added, because the lock of the client may have been empty, without a header.
+    // The stored lines may lack a header, because the client's lock may have been empty.
     const texts = [writeHeader({ version: lockVersion }), ...lines];
     const name = `the lock of run ${this.#record.id}`;
     const { lock, diagnostics } = readLock(name, Buffer.from(texts.join('')), { isOnlyRead: true });
@@ -209,7 +209,7 @@ export class LeaderRun {
       bodies: openBodies(db, this.#term, seal),
       outputs: dispatcher.outputsOf(this.#record, own),
       emit: (fact) => this.#emit(withBefore(fact, { spentBefore: resumed.spentBefore, reported }), reported),
-      // Each write of a line checks that this leader is the only one.
+      // No check is needed here: each write of a lock line checks that this worker is still the leader.
       isAlone: () => Promise.resolve(true),
       times: { graceMs: 0, gapMs: 0, fenceMs: 0 },
       creditWaitMs: settings.creditWaitMs,
@@ -339,7 +339,7 @@ function withOrder(row: PlanRow, orders: ReadonlyMap<string, StepOrder>): PlanRo
   return order === undefined || !isWork(row) ? row : { ...row, order };
 }
 
-/** Stores bodies of create requests until the answer arrives: encrypted, because they contain signed links. */
+/** Stores the body of each create request until its answer arrives, encrypted, because it contains signed links. */
 export function openBodies(database: Database, term: RunTerm, seal: Seal): RequestBodies {
   const { run } = term;
   const drop = (key: string) => {

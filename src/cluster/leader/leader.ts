@@ -73,7 +73,7 @@ export class Leader implements LeaderOfRuns {
     const wakeUp = makeWakeUp({ clock, isFor: (payload) => payload === account });
     const failing = new AbortController();
     const leaving = AbortSignal.any([signal, leadership.lease.lost, failing.signal]);
-    // No warning is wanted: each part of each run adds a listener.
+    // Disables Node's warning about many listeners: each part of each run adds a listener.
     setMaxListeners(0, leaving);
     const leaveChannel = db.listen(workChannel, wakeUp.onNotification);
     try {
@@ -146,7 +146,7 @@ export class Leader implements LeaderOfRuns {
     return spending;
   }
 
-  /** A deferred run that may have sent requests needs a new leader. A run that has not begun can start again. */
+  /** Returns true unless the run is paused or deferred. A deferred run that has begun needs a new leader. */
   #mayBegin({ id, paused }: RunRecord): boolean {
     if (paused === null) this.#resting.delete(id);
     else if (this.#resting.has(id)) return false;
@@ -156,7 +156,7 @@ export class Leader implements LeaderOfRuns {
     return this.#deferred.delete(id);
   }
 
-  /** Executes a run. Rejects with errors that affect all runs, and defers the run after any other error. */
+  /** Executes a run. Rejects if an error affects all runs. After any other error, defers only this run. */
   async #drive(record: RunRecord, run: LeaderRun, leaving: AbortSignal): Promise<void> {
     const { db, account, leadership, clock, redact, log } = this.#options;
     const term = { account, epoch: leadership.epoch, run: record.id };
@@ -183,7 +183,7 @@ export class Leader implements LeaderOfRuns {
     for (const record of first) this.#share(record);
     const routes: { [kind: string]: CreateRoutes[string] } = {};
     const pollIntervalMs = first.find(({ settings }) => settings.pollIntervalMs !== undefined)?.settings.pollIntervalMs;
-    // The service reads the limits at each call, and later runs raise them.
+    // The service client reads `limits` at each call, because a run that starts later may raise them.
     const service = createService(
       Object.assign(limits, {
         ...access,
@@ -198,7 +198,7 @@ export class Leader implements LeaderOfRuns {
     const gate = new AccountGate({ clock, places: mostCreatesInFlight, creditWaitMs });
     this.#gate = gate;
     const lost = new ListLookUp({
-      // Includes the jobs of all runs, so that a run does not adopt the job of another run.
+      // Includes the jobs of all runs, so that the search does not assign the job of one run to another run.
       records: () => this.#records(),
       service,
       clock,

@@ -6,9 +6,9 @@ import type { StepEnd } from '../../run/step-end.ts';
 
 type Stop = Extract<RunFact, { event: 'spending-stopped' }>;
 
-/** Stop reasons that stop only some create requests. */
+/** Reasons that stop only some create requests of a run. */
 const partial: readonly StopReason[] = ['budget', 'limit', 'price', 'alike'];
-/** Stop reasons of single steps, so each new detail is reported. */
+/** Stop reasons that name single steps, so the event is reported again for each new step. */
 const ofSome: readonly StopReason[] = ['price', 'alike'];
 
 /** Events that leaders of a run have reported. Ensures that each start and end of a step is reported once. */
@@ -78,10 +78,10 @@ export function workerEventOf(fact: RunFact, of: { campaign: string; run: string
   }
 }
 
-/** Events that a leader may also cause only because it is leaving. */
+/** Events that may result from the handover to another leader, not from the run itself. */
 export const eventsOfLeaving: readonly RunFact['event'][] = ['step-started', 'step-left', 'spending-stopped'];
 
-/** Yields steps whose recorded end was not reported, with the events that precede the end. */
+/** Yields the steps whose end is recorded but not reported, with the events that must be reported before the end. */
 export function* unreportedEnds(
   plan: Pick<Plan, 'rows'>,
   ends: ReadonlyMap<string, StepEnd>,

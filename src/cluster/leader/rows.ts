@@ -16,14 +16,14 @@ export interface Term {
 export type RunTerm = Term & { run: string };
 
 /**
- * SQL prefix of a leader's write. `held` has a row only while $2 is the epoch of account $1, and locks it until the
- * transaction ends. The write selects its rows from `held`: `INSERT … SELECT … FROM held`.
+ * SQL prefix of a leader's write. `held` selects the account $1 if its epoch is still $2, and locks the account's row
+ * until the transaction ends. The write selects its rows from `held`: `INSERT … SELECT … FROM held`.
  */
 export const held = 'WITH held AS (SELECT id, epoch FROM mediabatch.account WHERE id = $1 AND epoch = $2 FOR SHARE)';
 
 /**
  * Executes a statement that starts with `held` and ends with `SELECT count(*) AS held FROM held`. If the epoch is
- * outdated, throws `HeadLostError` and writes nothing.
+ * outdated, throws `LeadershipLostError` and writes nothing.
  */
 export async function writeAsLeader(
   sql: Database | Sql,
@@ -53,8 +53,8 @@ export const insertEvents = `${held},
 const mostCharacters = 1 << 20;
 
 /**
- * Appends texts to a table in order. Waiting texts share a row. Rows are numbered, so that a repeated statement writes
- * no duplicate. After a failed append, all later appends fail.
+ * Appends texts to a table in order. Texts that wait for a write share a row. Rows are numbered, so that a repeated
+ * statement writes no duplicate. After a failed append, all later appends fail.
  */
 export class RowWriter {
   readonly #batches: Batches<string>;
@@ -97,7 +97,7 @@ export class RowWriter {
   }
 }
 
-/** Opens the lock of a run in the database. Writes reject with `HeadLostError` after a takeover. */
+/** Opens the lock of a run in the database. Writes reject with `LeadershipLostError` if another worker took over. */
 export function openLines(database: Database, term: RunTerm): LockFile {
   const writer = new RowWriter(database, term, { statement: insertLine });
   const { run, account, epoch } = term;
@@ -127,7 +127,7 @@ export function repeatable<T>(items: Iterable<T>): readonly T[] {
   return Array.isArray(items) ? items : [...items];
 }
 
-/** Inserts lines that no leader wrote. Restored lines have negative numbers. */
+/** Inserts lock lines from a client. Lines restored from a local lock have negative numbers. */
 export async function insertRows(
   sql: Sql,
   run: string,
@@ -160,7 +160,7 @@ interface Page {
   epoch: string;
 }
 
-/** Reads the lines of a table page by page. `where` refers to `values` as $1, $2, … */
+/** Reads the rows of a table page by page. The condition `where` refers to `values` as $1, $2, … */
 export async function* readPages(
   sql: Sql,
   table: 'line' | 'event' | 'spent',
@@ -197,7 +197,7 @@ export async function* readEvents(
   }
 }
 
-/** Reads lines of other runs of the campaign by idempotency key or fingerprint. A retry has another key. */
+/** Reads other runs' lock lines about the same idempotency keys or fingerprints. A retried step has another key. */
 export async function readEarlierLines(
   sql: Sql,
   { id, account, campaign }: { id: string; account: string; campaign: string },

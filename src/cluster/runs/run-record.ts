@@ -56,7 +56,7 @@ export interface RunRecord {
   totals: PlanTotals;
   origin: RunOrigin;
   store: string | null;
-  /** Identity of the database in which this record was last complete. `null` if unknown. */
+  /** Identity of the database that last contained all lock lines of the run. `null` if unknown. */
   server: string | null;
   cancelled: Date | null;
   paused: Date | null;
@@ -88,7 +88,7 @@ export function sealHeader(seal: Seal, header: RunHeader, facts: BoundFacts): Bu
   return seal.seal(JSON.stringify(header), contextOf(facts));
 }
 
-/** Throws MB3704 if the header or an unencrypted column was changed since the submission. */
+/** Throws MB3704 if somebody changed the run's header or an unencrypted column after the submission. */
 export async function readHeader(sql: Sql, seal: Seal, run: BoundFacts): Promise<RunHeader> {
   const [row] = await sql.query<{ header: Buffer }>('SELECT header FROM mediabatch.run WHERE id = $1', [run.id]);
   if (row === undefined) throw new Error(`internal error: no run ${run.id}`);
@@ -110,7 +110,7 @@ export function changedPlan({ id, campaign }: Pick<RunRecord, 'id' | 'campaign'>
 }
 
 function contextOf({ id, campaign, store, settings, totals }: BoundFacts): string {
-  // A JSON round trip removes undefined properties, as the database does.
+  // Converts the facts to JSON and back, to remove undefined properties as the database does.
   const facts = JSON.parse(JSON.stringify({ id, campaign, store, settings, totals })) as Json;
   return `header ${canonicalJson(facts)}`;
 }
@@ -145,7 +145,7 @@ export async function* readOrders(sql: Sql, { id, campaign, seal }: Run): AsyncG
   }
 }
 
-/** Returns a digest of the order's create request, independent of the API key. Empty for other orders. */
+/** Returns a digest of the order's create request. The digest is the same for each API key. Empty for other orders. */
 export function purchaseOf({ action, address, fingerprint }: StepOrder): string[] {
   return isSpending(action) ? [hash('sha256', `${address}\n${fingerprint}`)] : [];
 }

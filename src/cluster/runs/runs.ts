@@ -20,7 +20,7 @@ import { insertOrders, purchaseOf, type RunRecord, type Submission, sealHeader }
 const columns = `id, account, protocol, campaign, state, settings, totals, origin, store, server, cancelled, paused, submitted,
   ended, result, error`;
 
-/** Stores a run and queues its leader's job. `attached`: the campaign had an open run, so nothing was stored. */
+/** Stores a run and queues its leader job. `attached`: the campaign had an open run, so nothing was stored. */
 export async function submitRun(
   database: Database,
   boss: Boss,
@@ -33,7 +33,7 @@ export async function submitRun(
   const server = await whichServer(database);
   return database.transaction(async (sql) => {
     await sql.query('INSERT INTO mediabatch.account (id) VALUES ($1) ON CONFLICT DO NOTHING', [account]);
-    // A leader that is about to leave waits for this row lock, and then finds the new run.
+    // A leader that is about to end waits for this row lock, and then finds the new run.
     await sql.query('SELECT FROM mediabatch.account WHERE id = $1 FOR UPDATE', [account]);
     const open = await sql.query<Pick<RunRecord, 'id' | 'campaign' | 'protocol' | 'origin'>>(
       "SELECT id, campaign, protocol, origin FROM mediabatch.run WHERE account = $1 AND (state = 'open' OR id = $2)",
@@ -55,7 +55,7 @@ export async function submitRun(
   });
 }
 
-/** Throws MB3703 if the run has another protocol version, because workers of this version ignore it. */
+/** Throws MB3703 if the run has another protocol version: workers of this mediabatch version would ignore the run. */
 export function requireOwnProtocol(run: Pick<RunRecord, 'campaign' | 'protocol' | 'origin'>): void {
   if (run.protocol === protocol) return;
   const { version } = run.origin;
@@ -134,7 +134,7 @@ export async function endRun(
   await writeAsLeader(sql, term, updateRun, [run, JSON.stringify(result), error]);
 }
 
-/** Increments the epoch, which ends the current leadership. Returns undefined if the run is not open. */
+/** Increments the epoch, which ends the current leadership. Returns undefined if the run is closed. */
 async function takeFromLeader(sql: Sql, id: string): Promise<RunTerm | undefined> {
   const [open] = await sql.query<{ account: string; epoch: string }>(
     `UPDATE mediabatch.account SET epoch = ${raisedEpoch} -- I45
@@ -146,8 +146,8 @@ async function takeFromLeader(sql: Sql, id: string): Promise<RunTerm | undefined
 }
 
 /**
- * Restores lost lines of an open run. The next leader reads all records again. `server`: identity of the database in
- * which the record is complete, `null` if unknown.
+ * Restores lost lock lines of an open run. The next leader reads all lines again. `server`: identity of the database
+ * that contains all lines, `null` if unknown.
  */
 export function sendRecords(
   database: Database,
@@ -201,11 +201,11 @@ export async function actOn(
 }
 
 /**
- * Throws MB3704 if another account has an open run with the same step, because two API keys or host names may belong to
+ * Throws MB3704 if an open run of another engine account has the same step: two API keys or host names may belong to
  * one account of the service.
  */
 async function refuseTwin(sql: Sql, { account, campaign, orders }: Submission): Promise<void> {
-  // The second of two concurrent submits waits here until the transaction of the first one ends.
+  // Of two concurrent submissions, the second waits here until the transaction of the first ends.
   await sql.query("SELECT pg_advisory_xact_lock(hashtext('mediabatch campaign'), hashtext($1))", [campaign]);
   const mine = new Map([...orders].flatMap((order) => purchaseOf(order).map((digest) => [digest, order])));
   const others = await sql.query<{ origin: RunRecord['origin']; purchases: string[] }>(

@@ -12,8 +12,8 @@ const pollMs = 1000;
 
 interface RunWatcher {
   /**
-   * Receives all lines in order, and all lines again at the end. Resolves with the number of new lines. `read`: number
-   * of lines so far, and epoch of the last line.
+   * Receives the run's lock lines in order, and all of them again at the end. Resolves with the number of new lines.
+   * `read`: number of lines so far, and epoch of the last line.
    */
   onLines(lines: readonly string[], read?: { epoch: string; lines: number }): Promise<number>;
   /** Receives each event once, after the lock lines that the event refers to. */
@@ -46,7 +46,7 @@ export async function watchRun(
         isPaused = !isPaused;
         onPaused?.(isPaused ? (record.origin.pausedBy ?? '') : undefined);
       }
-      // Events are read before lines, so that the listener has the lines that an event refers to.
+      // Reads events before lock lines, so that the listener has the lines to which an event refers.
       const events: RunEvent[] = [];
       for await (const page of readEvents(database, id, seen.events)) {
         events.push(...page.events);
@@ -60,7 +60,7 @@ export async function watchRun(
       }
       notify(events);
       if (record.state === 'ended' || record.error !== null) {
-        // After the database was restored from a backup, new rows may have numbers that were already read.
+        // After the database was restored from a backup, new rows may have numbers that older rows had before.
         const missed = await onLines(await readAllLines(database, id)); // I46 (again)
         if (missed === 0) return record;
         const late: RunEvent[] = [];

@@ -8,7 +8,7 @@ import type { Sql } from '../database/database.ts';
 import { isNotOffered } from '../database/server-errors.ts';
 import type { Store } from './store-marker.ts';
 
-/** Size of a run's record, stored next to its files, because a restored database cannot detect missing records. */
+/** Number of a run's lock lines and jobs, stored with its files. A restored database is recognized by it. */
 interface RunMark {
   lines: number;
   jobs: number;
@@ -19,8 +19,8 @@ export type Marks = Pick<Store, 'readMark' | 'writeMark'>;
 const gatherMs = 200;
 
 /**
- * Wraps a run's lock file to keep the run's mark up to date. `lines`: number of existing lines. `idle` resolves when
- * the mark is up to date or the store is unavailable.
+ * Wraps a run's lock file: each append updates the run's mark in the store. `lines`: number of existing lines. `idle`
+ * resolves when the mark is up to date or the store is unavailable.
  */
 export function keepMark(
   file: LockFile,
@@ -29,7 +29,7 @@ export function keepMark(
 ): LockFile & { idle(): Promise<void> } {
   let count = lines;
   let writing: Promise<void> | undefined;
-  // After an error, the mark is written again when the next line is appended.
+  // After an error, the next append writes the mark again.
   const write = async () => {
     for (let marked = -1; marked < count; ) {
       await wait(gatherMs);
@@ -51,8 +51,8 @@ export function keepMark(
 }
 
 /**
- * Throws if a run's record has fewer lines or jobs than its mark. Without a mark, throws unless `server` is this
- * database.
+ * Throws if the database has fewer lines or jobs of a run than the run's mark. Without a mark, throws unless `server`
+ * is this database.
  */
 export async function refusePutBack(
   sql: Sql,
@@ -66,7 +66,7 @@ export async function refusePutBack(
     throw new Error(anotherServerText);
   }
   const jobs = countJobs(lock);
-  // Lines restored from a local lock may differ in number.
+  // A client that restores the lines from a local lock may send fewer lines about the same jobs.
   const isWhole = lines >= mark.lines || (jobs >= mark.jobs && (await hasSentRecords(sql, run)));
   if (isWhole) return; // I46 (mark)
   throw new Error(
@@ -96,11 +96,11 @@ function readMark(text: string): RunMark {
 }
 
 /**
- * Returns the identity of a database. A restored dump, another server and a promoted replica have a new identity. A
- * volume snapshot keeps the identity.
+ * Returns the identity of a database. A restored dump, another server and a promoted replica have a new identity; a
+ * restored volume snapshot has the old one.
  */
 export async function whichServer(sql: Sql): Promise<string> {
-  // The control file contains a new timeline only after the next checkpoint.
+  // Reads the timeline from the WAL position, because the control file contains it only after the next checkpoint.
   const [timeline, system, tables] = await Promise.all([
     askFor(sql, 'left(pg_walfile_name(pg_current_wal_lsn()), 8)'),
     askFor(sql, '(SELECT system_identifier::text FROM pg_control_system())'),

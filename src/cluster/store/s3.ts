@@ -20,12 +20,12 @@ import { fetchByProxy } from '../../service/proxy.ts';
 import { loadPackage } from '../load-packages.ts';
 import { bodyOf, type StoreFiles, type StorePlace, unusable } from './store-marker.ts';
 
-/** Number of attempts, with pauses of one minute in total. */
+/** Attempts per request to the storage. The pauses between them take one minute in total. */
 const mostTries = 8;
 const longestPauseMs = 20_000;
 const digestHeader = 'x-amz-meta-sha256';
 
-/** Error response of the storage. `status` is 0 if the storage did not answer. */
+/** Error response of the S3 storage. `status` is 0 if the storage did not answer. */
 export class BucketError extends Error {
   readonly status: number;
   constructor(status: number, message: string, options?: ErrorOptions) {
@@ -102,7 +102,7 @@ export class Bucket {
   async #done(method: string, key: string, request: Request): Promise<void> {
     const answer = await this.#ask(method, key, request);
     const text = await answer.text();
-    // During a long operation, the storage answers with 200, and writes a later error into the body.
+    // The storage may answer 200 before a long operation ends, and write a later error into the body.
     if (answer.status === 404 || text.includes('<Error>')) throw asError(answer.status, text);
   }
 
@@ -220,7 +220,7 @@ async function createObject(bucket: Bucket, key: string, content: Buffer, type: 
   }
 }
 
-/** A store in a bucket. Downloads and verifies each file in a local folder before the upload. */
+/** A store in a bucket. Downloads each file to a local folder and verifies it there before the upload. */
 class BucketFiles implements StoreFiles {
   readonly #bucket: Bucket;
   readonly #prefix: string;
@@ -243,7 +243,7 @@ class BucketFiles implements StoreFiles {
     );
   }
 
-  /** Keeps the old object, because other runs may use it. */
+  /** Copies the object and keeps the old one, because other runs may use it. */
   async relocate(target: OutputTarget, from: Output): Promise<Output | undefined> {
     const path = `${target.save}${extname(from.path)}`;
     const [source, to] = [this.#keyOf(from.path), this.#keyOf(path)];
@@ -278,7 +278,7 @@ class BucketFiles implements StoreFiles {
     });
   }
 
-  /** Copies an existing object to another name. Resolves with `false` if the object already has the new content. */
+  /** Copies the object to be replaced to another name. Resolves with `false` if it already has the new content. */
   async #makeRoom(target: OutputTarget, { path, bytes, sha256 }: Output): Promise<boolean> {
     const old = await this.#bucket.head(this.#keyOf(path));
     if (old === undefined) return true;

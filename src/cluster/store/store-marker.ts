@@ -7,7 +7,7 @@ import { mapOf } from '../../ground/values.ts';
 import type { Output } from '../../lock/record.ts';
 
 export interface Store {
-  /** Does not depend on the path of the store, which can differ between machines. */
+  /** ID from the marker file. The path of the store can differ between machines, the ID does not. */
   id: string;
   name: string;
   filesOf(campaign: string): StoreFiles;
@@ -23,7 +23,7 @@ export interface StoreFiles extends OutputFiles {
   read(output: Output): Promise<AsyncIterable<Uint8Array> | undefined>;
 }
 
-/** A folder or bucket prefix. Paths are relative to this folder or prefix. */
+/** A folder or bucket prefix that can be a store. Paths are relative to it. */
 export interface StorePlace {
   name: string;
   read(path: string): Promise<Buffer | undefined>;
@@ -73,7 +73,7 @@ export function writeMarker(id: string): Buffer {
   return Buffer.from(`${JSON.stringify({ mediabatch: 'store', version: 1, id })}\n`);
 }
 
-/** The store was never created or is not mounted. */
+/** Thrown if a store was never created or is not mounted. */
 export class StoreMissingError extends CampaignError {}
 
 export function unusable(name: string, why: string): CampaignError {
@@ -93,9 +93,9 @@ function unusableFailure(name: string, why: string) {
   };
 }
 
-/** Returns an iterable whose `return` closes the stream, even before the iteration starts. */
+/** Returns an iterable of the stream's chunks. `return` closes the stream, even before the first chunk is read. */
 export function bodyOf(stream: Readable): AsyncIterable<Uint8Array> {
-  // The consumer of the iterator receives the error.
+  // Prevents an uncaught exception: the consumer of the iterator receives the error.
   stream.on('error', () => {});
   return {
     [Symbol.asyncIterator]() {

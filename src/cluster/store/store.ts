@@ -42,7 +42,7 @@ async function folderPlace(name: string): Promise<StorePlace> {
       if (isSameFolder(join(realpathSync.native(folder), dirname(path)))) await replaceFile(full, content);
     },
     async create(path, content) {
-      // Default permissions, because all users of the store must be able to read it.
+      // The file has default permissions, because all users of the store must be able to read it.
       await mkdir(dirname(join(folder, path)), { recursive: true });
       await createWhole(join(folder, path), content, 0o666);
     },
@@ -73,7 +73,7 @@ function guarded(files: StoreFiles, check: () => void): StoreFiles {
   };
 }
 
-/** Throws for a name that is a path out of the store. Names come from the database, which other users can change. */
+/** Throws if a campaign name leads out of the store. Names come from the database, which other users can change. */
 function refuseName(campaign: string): void {
   const isName = /^[a-z0-9][a-z0-9\-_.]{0,63}$/.test(campaign); // I48 (name)
   if (!isName)
@@ -83,7 +83,7 @@ function refuseName(campaign: string): void {
     );
 }
 
-/** Throws for a symbolic link, which could redirect files to another place. */
+/** Throws if the folder is a symbolic link, which could lead files out of the store. */
 function refuseLink(folder: string): void {
   const isLink = lstatOrAbsent(folder)?.isSymbolicLink() === true; // I48
   if (isLink) throw new OutputError('path', `${folder} is a symbolic link, which a store does not follow`);
@@ -116,7 +116,7 @@ async function* readSmall(path: string): AsyncGenerator<Uint8Array> {
   yield readFileSync(path);
 }
 
-/** An empty name would refer to the working directory. */
+/** An empty store name would refer to the working directory. */
 function unnamedStore(): CampaignError {
   return new CampaignError({
     code: 'MB3705',

@@ -24,7 +24,7 @@ export const fileChannel = 'mediabatch_file';
 
 const pollMs = 1000;
 const idlePollMs = 30_000;
-/** Heartbeat interval in ms. After 10 s without a heartbeat, the file is given to another fetch worker. */
+/** Heartbeat interval in ms. After 10 s without a heartbeat, the queue gives the file to another fetch worker. */
 const touchMs = 3000;
 const gatherMs = 20;
 
@@ -214,7 +214,7 @@ function isDone({ is }: FileResult): boolean {
   return is === 'saved' || is === 'measured';
 }
 
-/** Returns IDs of jobs that were still assigned to this attempt. The types of pg-boss lack the field `settled`. */
+/** Returns IDs of queue jobs still assigned to this worker. The types of pg-boss lack the field `settled`. */
 function settledOf(answer: object): Set<string> {
   return new Set('settled' in answer ? (answer.settled as string[]) : []);
 }
@@ -223,7 +223,7 @@ export type FileTask =
   | { do: 'fetch'; target: Omit<OutputTarget, 'notice'>; url: string }
   | { do: 'measure'; output: Output; aspects: readonly Aspect[] };
 
-/** The result is stored unencrypted, so it must not contain links. */
+/** The result of a file task. It is stored unencrypted, so it must not contain links. */
 type FileResult =
   | FetchAnswer
   | { is: 'measured'; facts?: MediaFacts }
@@ -234,7 +234,7 @@ export interface FileReport {
   notices: string[];
 }
 
-/** Downloads files in this process. Disk errors contain the host name, because users read them on other machines. */
+/** Downloads files in this process. Adds the host name to disk errors, because users read them on other machines. */
 export function fetchNamed(downloads: Downloads, files: OutputFiles): Outputs {
   const outputs = localOutputs(downloads, files);
   return {
@@ -247,7 +247,7 @@ export function fetchNamed(downloads: Downloads, files: OutputFiles): Outputs {
   };
 }
 
-/** Returns the destination of a run's files for the queue name: a store or the attached client. */
+/** Returns where a run's files are saved, as a part of the queue name: a store or the attached client. */
 export function placeOf({ store, campaign }: { store: string | null; campaign: string }): string {
   return store ?? `own-${hash('sha256', campaign).slice(0, 16)}`;
 }

@@ -32,7 +32,7 @@ export interface StartWorkerOptions {
   clock: Clock;
   signal: AbortSignal;
   exitWhenIdle: boolean;
-  /** When aborted, the worker ends once the account has no open runs. */
+  /** After an abort, the worker ends as soon as the account has no open runs. */
   drain?: AbortSignal | undefined;
   log(news: WorkerEvent): void;
   onSize(known: { steps: number }): void;
@@ -138,7 +138,7 @@ async function waitForStore(
   options: Pick<StartWorkerOptions, 'clock' | 'signal' | 'drain' | 'exitWhenIdle' | 'log'>,
 ): Promise<Store | 'left'> {
   const { clock, exitWhenIdle, log, drain } = options;
-  // A worker without a store has no work, so draining ends it at once.
+  // A worker that waits for its store has no work, so a request to drain ends it at once.
   const signal = AbortSignal.any([options.signal, ...(drain === undefined ? [] : [drain])]);
   for (let isReported = false; !signal.aborted; isReported = true) {
     try {
@@ -154,7 +154,7 @@ async function waitForStore(
 }
 
 function ownFetchWorker(store: Store, { downloads, files }: { downloads: Downloads; files: number }) {
-  // Files of one campaign may swap names, so one object saves all of them.
+  // Two files of a campaign may swap names, so one `Outputs` object saves all files of the campaign.
   const made = new Map<string, Outputs>();
   const outputsOf = (campaign: string): Outputs => {
     const outputs = made.get(campaign) ?? fetchNamed(downloads, store.filesOf(campaign));
@@ -164,9 +164,9 @@ function ownFetchWorker(store: Store, { downloads, files }: { downloads: Downloa
   return { store: store.id, slots: new Places(files), outputsOf, marks: store };
 }
 
-/** In ms. Interval between checks for dead workers while runs are open. */
+/** Interval in ms between checks for dead workers while runs are open. */
 const stepMs = 1500;
-/** Workers delete old data at every 80th interval. While no run is open, they check for dead workers only then. */
+/** Workers delete old data at every 80th check for dead workers. While no run is open, they check only then. */
 const seldom = 80;
 
 interface HouseOptions {
@@ -190,13 +190,13 @@ export async function keepHouse(options: HouseOptions): Promise<void> {
       }
       if (db.unreachableSince === undefined && isDue) await tidy(options);
     } catch {
-      // Errors are ignored, because other calls report a server that does not answer or refuses access.
+      // Errors are ignored, because other calls report that the server does not answer or refuses access.
     }
     await clock.sleep(spread(clock, stepMs), signal);
   }
 }
 
-/** Resets heartbeats in the future, which dead workers have after the server's clock was set back. */
+/** Resets heartbeats that lie in the future: after the server's clock was set back, dead workers would seem alive. */
 const endFuture = `WITH beats AS (
     UPDATE mediabatch_queue.job SET heartbeat_on = now() WHERE state = 'active' AND heartbeat_on > now())
   UPDATE mediabatch_queue.queue SET monitor_claim_on = least(monitor_claim_on, now()), monitor_on = least(monitor_on, now()),
@@ -217,7 +217,7 @@ async function tidy({ db, boss, account, keepMs }: HouseOptions): Promise<void> 
   );
   for (const { id, name } of await db.query<{ id: string; name: string }>(idleQueues)) {
     await db.transaction(async (sql) => {
-      // A submit locks the account as well, and creates the queue again.
+      // `submit` locks the account's row, too, and creates the queue again.
       await sql.query('SELECT FROM mediabatch.account WHERE id = $1 FOR UPDATE', [id]);
       const stillIdle = await sql.query<{ name: string }>(`${idleQueues} AND queue.name = $1`, [name]);
       if (stillIdle.length > 0) await boss.deleteQueue(name);

@@ -18,13 +18,13 @@ import {
 import { forgottenAfter } from '../leader/account-spending.ts';
 import { makeWakeUp, spread } from '../wake-up.ts';
 
-/** In ms. Interval between attempts to become leader while a run of the account is open. */
+/** Interval in ms between attempts to become leader while a run of the account is open. */
 const pollMs = 1000;
-/** In ms. Interval between these attempts while no run is open. Notifications arrive earlier. */
+/** Interval in ms between attempts to become leader while no run is open. A notification starts an attempt earlier. */
 const idlePollMs = 20_000;
-/** In ms. Interval between checks whether a worker that is ending waits for an unreachable server. */
+/** Interval in ms at which a worker that is ending checks whether the database server is reachable. */
 const leaveMs = 250;
-/** Number of polls after which the leader's job is queued again, because it may be lost. */
+/** Number of polls after which a worker queues the leader job again, because it may be lost. */
 const offerEvery = 30;
 const failurePauses = [2000, 5000, 15_000, 60_000];
 
@@ -33,7 +33,7 @@ export interface LeaderOfRuns {
   creates?(): number;
 }
 
-/** Work in addition to leadership, until `signal` is aborted. `isQuiet`: true while the account has no open runs. */
+/** A worker's task other than leading. Ends when `signal` is aborted. `isQuiet`: the account has no open runs. */
 type Part = (signal: AbortSignal, isQuiet: () => boolean) => Promise<void>;
 
 export interface WorkerOptions extends Registered {
@@ -51,13 +51,13 @@ export async function work(options: WorkerOptions): Promise<void> {
   const { db, signal, log } = options;
   const ending = new AbortController();
   const either = AbortSignal.any([signal, ending.signal]);
-  // No warning is wanted: each part of a worker adds a listener.
+  // Disables Node's warning about many listeners: each part of a worker adds a listener.
   setMaxListeners(0, either);
   const wakeUp = makeWakeUp({ clock: options.clock, isFor: (payload) => payload === options.account });
   const leaveChannel = db.listen(workChannel, wakeUp.onNotification);
   const state: State = { runs: 1, creates: () => 0 };
   const isQuiet = () => state.runs === 0;
-  // The worker stays listed as long as it has requests in flight.
+  // The worker remains in the list of workers as long as it has requests in flight.
   const registered = register(options, { signal: ending.signal, isQuiet });
   const running = [registered, ...options.parts.map((part) => part(either, isQuiet))];
   for (const part of running) part.catch(() => ending.abort());
