@@ -10,7 +10,7 @@ export interface EngineState {
     head: string | null;
     beatMs?: number;
     error?: string;
-    /** Of the spending limits of the account's workers, the one with the fewest credits left. */
+    /** The one of the workers' spending limits that has the fewest credits left. */
     limit?: SpendingLeft;
   }[];
   workers: EngineWorker[];
@@ -30,7 +30,7 @@ export interface EngineRun {
   paused?: { by: string; ageMs: number };
   exit?: number;
   error?: string;
-  /** What an open run lacks: a worker of its account, a worker with its `version` or `store`, or a leader. */
+  /** An open run lacks a worker of its account, a worker with its `version` or `store`, or a leader. */
   lacks?: 'worker' | 'version' | 'store' | 'leader';
   /** `waiting`: not started, or its job is running. `left`: skipped because the run ended or stopped. */
   steps: { done: number; failed: number; waiting: number; left: number; of: number };

@@ -11,7 +11,7 @@ export type Notice =
 export type Notify = (notice: Notice) => void;
 
 export interface Finding {
-  /** What `doctor` checked: `environment`, `service`, `locks`, … */
+  /** Area that `doctor` checked: `environment`, `service`, `locks`, … */
   about: string;
   state: 'ok' | 'warning' | 'problem';
   text: string;

@@ -28,7 +28,7 @@ export interface ReviewWait {
   /** Names of the gates. The steps behind them start when all these gates are decided. */
   gates: string[];
   steps: number;
-  /** What each waiting step makes: `film`, `picture` or `sound`. Omitted if the steps make different things. */
+  /** Output of each waiting step: `film`, `picture` or `sound`. Omitted if the steps have different outputs. */
   what?: string | undefined;
   /** Maximum cost of the waiting steps in credits. `null` if it is unknown for any of them. */
   credits: number | null;

@@ -10,7 +10,7 @@ import { lstatOrAbsent, noFollow, statPlainFile } from './fs/plain-file.ts';
 const beginning = /^\{"at":"\d{4}-[^"]{1,40}","event":"[a-z-]+"/;
 const beginningLength = 120;
 const newFile = 'name a new file, for example events.jsonl';
-/** In ms. At the end of a run, a slow reader of the events has this time to read the rest. */
+/** In ms. Time at the end of a run in which a slow reader of the events can read the rest. */
 const drainMs = 5000;
 
 /** Destination of events. `end` resolves when all pending writes are done. */
@@ -19,7 +19,7 @@ export interface EventSink {
   end(): Promise<void>;
 }
 
-/** Thrown if events cannot be written to the target. The message follows the file name. */
+/** Thrown if events cannot be written to the target. The command prints the message after the file name. */
 export class EventsTargetError extends Error {
   readonly hint: string;
   readonly isInput: boolean;
@@ -32,10 +32,10 @@ export class EventsTargetError extends Error {
 }
 
 /**
- * Checks the target of `--events` without changing it. Allowed are an open descriptor, a device, a new file, an empty
- * file, and a file that contains events. A symbolic link is refused, because a git branch may contain it. `inputs`:
- * absolute paths of the campaign's files, which events must not overwrite. `own`: stdout and stderr of this process.
- * Throws `EventsTargetError`.
+ * Checks the target of `--events` without changing it. The target may be an open descriptor, a device, a new file, an
+ * empty file, or a file that contains events. A symbolic link is refused, because a git branch may contain it.
+ * `inputs`: absolute paths of the campaign's files, which events must not overwrite. `own`: stdout and stderr of this
+ * process. Throws `EventsTargetError`.
  */
 export function findEventsTarget(
   path: string,

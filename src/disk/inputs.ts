@@ -8,7 +8,7 @@ import { isErrno, readFirstBytes } from './fs/plain-file.ts';
 import { type Digest, hashFile } from './outputs/hash-file.ts';
 import { explainUnusable, sniffLength } from './outputs/sniff.ts';
 
-/** Reason why a file cannot be used. In messages, `detail` follows the file name. */
+/** Reason why an input file cannot be used. Messages contain `detail` after the file name. */
 export interface ReadProblem {
   problem: 'missing' | 'outside' | 'not-a-file' | 'too-large' | 'unreadable';
   detail?: string;
@@ -20,8 +20,8 @@ export type FileBytes = { bytes: Uint8Array } | ReadProblem;
 export const maxDataBytes = 64 * 1024 ** 2;
 
 /**
- * Reads a manifest and removes a byte order mark. Refuses a link to a hidden file or to a file outside the working
- * tree, because error messages would quote that file.
+ * Reads a manifest without its byte order mark. Refuses a link to a hidden file or to a file outside the working tree,
+ * because error messages would quote that file.
  */
 export async function readManifestText(path: string): Promise<FileText> {
   const wayOut = findWayOut(path);
@@ -33,8 +33,8 @@ export async function readManifestText(path: string): Promise<FileText> {
 export const maxWorkbookBytes = 16 * 1024 ** 2;
 
 /**
- * Reads a data file that the manifest names, and removes a byte order mark. Refuses a file outside the manifest's
- * folder, even if a link in the folder leads to it.
+ * Reads a data file that the manifest names, without its byte order mark. Refuses a file outside the manifest's folder,
+ * even if a link in the folder leads to it.
  */
 export async function readDataFile(folder: string, path: string): Promise<FileText> {
   return asText(await readBelow(folder, path, maxDataBytes));
@@ -68,7 +68,7 @@ const maxUploadBytes = 5 * 1024 ** 3;
 
 /**
  * Hashes a file for upload. The file must be a plain file below the manifest's folder and not hidden. Refuses symbolic
- * links, because a branch could use them to publish a private file.
+ * links: with one, a git branch of another user could upload a private file.
  */
 export async function digestFile(folder: string, path: string): Promise<Digest | { problem: string; hint?: string }> {
   if (isOutside(resolve(folder), resolve(folder, path))) return { problem: 'it is outside the folder of the manifest' };
@@ -102,7 +102,7 @@ export async function digestFile(folder: string, path: string): Promise<Digest |
 
 async function readBytes(path: string, maxBytes: number): Promise<FileBytes> {
   try {
-    // Opening a pipe does not wait for its writer. Links are allowed, because a user may link a manifest.
+    // Opens without waiting for the writer of a pipe. Follows symbolic links, because a manifest may be one.
     const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
       const stats = await handle.stat();

@@ -6,7 +6,7 @@ import { hasNoLinks, isErrno } from './plain-file.ts';
 
 export const syncFile = promisify(fsync);
 
-/** Writes all bytes. Synchronous, because passing a write to another thread takes longer than the write. */
+/** Writes all bytes. Writes synchronously, because passing a write to another thread takes longer than the write. */
 export function writeAll(fd: number, bytes: Uint8Array): void {
   for (let written = 0; written < bytes.length; ) {
     const more = writeSync(fd, bytes, written);
@@ -83,8 +83,8 @@ export async function copyDurably(source: string, target: string): Promise<void>
 }
 
 /**
- * Returns a function that runs `act`. One run of `act` serves all calls of one turn of the event loop, and all calls
- * during the previous run.
+ * Returns a function that runs `act`. All calls in one turn of the event loop, or during a running `act`, share one run
+ * of `act`.
  */
 export function coalesce<Result>(act: () => Promise<Result>): () => Promise<Result> {
   let current: Promise<unknown> = Promise.resolve();

@@ -15,7 +15,7 @@ const special = /[*?[\]{}()!+@\\]/;
  */
 export function listFiles(folder: string, given: string): Promise<ListedFiles> {
   const names = given.replace(/^(?:\.\/)+/, '').split('/');
-  // The plain names at the start of the pattern select the folders to enter.
+  // Enters only folders that the names at the start of the pattern allow.
   const plain = names.slice(
     0,
     names.findIndex((name) => special.test(name)),

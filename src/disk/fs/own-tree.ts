@@ -3,9 +3,9 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'nod
 import { isErrno, lstatOrAbsent } from './plain-file.ts';
 
 /**
- * Explains how a path in a working tree leaves the tree through a link. Returns `undefined` for a path that stays in
- * the tree, and for a path in no tree. The file need not exist. The check is needed because a committed link can point
- * to any file of the user.
+ * Explains how a path in a working tree leads out of the tree through a symbolic link. Returns `undefined` for a path
+ * that stays in the tree, and for a path in no tree. The file need not exist. The check is needed because a committed
+ * link can point to any file of the user.
  */
 export function findWayOut(path: string): string | undefined {
   const wanted = resolve(path);
@@ -15,7 +15,7 @@ export function findWayOut(path: string): string | undefined {
   for (const tree of treesAround(wanted)) {
     const way = relative(realPathOf(tree) ?? tree, real);
     if (way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)) return `a symbolic link leads out of ${tree}`;
-    // Hidden folders and files may contain secrets, so a link must not lead to them unless the path names them.
+    // Hidden folders and files may contain secrets. A link may lead to one only if the path itself contains its name.
     const named = relative(tree, wanted).split(sep);
     const hidden = way.split(sep).find((name) => name.startsWith('.') && !named.includes(name));
     if (hidden !== undefined) return `a symbolic link leads to ${hidden}`;

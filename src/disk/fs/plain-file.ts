@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import { foldPath } from '../../graph/fold-path.ts';
 
-/** Flags for open(2). A link at the end of the path is not followed, and opening a pipe does not block. */
+/** Flags for open(2): it does not follow a link at the end of the path, and does not wait for the writer of a pipe. */
 export const noFollow = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /**
@@ -36,8 +36,8 @@ export async function openPlainFile(path: string, flags: number): Promise<FileHa
 
 /**
  * Reads a plain file. Returns `undefined` if the path does not exist or the file is larger than `mostBytes`. Throws
- * `UnsafeFileError` for a link, folder or device. Synchronous, because passing the read of a small file to another
- * thread takes ten times as long.
+ * `UnsafeFileError` for a link, folder or device. Reads synchronously, because passing the read of a small file to
+ * another thread takes ten times as long.
  */
 export function readPlainFile(path: string, mostBytes = Number.POSITIVE_INFINITY): Buffer | undefined {
   if (statPlainFile(path) === undefined) return undefined;
@@ -56,8 +56,8 @@ export function readPlainFile(path: string, mostBytes = Number.POSITIVE_INFINITY
 }
 
 /**
- * Reads a file and follows links. Returns `undefined` if the path is missing, unreadable, not a file, or larger than
- * `mostBytes`.
+ * Reads a file and follows symbolic links. Returns `undefined` if the path is missing, unreadable, not a file, or
+ * larger than `mostBytes`.
  */
 export function readSmallFile(path: string, mostBytes: number): Buffer | undefined {
   return readNamed(path, (fd, size) => (size <= mostBytes ? readFileSync(fd) : undefined));
@@ -68,8 +68,8 @@ export function readStart(path: string, mostBytes: number): string | undefined {
 }
 
 /**
- * Returns the first bytes of a file, or those from an offset, and follows links. Returns `undefined` if the path is
- * missing, unreadable or not a file.
+ * Returns the first bytes of a file, or bytes from an offset. Follows symbolic links. Returns `undefined` if the path
+ * is missing, unreadable or not a file.
  */
 export function readFirstBytes(path: string, mostBytes: number, from = 0): Buffer | undefined {
   return readNamed(path, (fd) => {
@@ -112,8 +112,8 @@ export function isSameName(path: string | undefined, other: string, platform: st
 }
 
 /**
- * Returns whether an error of `link` means that the file system allows no hard link here. Union file systems report
- * EXDEV, systems that forbid links report EACCES, and exFAT on Windows reports EISDIR.
+ * Returns whether an error of link(2) means that the file system allows no hard link at this path. Union file systems
+ * report EXDEV, systems that forbid links report EACCES, and exFAT on Windows reports EISDIR.
  */
 export function hasNoLinks(error: unknown): boolean {
   return isErrno(error, 'EPERM', 'EACCES', 'EXDEV', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EISDIR');

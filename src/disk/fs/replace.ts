@@ -7,7 +7,7 @@ import { hasNoLinks, isErrno, noFollow, orAbsent, statPlainFile } from './plain-
 
 /**
  * Replaces a file atomically. Every reader finds either the whole old content or the whole new content, even after a
- * power cut. If it throws, the old file is unchanged. Throws `UnsafeFileError` if the path is not a plain file.
+ * power cut. After an error, the old file is unchanged. Throws `UnsafeFileError` if the path is not a plain file.
  */
 export async function replaceFile(path: string, content: string | Uint8Array | Iterable<Uint8Array>): Promise<void> {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;

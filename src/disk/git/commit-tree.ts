@@ -8,14 +8,14 @@ import { askGit, gitRefusal, runGit } from './git-command.ts';
 const mostPointerBytes = 1024;
 const mostLinkBytes = 4096;
 
-/** Maximum size in bytes of an uploaded file. Git prints the whole file at once, so the whole file is in memory. */
+/** Maximum size in bytes of an upload file in a commit. It is held in memory, because git prints it as a whole. */
 const mostHashedBytes = 512 * 1024 ** 2;
-/** In bytes. Hashing a file up to this size is faster than starting git. */
+/** Size in bytes up to which hashing a file is faster than starting git. */
 const smallBytes = 256 * 1024;
-/** When a file is hashed, up to this many small files of its folder are hashed with it. */
+/** Maximum number of small files of the same folder that are hashed together with a file. */
 const mostAhead = 200;
 
-/** A folder of a commit. Files outside the folder and hidden files are refused, as in a working tree. */
+/** A folder of a commit. Refuses files outside the folder and hidden files, as a working tree does. */
 export class CommitTree {
   readonly #folder: string;
   readonly #files: ReadonlyMap<string, GitBlob>;
@@ -31,7 +31,7 @@ export class CommitTree {
   static async open(folder: string, commit: string, prefix: string): Promise<CommitTree> {
     const words = ['ls-tree', '-r', '-z', '-l', '--full-tree', `${commit}:${prefix}`.replace(/\/$/, '')];
     const { code, out, err } = await runGit(folder, words, { mostBytes: 256 * 1024 ** 2 });
-    // git fails in a partial clone, because the sizes of missing objects are unknown.
+    // In a partial clone, this git command fails, because git does not know the sizes of missing objects.
     if (code !== 0) throw gitRefusal(words, err);
     return new CommitTree(folder, readFiles(out.toString('utf8')));
   }

@@ -7,7 +7,7 @@ import { shell, way } from '../../ground/advice.ts';
 interface GitAnswer {
   code: number;
   out: Buffer;
-  /** Stderr. Git's messages are in English. */
+  /** Stderr. Output of git on stderr, always in English. */
   err: string;
 }
 
@@ -22,8 +22,8 @@ const gitTimeoutMs = 60_000;
 const defaultMostBytes = 64 * 1024 ** 2;
 
 /**
- * Overrides of git configuration that could run a program, prompt, write files, or change git's output. Filters and
- * text conversions need no override, because the called commands read objects only.
+ * Disables git settings that could run a program, prompt, write files, or change git's output. Filters and text
+ * conversions need no entry, because mediabatch only runs git commands that read objects.
  */
 const harmless = [
   'core.fsmonitor=false',
@@ -41,11 +41,11 @@ const harmless = [
   'log.follow=false',
   'log.showSignature=false',
   'maintenance.auto=false',
-  // A branch may contain a bare repository with a configuration file.
+  // A git branch may contain a bare repository, whose configuration git would use.
   'safe.bareRepository=explicit',
 ];
 
-/** Runs git in a folder. Resolves for every exit code. */
+/** Runs git in a folder. Resolves with the exit code, even if it is not 0. */
 export function runGit(folder: string, words: readonly string[], options: GitOptions = {}): Promise<GitAnswer> {
   const { input, mostBytes = defaultMostBytes, timeoutMs = gitTimeoutMs } = options;
   return new Promise((resolve, reject) => {
@@ -91,8 +91,8 @@ function gitProcess(): { cwd: string; env: NodeJS.ProcessEnv; windowsHide: true 
 }
 
 /**
- * Returns whether the git process gets an environment variable. Of git's own variables, it gets only those with which a
- * user marks repositories as trusted.
+ * Returns whether the git process gets an environment variable. Of the variables `GIT_…`, passes only those with which
+ * a user marks repositories as trusted.
  */
 function isKept(name: string): boolean {
   if (/^(LC_|LANG)/.test(name)) return false;
@@ -139,8 +139,8 @@ interface GitVersion {
 }
 
 /**
- * Returns the versions of a file: in the index, and in HEAD if its version differs. If both lack the file, returns the
- * version of the last commit that had it. Returns an empty list if no commit has the file, or if git takes too long.
+ * Returns the versions of a file in the index and, if it differs, in HEAD. If neither has the file, returns the version
+ * of the last commit that had it. Returns an empty list if no commit has the file, or if git takes too long.
  */
 export async function readVersions(folder: string, name: string): Promise<GitVersion[]> {
   const read = (object: string) => orUndefined(folder, ['cat-file', 'blob', `${object}:./${name}`]);
@@ -162,7 +162,7 @@ export async function readVersions(folder: string, name: string): Promise<GitVer
   return [];
 }
 
-/** In ms. Timeout of a search through the history. */
+/** Timeout in ms of a search through the git history. */
 const mostWalkMs = 2000;
 
 async function orUndefined(

@@ -6,7 +6,7 @@ import { askGit, gitRefusal, runGit } from './git-command.ts';
 
 export interface Repository {
   folder: string;
-  /** Path of `folder` in the repository. The path is empty or ends with `/`. */
+  /** Path of the folder in the repository: empty, or with a `/` at the end. */
   prefix: string;
   /** Absolute path of the working tree. It identifies the repository. */
   top: string;

@@ -8,7 +8,7 @@ import { prepareStateFolder } from '../state/state-folder.ts';
 
 const longestNote = 64 * 1024;
 
-/** Note of a run that was submitted to an engine. Removed when the local lock contains all lines of the run. */
+/** File that names a run submitted to an engine. It is deleted when the local lock contains all lines of the run. */
 export interface EngineNote {
   run: string;
   /** Address of the engine, without credentials. */
@@ -16,20 +16,20 @@ export interface EngineNote {
   account: string;
   /** Time of submission, in ISO 8601. */
   since: string;
-  /** Whether the engine confirmed the submission. If false, the engine may or may not have the run. */
+  /** True if the engine confirmed the submission. If false, it is unknown whether the engine has the run. */
   submitted: boolean;
 }
 
 /**
- * Progress that an attached client has seen in a run's record on the engine. If the engine's record is later shorter,
- * its database was replaced by an older copy. The file outlives the note of the run and a reset of the lock by git.
+ * How many of a run's lock lines on the engine a client has read. If the engine later has fewer, its database was
+ * restored from an older copy. This file stays when the run's `EngineNote` is deleted or git resets the lock.
  */
 interface SeenOnEngine {
   run: string;
   server: string;
   /**
-   * `epoch`: last seen epoch of the record. `lines`: number of lines at the end of that epoch. `jobs`: number of jobs
-   * in these lines.
+   * `epoch`: epoch of the last line that was read. `lines`: number of lines at the end of that epoch. `jobs`: number of
+   * jobs in these lines.
    */
   epoch: string;
   lines: number;

@@ -25,7 +25,7 @@ export type GuardAnswer =
 export interface Guard {
   readonly id: string;
   /**
-   * Returns whether this run still holds the guard. Checked before each purchase, because a user may remove the guard.
+   * Returns whether this run still holds the guard. A run checks it before each purchase: a user may remove the guard.
    */
   isStillHeld(): Promise<boolean>;
   release(): Promise<void>;
@@ -34,9 +34,9 @@ export interface Guard {
 const pollMs = 200;
 
 /**
- * Takes the guard of a lock. The guard is a file that `link` creates with its content, so exactly one of many processes
- * gets it. A guard whose process has certainly ended is taken over. A guard of a live, stopped or unknown process is
- * never taken over. `waitMs`: time to wait for a live holder, counted in sleeps, not by the clock.
+ * Takes the guard of a lock. The guard is a file that link(2) creates with its content, so only one process can create
+ * it. A guard whose process has certainly ended is taken over. A guard of a live, stopped or unknown process is never
+ * taken over. `waitMs`: longest wait for a live holder, as the sum of the pauses.
  */
 export async function takeGuard(
   lockPath: string,
@@ -87,7 +87,7 @@ type Attempt = { is: 'taken'; tookOver?: HolderNote } | Extract<GuardAnswer, { i
 /**
  * Tries once to take the guard. To replace the guard of a dead process, a process first takes a second guard that is
  * named after the dead process. With this second guard, only one process at a time can replace a guard. If the
- * replacing process dies, its second guard is replaced in the same way.
+ * replacing process dies, another process replaces its second guard in the same way.
  */
 async function tryToTake(path: string, note: HolderNote): Promise<Attempt> {
   if (await createWhole(path, writeNote(note), 0o600)) return { is: 'taken' };
@@ -118,7 +118,7 @@ function makeGuard(path: string, id: string): Guard {
   };
   return {
     id,
-    // Called before each create request. Concurrent calls share one check.
+    // Called before each create request. Concurrent calls read the guard file once.
     isStillHeld: coalesce(stillOurs),
     async release() {
       if (await stillOurs()) await orAbsent(unlinkFile(path));
@@ -130,7 +130,7 @@ type GuardState = { is: 'free' } | { is: 'unreadable' } | { is: 'held'; note: Ho
 
 function readState(path: string): GuardState {
   try {
-    // If the folder is a symbolic link, it counts as missing, so that its destination is not touched.
+    // A folder that is a symbolic link counts as missing, so that nothing behind the link is changed.
     const bytes = lstatOrAbsent(dirname(path))?.isDirectory() === true ? readPlainFile(path) : undefined;
     if (bytes === undefined) return { is: 'free' };
     const note = parseNote(bytes.toString('utf8'));
@@ -180,7 +180,7 @@ function parseNote(text: string): HolderNote | undefined {
   const { id, host, pid, since, boot, machine, namespace, started } = fields;
   const texts = [id, host, since, boot ?? '', machine ?? '', namespace ?? '', started ?? ''];
   if (!texts.every((text) => typeof text === 'string')) return undefined;
-  // The ID becomes part of a file name. For kill(2), 0 and negative numbers mean process groups.
+  // The guard's ID becomes part of a file name. A PID below 1 would make kill(2) address a process group.
   const isProcess = typeof pid === 'number' && Number.isSafeInteger(pid) && pid >= 1;
   if (!/^[0-9a-f]{16}$/.test(String(id)) || !isProcess) return undefined;
   return { id, host, pid, since, ...defined({ boot, machine, namespace, started }) } as HolderNote;

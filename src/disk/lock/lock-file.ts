@@ -28,10 +28,10 @@ export async function readLockBytes(path: string, mostBytes = Number.POSITIVE_IN
 }
 
 /**
- * Opens the lock for appending. Cuts an incomplete last line off at the byte offset `cutAt`. If the file is missing,
- * the first append creates it, with `header` as first line. `read`: digest of the content that the caller has read, or
- * `null` if the caller found no file. Rejects with `LockChangedError`, and changes nothing, if the file now has other
- * content.
+ * Opens the lock for appending. Cuts off an incomplete last line, which begins at the byte offset `cutAt`. If the file
+ * is missing, the first append creates it, with `header` as first line. `read`: digest of the content that the caller
+ * has read, or `null` if the caller found no file. Rejects with `LockChangedError`, and changes nothing, if the file
+ * now has other content.
  */
 export async function openLockFile(
   path: string,
@@ -84,11 +84,11 @@ class AppendedFile implements LockFile {
   #handle: FileHandle | undefined;
   #own: { dev: number; ino: number } | undefined;
   #known = new RunningDigest();
-  /** Bytes of the write in progress. After a failed write, the file may contain a part of the bytes. */
+  /** Bytes that are being written to the lock. If the write fails, the lock may contain a part of them. */
   #unsure: Uint8Array = new Uint8Array();
   readonly #lines = new Batches<string>({ write: (lines) => this.#writeLines(lines) });
   /**
-   * The first failed write. All later appends fail with this error, because the last line may be incomplete and a
+   * Error of the first failed write. All later appends fail with it, because the last line may be incomplete and a
    * second fsync proves nothing.
    */
   #failure: { error: unknown } | undefined;
@@ -166,7 +166,7 @@ class AppendedFile implements LockFile {
     if (this.#handle === undefined) return this.#create(text);
     this.#write(this.#size === 0 ? this.#header + text : text);
     await this.#handle.datasync(); // I2
-    // If another file now has this path, the next run would not find the written line.
+    // If a program put another file at the lock's path, the next run would not find the written line.
     const named = statSync(this.path, { throwIfNoEntry: false });
     this.#own ??= fstatSync(this.#handle.fd);
     const isNamed = named?.ino === this.#own.ino && named.dev === this.#own.dev;
@@ -208,7 +208,7 @@ class AppendedFile implements LockFile {
       this.#known = written;
       this.#unsure = new Uint8Array();
     } finally {
-      // If the replacement failed, further purchases are appended to the old file.
+      // After a failed replacement, the run appends further purchases to the old lock file.
       this.#handle ??= await openPlainFile(this.path, constants.O_RDWR | constants.O_APPEND);
     }
   }

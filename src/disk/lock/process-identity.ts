@@ -5,12 +5,12 @@ import { promisify } from 'node:util';
 import { defined } from '../../ground/values.ts';
 import { isErrno } from '../fs/plain-file.ts';
 
-/** Identity of a process, comparable across machines. A field is omitted if the system does not provide it. */
+/** Identifies a process among the processes of all machines. Fields that the system does not provide are omitted. */
 export interface ProcessIdentity {
   host: string;
   pid: number;
   boot?: string;
-  /** Id of the machine. The id is equal after a reboot and on copies of a virtual machine. */
+  /** ID of the machine. A reboot does not change it, and copies of a virtual machine have the same. */
   machine?: string;
   /** Id of the namespaces. PIDs and start times are comparable only within the same namespaces. */
   namespace?: string;
@@ -41,7 +41,7 @@ export async function identifyThisProcess(): Promise<ProcessIdentity> {
 
 /**
  * Returns whether a process has certainly ended. The answer can be true only for a process of the same machine, boot
- * and PID namespace. Clocks and file times are not used.
+ * and PID namespace. Does not use clocks or file times.
  */
 export async function isCertainlyDead(holder: ProcessIdentity, self: ProcessIdentity): Promise<boolean> {
   if (holder.boot !== self.boot || holder.namespace !== self.namespace) return false;
@@ -59,15 +59,16 @@ export async function isCertainlyDead(holder: ProcessIdentity, self: ProcessIden
   return started !== undefined && started !== '' && started !== holder.started;
 }
 
-/** PID namespace outside of containers. This namespace has the same name on every Linux machine. */
+/** Name of the PID namespace outside of containers, which is the same on every Linux machine. */
 const firstNamespace = 'pid:[4026531836]';
 
 /** Magic numbers of file systems that only one machine at a time can mount: ext2 to ext4, XFS, Btrfs, F2FS, ZFS. */
 const localFileSystems: readonly number[] = [0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x2fc12fc1];
 
 /**
- * Returns whether the holder ended in a reboot or power cut of this machine. The holder must have run on this machine,
- * before the last boot and outside of containers. `folder` must be on a disk that only one machine at a time can mount.
+ * Returns whether a reboot or power cut of this machine ended the holder of a guard. The holder must have run on this
+ * machine, before the last boot and outside of containers. `folder` must be on a disk that only one machine at a time
+ * can mount.
  */
 export async function endedWithItsMachine(
   holder: ProcessIdentity,
@@ -98,7 +99,7 @@ async function isProcOfOurNamespace(): Promise<boolean> {
 
 async function readStat(pid: number): Promise<{ state: string; started: string } | undefined> {
   const stat = await tryTo(readFile(`/proc/${pid}/stat`, 'utf8'));
-  // The second field is the program's name in parentheses, and may contain any character.
+  // The second field of /proc/PID/stat is the program's name in parentheses, and may contain any character.
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
   const state = fields?.[0];
   const started = fields?.[19];

@@ -18,7 +18,7 @@ interface PlacedFile {
 
 /**
  * Finds output files at their recorded paths without reading them. Finds only plain files, and follows no link, because
- * a lock line can contain any path. Create a new object for each check of the disk: results for folders are cached.
+ * a lock line can contain any path. Caches which folders exist, so create a new object for each check.
  */
 export class PlacedFiles {
   readonly #root: string;
@@ -70,13 +70,13 @@ export type OutputState = 'intact' | 'missing' | 'changed';
 
 type Recorded = Pick<Output, 'path' | 'bytes' | 'sha256'>;
 
-/** In ms. The check yields to the event loop after this time, so that keys and signals are handled. */
+/** In ms. Time in ms after which a check yields to the event loop, so that the process handles keys and signals. */
 const turnMs = 10;
 const filesAtATime = 8;
 
 /**
- * Compares recorded outputs with the files on disk, by size and then by SHA-256. A path in two records is intact only
- * if the file matches both records. `seen`: cached digests, so that unchanged files are not read again.
+ * Compares recorded outputs with the files on disk, by size and then by SHA-256. If two records have the same path, the
+ * file is intact only if it matches both. `seen`: cached digests, so that unchanged files are not read again.
  */
 export async function checkOutputs(
   root: string,
@@ -107,7 +107,7 @@ export async function checkOutputs(
       const readAt = seen?.now() ?? 0;
       try {
         const digest = (await hashFile(found.path))?.sha256;
-        // Uses the recorded string of an equal digest, because the cache would store a second string for each file.
+        // If the digests are equal, uses the lock's string, so that memory does not hold a second string for each file.
         const kept = digest === sha256 ? sha256 : digest;
         if (kept !== undefined) seen?.note(path, found.stats, { sha256: kept, readAt });
         note(output, digest === sha256 ? 'intact' : 'changed');

@@ -14,14 +14,14 @@ export interface BadPlace {
   why: 'symlink' | 'not-a-folder' | 'not-a-file' | 'not-writable' | 'too-long';
 }
 
-/** In bytes. Longest path of the system, minus room for an extension and the name of a temporary file. */
+/** Longest path that the system allows, in bytes, minus room for an extension and the name of a temporary file. */
 const longestPath = (process.platform === 'darwin' ? 1024 : 4096) - 64;
 
-/** Checks destination paths before the run pays for anything. Returns at most one problem per folder or file. */
+/** Checks the save paths of outputs before the run pays. Returns at most one problem per folder or file. */
 export async function findBadPlaces(
   root: string,
   saves: Iterable<{ address: string; save: string }>,
-  options: { /** If true, the root must not be a link. */ ownRoot: boolean },
+  options: { /** If true, the output folder must not be a symbolic link. */ ownRoot: boolean },
 ): Promise<BadPlace[]> {
   const folders = new Folders(root);
   const reported = new Set<Folder>();
@@ -47,7 +47,7 @@ interface ForeignFile {
   path: string;
 }
 
-/** Finds files that exist at the save path of a step, with any media extension, and were not made by a step. */
+/** Finds files that exist at a step's save path, with any media extension, but were not made by a step. */
 export async function findForeignFiles(
   root: string,
   saves: Iterable<{ address: string; save: string }>,

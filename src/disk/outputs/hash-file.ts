@@ -4,7 +4,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import { isErrno, lstatOrAbsent, openPlainFile, readPlainFile, statPlainFile } from '../fs/plain-file.ts';
 
-/** In bytes. Reading and hashing a cached file up to this size takes a fraction of a millisecond. */
+/** In bytes. Size in bytes up to which reading and hashing a file takes less than a millisecond. */
 export const smallBytes = 1 << 17;
 
 export interface Digest {
@@ -41,7 +41,7 @@ export async function hasBytes(path: string, { sha256, bytes }: Digest): Promise
   }
 }
 
-/** Yields the first `most` bytes of a file. Each piece is valid until the caller requests the next piece. */
+/** Yields the first `most` bytes of a file. The caller must use each piece before it requests the next one. */
 export async function* readPieces(
   handle: FileHandle,
   most: number = Number.POSITIVE_INFINITY,

@@ -11,7 +11,7 @@ import { hasRealFolders, prepareStateFolder } from '../state/state-folder.ts';
 import { hasBytes } from './hash-file.ts';
 import { knownExtensions } from './sniff.ts';
 
-/** Entry of the folder. `partial`: temporary file of a killed process. `other`: not a retained file. */
+/** Entry of the folder of retained files. `partial`: temporary file of a killed process. `other`: any other file. */
 interface KeptEntry {
   name: string;
   is: 'kept' | 'partial' | 'other';
@@ -27,8 +27,8 @@ const temporary = /^\.mediabatch-[0-9a-f]{16}\.tmp$/;
 type WantedFile = Pick<Output, 'path' | 'sha256' | 'bytes'>;
 
 /**
- * Folder of paid files, named `SHA-256.EXTENSION`, that newer files have replaced. It is never committed. Each use
- * checks the digest, because a file may be a hard link to a file that a user edits.
+ * Folder of paid files, named `SHA-256.EXTENSION`, that newer files have replaced. It is never committed. Each use of a
+ * file checks its digest, because it may be a hard link to a file that a user edits.
  */
 export class KeptFiles {
   readonly folder: string;
@@ -42,8 +42,8 @@ export class KeptFiles {
   }
 
   /**
-   * Links or copies the file at `path`, whose digest is `digest`, into the folder. Resolves when the file is durable.
-   * Rejects with the system's error or `UnsafeFileError`.
+   * Links or copies the file at `path` with the digest `digest` into the folder of retained files. Resolves when the
+   * file is durable. Rejects with the system's error or `UnsafeFileError`.
    */
   async keep(path: string, digest: { sha256: string; bytes: number }): Promise<void> {
     const kept = this.#pathOf({ path, ...digest });
@@ -53,7 +53,7 @@ export class KeptFiles {
     const unnamed = join(this.folder, temporaryName('tmp'));
     try {
       await linkOrCopy(path, unnamed);
-      // Replaces a damaged file or a link. Two runs that retain the same bytes do not conflict.
+      // Replaces a damaged retained file or a link. Two runs may retain the same bytes at once.
       await renameFile(unnamed, kept);
     } finally {
       await unlink(unnamed).catch(() => undefined);

@@ -40,12 +40,12 @@ export async function measureFile({ root, kept }: MeasuredFolder, { output, aspe
     }
     Object.assign(facts, found);
   }
-  // Media containers state durations such as 19.77599999999986.
+  // Rounds the duration: media files contain durations such as 19.77599999999986.
   if (facts.durationSeconds !== undefined) facts.durationSeconds = Math.round(facts.durationSeconds * 1000) / 1000;
   return facts;
 }
 
-/** Measurements of a file, possibly none. Undefined after a temporary failure; the failure is not stored. */
+/** Measurements of a file, possibly none. Undefined after a temporary failure, so that the next plan measures again. */
 type Found = MediaFacts | undefined;
 
 const measures: { readonly [aspect in Aspect]: (root: string, output: Output) => Promise<Found> } = {
@@ -106,7 +106,7 @@ interface Track {
 }
 
 async function measureMedia(handle: FileHandle): Promise<Found> {
-  // Imported on demand, because it is large, and only needed if a manifest has an expectation.
+  // Imports mediainfo.js on demand: the package is large, and only a manifest with `expect:` needs it.
   const { default: openMediaInfo } = await import('mediainfo.js');
   const info = await openMediaInfo({ format: 'object', coverData: false, full: false });
   try {
@@ -140,7 +140,7 @@ const signed: ReadonlySet<string> = new Set([
   ...['video/mp4', 'video/quicktime'],
 ]);
 const manifestStore = 'jumdc2pa';
-/** Number of bytes searched at each end of a file, because C2PA data is before or after the media data. */
+/** Number of bytes at each end of a file to search for C2PA data, which is before or after the media data. */
 const mostAtEnds = 1 << 20;
 
 async function findCredentials(root: string, output: Output): Promise<Found> {

@@ -5,7 +5,7 @@ import { isOutputPath } from '../../lock/check-line.ts';
 import { makeFolders } from '../fs/folders.ts';
 import { isErrno, isSameName, lstatOrAbsent } from '../fs/plain-file.ts';
 
-/** Folders in which tools may execute files. */
+/** Folders whose files git or other tools may execute. */
 const toolFolders: readonly string[] = ['.git', '.mediabatch', 'node_modules', '.github', '.ssh'];
 
 /**
@@ -22,8 +22,8 @@ export function checkOutputPath(path: string): string[] {
 }
 
 /**
- * Makes the folders of an output one by one. Refuses symbolic links, which can point out of the output folder. Throws
- * `OutputError` (`path`), or the system's error.
+ * Makes the folders in an output's path one by one. Refuses symbolic links, which can point out of the output folder.
+ * Throws `OutputError` (`path`), or the system's error.
  */
 export async function prepareOutputFolder(root: string, path: string): Promise<{ folder: string; target: string }> {
   const names = checkOutputPath(path).slice(0, -1);

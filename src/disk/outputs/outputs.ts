@@ -19,21 +19,21 @@ import { SavedFiles } from './saved-files.ts';
 import { describeBytes, isCutShort, type SniffedMedia, sniffLength, sniffMedia } from './sniff.ts';
 import type { StatCache } from './stat-cache.ts';
 
-/** Maximum size of a file in bytes, so that an endless response does not fill the disk. */
+/** Maximum size of a download in bytes, so that an endless response does not fill the disk. */
 const defaultMaxBytes = 4 * 1024 ** 3;
 
 /**
  * Creates the store of a campaign's outputs below `root`. All methods throw `OutputError` and leave no partial file.
- * `saved`: record of files that may be moved and replaced. Defaults to the files that this object saves. `kept`: folder
- * for paid files that newer files replace. With `beside`, a replaced file is renamed in place. If `kept` is omitted, it
- * is deleted.
+ * `saved`: record of files that may be moved and replaced; defaults to the files that this object saves. `kept`: folder
+ * to which a paid file moves when a newer file replaces it. With `beside`, the file is renamed in its folder; without
+ * `kept`, it is deleted.
  */
 export function createOutputs(
   root: string,
   options: { maxBytes?: number; seen?: StatCache; saved?: SavedFiles; kept?: Kept; measures?: KeptMeasures } = {},
 ): OutputFiles {
   const { maxBytes = defaultMaxBytes, seen, saved = new SavedFiles(), kept, measures } = options;
-  // Moves run one after another, because files that swap names conflict.
+  // Moves files one after another, because two files that swap their names conflict.
   let lastMove: Promise<unknown> = Promise.resolve();
   return {
     save: (target, download) => saveOutput({ root, target, download, maxBytes, saved, kept, seen }),
@@ -72,7 +72,7 @@ async function saveOutput(order: SaveOrder): Promise<Output> {
   try {
     return await saveChunks(chunks, order);
   } finally {
-    // `return` is called even if iteration never began, because the body occupies a connection.
+    // Calls `return` of the body even if nothing was read from it, because the body occupies a connection.
     await chunks.return?.();
   }
 }
@@ -106,7 +106,7 @@ async function saveChunks(
     const full = `${base}${found.extension}`;
     const path = `${target.save}${found.extension}`;
     await diskErrors(base, () => putInPlace(temporary, full, { name: path, sha256, target, saved, kept }));
-    // A small file is not cached: reading it is as quick as recording it.
+    // The digest of a small file is not cached, because hashing the file is as quick as writing the cache.
     const stats = bytes < smallBytes ? undefined : lstatOrAbsent(full);
     if (stats !== undefined) seen?.noteOwn(path, stats, sha256);
     return { path, sha256, bytes, type: found.type };
@@ -188,8 +188,7 @@ async function checkReceived(
     throw new OutputError('bad-bytes', `the download is ${found.type}, not ${articled(target.media)} file`);
   }
   const read = (at: number) => readFirstBytes(received.temporary, sniffLength, at) ?? Buffer.alloc(0);
-  // The length in the response header is not trusted, because it may be too short.
-  // I10
+  // The response header may state a length that is too short, so the end of the file is checked, too. I10
   if (isCutShort(found.type, { tail, bytes, read }) && !(await hasEndWithin(found.type, received))) {
     throw new OutputError(
       'bad-bytes',
@@ -201,7 +200,7 @@ async function checkReceived(
 
 const mostPictureBytes = 256 * 1024 ** 2;
 
-/** Returns whether the file contains a complete picture before other bytes, as files of cameras and phones do. */
+/** Returns whether the file is a complete picture followed by other bytes, as cameras and phones write it. */
 async function hasEndWithin(
   type: string,
   { temporary, bytes }: { temporary: string; bytes: number },
@@ -218,14 +217,14 @@ function articled(word: string): string {
   return `${/^[aeiou]/.test(word) ? 'an' : 'a'} ${word}`;
 }
 
-/** Returns whether a picture has an end marker. End markers of embedded previews are ignored. */
+/** Returns whether a picture has an end marker. Ignores the end markers of previews embedded in the picture. */
 export function hasPictureEnd(type: string, bytes: Buffer): boolean {
   try {
     if (type === 'image/png') return hasPngEnd(bytes);
     if (type === 'image/jpeg') return hasJpegEnd(bytes);
     return type === 'image/gif' && hasGifEnd(bytes);
   } catch (error) {
-    // A length in the file leads beyond the end of the file.
+    // A length that the file states leads beyond its end.
     if (error instanceof RangeError) return false;
     throw error;
   }

@@ -16,7 +16,7 @@ import { knownExtensions } from './sniff.ts';
 interface Relocation {
   target: OutputTarget;
   from: Output;
-  /** Whether to remove the old file once the new path is durable. Only a file that this machine saved is removed. */
+  /** If true, removes the old file once the new path is durable. Removes only a file that this machine saved. */
   remove: boolean;
   saved: SavedFiles;
   kept?: Kept | undefined;
@@ -57,7 +57,7 @@ export async function relocateOutput(
   }
   if (remove && source !== place) {
     await diskErrors(from.path, async () => {
-      // Another output may have replaced the file meanwhile, so only the moved file is removed.
+      // Another output may have replaced the file meanwhile, so removes it only if it is still the copied one.
       if (!isStill(source, found)) return;
       await unlink(source);
       await syncFolder(dirname(source));
@@ -70,7 +70,7 @@ interface Found {
   source: string;
   inode: number;
   device: number;
-  /** `aside`: `putInPlace` has renamed the file in its folder. `kept`: the file is in the folder of retained files. */
+  /** `aside`: `putInPlace` renamed the file in its folder. `kept`: the file is in the folder of retained files. */
   where: 'in-place' | 'aside' | 'kept';
 }
 
@@ -106,9 +106,9 @@ function isStill(source: string, { inode, device }: Found): boolean {
 
 /**
  * Renames a finished temporary file to its final path. An existing file with the same bytes is replaced. A different
- * file is replaced and retained if `target.replaces` contains its digest and this machine saved it. Any other file is
- * renamed with its digest in the name, and a notice is reported. If several machines save (`kept: 'beside'`), a
- * replaceable file is renamed without a notice.
+ * file is replaced and retained if `target.replaces` contains its digest and this machine saved it. Any other file gets
+ * a name with its digest, and a notice is reported. If several machines save (`kept: 'beside'`), a replaceable file is
+ * renamed without a notice.
  */
 export async function putInPlace(temporary: string, path: string, file: Finished): Promise<void> {
   const { name, sha256, target, saved, kept } = file;
@@ -129,14 +129,14 @@ export async function putInPlace(temporary: string, path: string, file: Finished
         target.notice(`${name} ${why}; it was renamed to ${name.slice(0, -basename(name).length)}${basename(aside)}`);
     }
   }
-  // An existing file with the same bytes may be the user's, and is not recorded. A new file is recorded before it is
-  // renamed, so that the record is complete after a kill.
+  // An existing file with the same bytes may belong to the user, so it is not recorded in `saved`. A new file is
+  // recorded before it is renamed, so that the record is complete after a kill.
   if (!isSame) await saved.note(name, sha256);
   await renameFile(temporary, path);
   await syncFolder(dirname(path));
 }
 
-/** Folder for paid files that newer files replace. `beside`: a replaced file is renamed in its own folder. */
+/** Folder to which a paid file moves when a newer file replaces it. `beside`: the file is renamed in its own folder. */
 export type Kept = KeptFiles | 'beside';
 
 interface Finished {
@@ -188,7 +188,7 @@ async function moveToFreeName(path: string, aside: string): Promise<boolean> {
   } catch (error) {
     if (isErrno(error, 'EEXIST')) return false;
     if (!hasNoLinks(error)) throw error;
-    // Without hard links, only this check keeps `rename` from replacing a file.
+    // On a file system without hard links, only this check prevents that `rename` replaces a file.
     if (lstatOrAbsent(aside) !== undefined) return false;
     await renameFile(path, aside);
     return true;
@@ -222,7 +222,7 @@ export async function deliverFile(
   { root, name, sha256 }: { root: string; name: string; sha256: string },
 ): Promise<boolean> {
   const { folder, target } = await prepareOutputFolder(root, name);
-  // The name is a hash of the target, because files with the same bytes may be copied into the folder at the same time.
+  // The temporary name is a hash of `name`, because two files with the same bytes may be copied at the same time.
   const temporary = join(folder, `.mediabatch-${digestOf(Buffer.from(name)).sha256.slice(0, 16)}.part`);
   await orAbsent(unlink(temporary));
   await copyDurably(source, temporary);

@@ -7,7 +7,7 @@ import { isRealFolder, prepareStateFolder } from '../state/state-folder.ts';
 
 const fileName = 'saved-files';
 const sealLength = 32;
-/** In bytes. Room for the lines of about a million files. */
+/** Maximum size of the record in bytes: lines of about a million files. */
 const mostBytes = 256 * 1024 ** 2;
 
 /**
@@ -19,10 +19,10 @@ export class SavedFiles {
   readonly #prefix: string;
   readonly #saved = new Set<string>();
   #lines: Set<string> | undefined;
-  /** Stays open until the process ends, because opening takes longer than writing a line. */
+  /** The file stays open until the process ends, because opening it takes longer than writing a line. */
   #file: Promise<{ file: SharedLines; secret: Buffer } | undefined> | undefined;
 
-  /** `state`: folder that is never committed. If omitted, the record is only in memory. `root`: output folder. */
+  /** `state`: folder `.mediabatch`. If omitted, the record is only in memory. `root`: output folder. */
   constructor(state?: string, root?: string) {
     this.#state = state;
     const way = state === undefined || root === undefined ? '' : relative(dirname(state), root).split(sep).join('/');

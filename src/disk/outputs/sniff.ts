@@ -13,7 +13,7 @@ interface Format extends SniffedMedia {
 
 const heicBrands = ['heic', 'heix', 'mif1', 'msf1'];
 
-/** Every format is recognized from this number of first bytes. */
+/** Number of first bytes of a file that are enough to recognize each format. */
 export const sniffLength = 512;
 
 const formats: readonly Format[] = [
@@ -30,7 +30,7 @@ const formats: readonly Format[] = [
   format('video/webm', '.webm', (head) => isEbml(head, 'webm')),
   format('video/x-matroska', '.mkv', (head) => isEbml(head, 'matroska')),
   format('video/quicktime', '.mov', (head) => hasText(head, 4, 'ftypqt')),
-  // Checked after the other formats of ISO media files. Sounds and pictures match earlier by their own brands.
+  // Must be the last of the ISO media formats: sounds and pictures match earlier, by their own brands.
   format('video/mp4', '.mp4', (head) => hasText(head, 4, 'ftyp') && !hasBrand(head, heicBrands)),
 ];
 
@@ -98,7 +98,7 @@ interface FileParts {
   read(at: number): Buffer;
 }
 
-/** Returns whether the file lacks the end that its format requires. Needed if the response states no length. */
+/** Returns whether a download lacks the end that its format requires. Needed if the response states no length. */
 export function isCutShort(type: string, { tail, bytes, read }: FileParts): boolean {
   const marker = endMarkers[type];
   if (marker !== undefined) return !includesAtEnd(tail, marker);
@@ -119,19 +119,19 @@ const endMarkers: { readonly [type: string]: readonly number[] } = {
   'image/gif': [0x3b],
 };
 
-/** Size of the part that starts with these bytes. Undefined if the size is unknown, or if the bytes are not a part. */
+/** By media type: size of the file's part that begins with `head`, or undefined if unknown. */
 const partSizes: { readonly [type: string]: (head: Buffer) => number | undefined } = {
   ...{ 'image/webp': riffSize, 'audio/wav': riffSize, 'audio/ogg': pageSize },
   ...{ 'video/webm': elementSize, 'video/x-matroska': elementSize },
   ...{ 'image/avif': boxSize, 'audio/mp4': boxSize, 'video/mp4': boxSize, 'video/quicktime': boxSize },
 };
 
-/** In bytes. A program that does not know the length of the file that it writes states at least this value. */
+/** Least length in bytes that a program states in a file header if it does not know the length of the file. */
 const placeholder = 2 ** 30;
 
 function riffSize(head: Buffer): number | undefined {
   const size = head.readUInt32LE(4);
-  // A program that could not seek back to the start left 0 as the length, or a number that is too large.
+  // A program that could not return to the file's start left 0 as the length, or a number that is too large.
   return hasText(head, 0, 'RIFF') && size > 0 && size < placeholder ? size + 8 : undefined;
 }
 
@@ -141,7 +141,7 @@ function pageSize(head: Buffer): number | undefined {
   return head.length < end ? Number.POSITIVE_INFINITY : head.subarray(27, end).reduce((sum, size) => sum + size, end);
 }
 
-/** Size of the EBML header or of the segment. Elements inside them are not read. */
+/** Returns the size of the EBML header or of the segment, without the elements inside it. */
 function elementSize(head: Buffer): number | undefined {
   const [first = 0] = head.subarray(4);
   if (!['1a45dfa3', '18538067'].includes(head.toString('hex', 0, 4)) || first === 0) return undefined;

@@ -7,24 +7,21 @@ import type { Output } from '../../lock/record.ts';
 import { lstatOrAbsent } from '../fs/plain-file.ts';
 import { readCache, writeCache } from '../state/caches.ts';
 
-/** SHA-256 of a file in hex, and stats that change with its content. Times are in ms since 1970. */
+/** Stats of a file that change with its content, and its SHA-256 in hex. Times are in ms since 1970. */
 type Seen = readonly [bytes: number, mtimeMs: number, ctimeMs: number, ino: number, sha256: string];
 
-/**
- * In ms. Two changes within this time may have the same file time, because this is the coarsest resolution of any file
- * system.
- */
+/** Coarsest resolution of file times on any file system, in ms. Two changes within it may have the same file time. */
 const coarsestStepMs = 2000;
-/** Largest expected difference between the file system's clock and the local clock. */
+/** Largest expected difference between the clocks of the file system and of this machine, in ms. */
 const clockDifferenceMs = 500;
 
 /**
- * Cache of output digests with the stats of the files. A file with unchanged stats is not read again, unless it changed
- * just before it was read. The stats include ctime, which only the system sets, so a program cannot hide a change.
+ * Cache of output digests with the files' stats. A file with unchanged stats is not hashed again, unless it had changed
+ * just before it was hashed. The stats include ctime, which only the system sets, so a program cannot hide a change.
  */
 export class StatCache {
   readonly now: () => number;
-  /** Result that an earlier process computed from the same files, in a format of the caller. */
+  /** Result that the caller computed from the same files in an earlier process. */
   readonly finding: Json | undefined;
   readonly #state: string;
   readonly #name: string;
@@ -57,7 +54,7 @@ export class StatCache {
     return seen[4];
   }
 
-  /** Records a digest. `stats`: stats read before the content. `readAt`: time when reading began, by `now`. */
+  /** Records a file's digest. `stats`: its stats before it was read. `readAt`: time when reading began, by `now`. */
   note(path: string, stats: Stats, { sha256, readAt }: { sha256: string; readAt: number }): void {
     if (stats.ctimeMs + coarsestStepMs + clockDifferenceMs < readAt) this.noteOwn(path, stats, sha256);
     else this.#after.delete(path);

@@ -6,7 +6,7 @@ import { sniffMedia } from '../outputs/sniff.ts';
 export interface PictureOrder {
   path: string;
   bytes: number;
-  /** In hex. A picture file with another digest is not shown. */
+  /** Digest in hex of the saved picture. A file with another digest is not shown. */
   sha256: string;
 }
 
@@ -17,9 +17,9 @@ interface SmallPicture {
   height: number;
 }
 
-/** In pixels, of the longer side. */
+/** Length of a thumbnail's longer side in pixels. */
 export const smallSide = 384;
-/** Maximum number of pixels of the original, because a small file can decode to gigabytes. */
+/** Maximum number of pixels in the original picture: a small file can decode to gigabytes. */
 const mostPixels = 48_000_000;
 const mostBytes = 96 * 1024 * 1024;
 const patienceSeconds = 20;
@@ -30,7 +30,7 @@ const formats: ReadonlyMap<string | undefined, string> = new Map([
   ['image/webp', 'WEBP'],
 ]);
 
-/** Decodes and shrinks a picture. In messages, `problem` follows the words "the picture". */
+/** Decodes and shrinks a picture. Messages print `problem` after the words "the picture". */
 export async function shrinkPicture(
   order: PictureOrder,
   side = smallSide,
@@ -43,17 +43,17 @@ export async function shrinkPicture(
   if (format === undefined) return { problem: 'is not a PNG, JPEG or WebP file' };
   const sharp = await loadSharp();
   if (sharp === undefined) return { problem: 'has no thumbnail, because the package sharp cannot be loaded here' };
-  // Several pictures are decoded at once: one thread for each is faster than several threads for one.
+  // Several pictures are decoded at once: one thread per picture is faster than several threads per picture.
   sharp.concurrency(1);
   try {
     return await shrink(sharp, content, side);
   } catch {
-    // Messages of a decoder do not help users.
+    // Drops the decoder's message, which does not help users.
     return { problem: `cannot be read: its ${format} data is damaged or of an unsupported variant` };
   }
 }
 
-/** Loads sharp on first use, because loading is slow. Returns `undefined` if its binary for this machine is missing. */
+/** Loads sharp on first use, because loading is slow. Returns `undefined` if this machine lacks its binary. */
 async function loadSharp(): Promise<typeof SharpOf | undefined> {
   return import('sharp').then(
     ({ default: sharp }) => sharp,
@@ -61,7 +61,7 @@ async function loadSharp(): Promise<typeof SharpOf | undefined> {
   );
 }
 
-/** Returns the size after the rotation that the EXIF data states. Returns `undefined` if the picture cannot be read. */
+/** Returns a picture's size after the rotation in its EXIF data. Returns `undefined` if the picture cannot be read. */
 export async function pictureSize(
   order: Pick<PictureOrder, 'path' | 'bytes'>,
 ): Promise<{ width: number; height: number } | undefined> {
@@ -84,7 +84,7 @@ async function shrink(
   const { width, height, autoOrient } = await sharp(content, { limitInputPixels: false }).metadata();
   if (width * height > mostPixels)
     return { problem: `has ${width} × ${height} pixels, which is too much for a thumbnail` };
-  // Upright, as a browser shows it.
+  // Rotates the picture upright, as a browser shows it.
   const { data, info } = await sharp(content, { limitInputPixels: mostPixels, failOn: 'error' })
     .autoOrient()
     .resize({ width: side, height: side, fit: 'inside', withoutEnlargement: true })

@@ -101,12 +101,12 @@ async function readAt(handle: FileHandle, at: number, length: number): Promise<D
 const sliceBytes = 64 * 1024;
 
 async function decodeMp3(handle: FileHandle, listener: Listener): Promise<void> {
-  // Imported on demand, because it is large, and only needed if a manifest has an expectation about sound.
+  // Imports mpg123-decoder on demand: the package is large, and only a manifest that checks sounds needs it.
   const { MPEGDecoder } = await import('mpg123-decoder');
   const decoder = new MPEGDecoder();
   await decoder.ready;
   try {
-    // The decoder returns a mono channel twice.
+    // For a mono file, the decoder returns two equal channels.
     const isMono = await readIsMono(handle);
     const slice = new Uint8Array(sliceBytes);
     for (let at = 0; ; ) {
@@ -121,7 +121,7 @@ async function decodeMp3(handle: FileHandle, listener: Listener): Promise<void> 
   }
 }
 
-/** Decodes bytes while console output is suppressed, because the decoder prints its errors there. */
+/** Decodes bytes. Suppresses console output meanwhile, because the decoder prints its errors to the console. */
 function decode(decoder: MPEGDecoder, bytes: Uint8Array): MPEGDecodedAudio {
   const { error } = console;
   console.error = () => {};
@@ -133,8 +133,8 @@ function decode(decoder: MPEGDecoder, bytes: Uint8Array): MPEGDecodedAudio {
 }
 
 /**
- * Returns the duration of an MP3 in seconds, as the sum of all frames. The header is not used: in a file of joined
- * parts, it counts only the first part.
+ * Returns the duration of an MP3 in seconds, as the sum of all frames. Ignores the duration in the header: in a file
+ * joined from parts, it counts only the first part.
  */
 async function mp3Seconds(handle: FileHandle): Promise<number | undefined> {
   const { size } = await handle.stat();
@@ -145,7 +145,7 @@ async function mp3Seconds(handle: FileHandle): Promise<number | undefined> {
   for (let at = 0; at + 4 <= size; ) {
     const tag = tagLength(bytes, at);
     const frame = readFrame(bytes, at);
-    // After damaged bytes, a single frame header may be a coincidence.
+    // Requires two frame headers after damaged bytes: a single one may be a coincidence.
     if (frame !== undefined && (isInSync || readFrame(bytes, at + frame.length) !== undefined)) {
       seconds += frame.seconds;
       at += frame.length;
@@ -205,9 +205,9 @@ interface Listener {
 
 /** Amplitude of -50 dBFS. Samples with a smaller amplitude count as silence. */
 const silent = 10 ** (-50 / 20);
-/** Lowest loudness (LUFS) and lowest peak (dBFS) that are reported. */
+/** Lowest loudness (LUFS) and lowest peak (dBFS) that a measurement reports. */
 const least = { lufs: -70, dB: -120 } as const;
-/** Shortest sound, in seconds, with a defined loudness. */
+/** Duration in seconds below which the loudness of a sound is undefined. */
 const blockSeconds = 0.4;
 
 class Ear implements Listener {
@@ -275,7 +275,7 @@ class WavePen implements Listener {
 
 type Measure = (handle: FileHandle) => Promise<MediaFacts | undefined>;
 
-/** `sound`: loudness, peak and silence. */
+/** Functions that measure a sound file. `sound`: loudness, peak and silence. */
 type SoundMeasures = { readonly [what in 'duration' | 'sound' | 'wave']: Measure };
 
 function measuresOf(
