@@ -1,8 +1,8 @@
 /*
  * The application without a terminal: load, plan, approve, run, decide. `src/index.ts` exports it as the library.
- * Takes: a manifest's path, options, and the environment as values.
- * Returns: plans, events, ends of runs, or a `CampaignError` with what was seen and what to do.
- * Independent of: arguments, colours, exit codes, process signals. No lower module combines disk, service and engine.
+ * Takes: the path of a manifest, options, and the values of environment variables.
+ * Returns: plans, events and results of runs. Throws a `CampaignError` with the cause and a recovery step.
+ * Independent of: command line, colours, exit codes, signals. No lower module combines disk, service and engine.
  */
 
 import { systemClock } from '../contract/clock.ts';
@@ -79,7 +79,7 @@ export async function apply(planned: Planned, options: ApplyOptions = {}): Promi
   return orFailure(carryOut());
 }
 
-/** Returns the plan that a library call may run. If purchases need a user's approval, only paid downloads are left. */
+/** Returns the plan that a library call may run. If only a user can approve purchases, it only collects paid jobs. */
 function agreeByCall(plan: Plan, { environment, file, sandbox }: OpenCampaign, { publish }: ApplyOptions): Plan {
   const { consent } = environment;
   if (sandbox || consent === undefined) return publish === true ? allowPosts(plan) : withholdPosts(plan);
@@ -129,8 +129,8 @@ interface Means {
 }
 
 /**
- * One call of `apply`. Call the methods in this order: `open`, `plan`, `start`, `watch`, `close`. Holds the lock from
- * `plan` to `close`. If `plan` returns a run that is already open, call `watch` without `start`.
+ * One call of `apply`. Call the methods in this order: `open`, `plan`, `start`, `watch`, `close`. Holds the campaign's
+ * lock from `plan` to `close`. If `plan` returns a run that is already open, call `watch` without `start`.
  */
 export class ApplySession {
   readonly #means: Means;
@@ -246,10 +246,10 @@ export class ApplySession {
     if (saved !== undefined && !isAskedAgain) refuseStale(saved, { plan: full, graph, service });
     if (terms.agreement !== undefined) refuseUncovered(terms.agreement, full);
     const made = agreement === undefined ? full : limitToApproval(agreement, full, lock);
-    // A service may ignore a misspelt field and still charge, so the run reports such a field.
+    // A service may ignore a misspelt request field and still charge, so the run reports the field.
     const misspelt = diagnostics.find(({ code, fix }) => code === 'MB1501' && fix !== undefined);
-    // A later run compares files and options, but not the service's document or warnings. The list of outputs is
-    // written even if nothing else is to do.
+    // To detect that it has no work, a later run compares files and options, but not the OpenAPI document or warnings.
+    // A run with an output list must write the list even if it has no other work.
     const isComparable = !byDocument && diagnostics.length === 0 && graph.index === undefined;
     const finding = isComparable ? noteUpToDate(made, { given, asked, loaded, states, seen }) : undefined;
     return {

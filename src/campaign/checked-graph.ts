@@ -32,7 +32,7 @@ export async function loadChecked(campaign: OpenCampaign, options: CheckOptions)
   const plain = await loadManifest(file, campaign);
   const wantsNames = hasUnknownNames(plain);
   if (!wantsNames && (plain.graph === undefined || !needsDocument(plain.graph))) {
-    // `--refresh` requests the service's prices, even if no step needs the service's document.
+    // `--refresh` requests the service's prices, even if no step needs the service's OpenAPI document.
     const asks = plain.graph !== undefined && options.refresh === true && !campaign.sandbox;
     const facts = asks ? (await findFacts(campaign, options)).facts : noServiceFacts;
     return { ...plain, facts, byDocument: false };
@@ -52,7 +52,7 @@ export async function loadChecked(campaign: OpenCampaign, options: CheckOptions)
     const isSame = JSON.stringify(newer.document) === JSON.stringify(facts.document);
     return isSame ? { ...checked, facts: newer } : check(newer);
   };
-  // The stored document may be outdated, so a mistake found with this document may be wrong.
+  // The stored OpenAPI document may be outdated, so a mistake that is found with it may be none.
   if (!hasErrors(checked.diagnostics) || hasErrors(plain.diagnostics)) return { ...checked, renew };
   return options.asksLater === true ? { ...plain, facts: noServiceFacts, byDocument: true, renew } : renew();
 }
@@ -74,13 +74,13 @@ export function graphOf(
   return { ...checked, graph };
 }
 
-/** Checks the manifest with the service's current document if a create request depends on it. */
+/** If a create request depends on the service's OpenAPI document, checks the manifest with the current document. */
 export async function renewFor(
   plan: Plan,
   checked: CheckedGraph,
   campaign: OpenCampaign,
 ): Promise<CheckedGraph | undefined> {
-  // A stored list may contain names that the service has removed. The service would silently replace a removed name.
+  // A stored list may contain models or voices that the service has removed, and would silently replace.
   const takesNames = checked.diagnostics.some(({ code }) => code === 'MB1507');
   const asks = createsByDocument(plan) || (takesNames && plan.rows.some(({ action }) => isSpending(action)));
   return checked.renew === undefined || !asks ? undefined : graphOf(await checked.renew(), campaign, checked);

@@ -112,7 +112,7 @@ export async function readCommittedCampaign(campaign: OpenCampaign, ref: string)
     const reader = {
       isEarlier: true as const,
       manifest: () => tree.manifest(baseOf(path)),
-      // A variable file that is not in the commit is read from the disk, because it is an option of the user.
+      // The user names the variable file with `--var-file`, so a file that is not in the commit is read from the disk.
       vars: (name: string) => {
         const own = relative(paths.folder, resolve(name)).split(sep).join('/');
         return tree.has(own) ? tree.manifest(own) : readManifestText(name);

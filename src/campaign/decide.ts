@@ -18,16 +18,16 @@ import { findLoss, nameOfPurchases, refuseRestored } from './restore-purchases.t
 import { type HoldTerms, Session } from './session.ts';
 
 export interface DecideOptions extends Omit<HoldTerms, 'service'> {
-  /** Called before decisions are recorded, which happens only if `confirm` resolves with `yes`. Defaults to `yes`. */
+  /** Asks the user before decisions are recorded: they are recorded only on `yes`. Defaults to `yes`. */
   confirm?: ((rulings: readonly Ruling[]) => Promise<Answer>) | undefined;
 }
 
-/** `journaled`: recorded only in the purchase journal, because the lock is lost, and a new lock would lack jobs. */
+/** `journaled`: recorded only in the purchase journal, because the lock was lost: a new lock would be incomplete. */
 export type Decided = { is: 'recorded' | 'journaled' | 'dry run'; rulings: Ruling[] } | { is: 'no' | 'interrupted' };
 
 type Rule = (session: Session) => Promise<Ruling[]> | Ruling[];
 
-/** Holds the lock, calls `rule` and records the decisions. `service`: set if the decision adds jobs. */
+/** Locks the campaign, calls `rule`, and records the decisions that `rule` returns. `service`: set if they add jobs. */
 export function decide(
   campaign: OpenCampaign,
   options: DecideOptions & Pick<HoldTerms, 'service'>,
@@ -100,7 +100,7 @@ function withoutJournal(lock: string, { message, jobs, files }: NonNullable<Awai
 
 async function noteInJournal(campaign: OpenCampaign, graph: Graph, records: readonly StepRecord[]): Promise<boolean> {
   const name = nameOfPurchases(campaign, graph.name);
-  // A decision needs no credits, and ends the reservation of its create request in the user's spending ledger.
+  // A decision spends no credits. It ends the reservation of its create request in the user's spending ledger.
   const spending = { limits: {}, lock: campaign.paths.lock };
   const journal = name === undefined ? undefined : await openPurchases(name, { clock: systemClock, spending });
   if (journal === undefined) return false;

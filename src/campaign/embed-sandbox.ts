@@ -84,7 +84,7 @@ export async function embedSandbox(options: Parameters<typeof startSandbox>[0]):
   }
 }
 
-/** Opens the sandbox of a folder. With `keeps: false`, a sandbox that has no stored state stays in memory. */
+/** Opens the sandbox of a folder. With `keeps: false`, a new sandbox exists only in memory. */
 export async function openSandbox(folder: string, keeps: boolean): Promise<Pick<RunningSandbox, 'url' | 'close'>> {
   const dataDir = join(folder, '.mediabatch', 'sandbox');
   const isStored = keeps || lstatOrAbsent(dataDir) !== undefined;

@@ -31,8 +31,8 @@ export interface Environment {
   /** Reason why a user must approve purchases interactively. Omitted if options such as `--yes` are sufficient. */
   consent?: string;
   /**
-   * Ignored part of `.env`. `half`: URL or key of the service, because the other value is exported. `command`:
-   * `MEDIABATCH_API_KEY_COMMAND`. `limit`: `MEDIABATCH_LIMIT`.
+   * Part of `.env` that mediabatch ignores. `half`: the URL (or key) in it, because the key (or URL) is an exported
+   * variable. `command`: `MEDIABATCH_API_KEY_COMMAND`. `limit`: `MEDIABATCH_LIMIT`.
    */
   dotEnv?: 'unreadable' | 'half' | 'command' | 'limit';
 }
@@ -130,7 +130,7 @@ export function withHiddenKey(environment: Environment): Environment {
   return Object.defineProperties({}, { ...others, ...hidden });
 }
 
-/** Returns `yes` if the service replays idempotency keys, which it does for API keys, but not for JWTs. */
+/** Returns `yes` if the credential is an API key: for a JWT, the service does not replay idempotency keys. */
 export function replaysOf(sandbox: boolean, { token }: Environment): 'yes' | 'no' | 'unknown' {
   if (sandbox) return 'yes';
   if (token === undefined || whyNotKey(token) !== undefined) return 'unknown';

@@ -39,7 +39,7 @@ export interface OtherLock {
 interface LeftoverFacts {
   situation: Situation;
   others: readonly OtherLock[];
-  /** Files that mediabatch saved on this machine. The lock is no sufficient evidence: it could name any file. */
+  /** Files that mediabatch saved on this machine. A lock alone is not evidence of this: it could name any file. */
   saved: Pick<SavedFiles, 'has'>;
   now: number;
 }
@@ -187,7 +187,7 @@ export async function deleteLeftover(root: string, file: LeftoverFile): Promise<
   }
 }
 
-/** Finds retained files that a new output replaced, except files of other locks. `wanted`: digests of files to keep. */
+/** Finds retained copies of replaced outputs, unless another lock contains their digest. `wanted`: digests to keep. */
 export async function findReplaced(
   files: KeptFiles,
   facts: { lock: Lock; others: readonly Lock[]; wanted: ReadonlySet<string>; now: number },

@@ -70,10 +70,10 @@ async function read(path: string, shown: string): Promise<FoundLock> {
   }
 }
 
-// Limits for locks of other campaigns. The lock of another campaign may be forged, so it is used only as a hint.
+// Maximum number and size of locks of other campaigns to read. Such a lock may be forged, so it serves only as a hint.
 const most = { locks: 24, bytesOfLock: 8 * 1024 ** 2, bytes: 32 * 1024 ** 2 };
 
-/** Reads the service's locks in the campaign's folder and its parent. Skips damaged and large locks. */
+/** Reads other campaigns' locks for this service, in this folder and its parent. Skips damaged and large locks. */
 export async function readOtherLocks(
   { folder, manifest, lock: own }: CampaignPaths,
   service: string,

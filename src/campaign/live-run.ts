@@ -105,7 +105,7 @@ export class LiveRun {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Records decisions in order. Resolves when they are on disk. `over`: the run had ended, so nothing was recorded. */
+  /** Writes review decisions to disk, in order. `over`: the run had already ended, so nothing was recorded. */
   judge(verdicts: readonly WantedVerdict[]): Promise<Ruling[] | 'over'> {
     return this.#queue(async () => {
       if (this.#execution === undefined || this.#is === 'ended') return 'over';
@@ -240,7 +240,7 @@ export class LiveRun {
     const underWay = new Set([...orders, ...this.#added.keys()]);
     const look = () => situate({ ...graph, budget: undefined }, lock, { redo, selected, underWay });
     const first = look();
-    // The outputs of canaries are checked, because the check can release steps that wait for their canary.
+    // Checks the output files of canaries: a canary that meets `expect` releases the steps that wait for it.
     const goFirst = new Set((graph.canaries ?? []).flatMap(({ members }) => members));
     const matters = ({ step }: Match) => waiting.has(step.address) || goFirst.has(step.address);
     const recorded = outputsToCheck(first.matches.filter(matters));

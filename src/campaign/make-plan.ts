@@ -214,7 +214,7 @@ function excludePublishedPosts(
 
 const mostRuns = 5;
 
-/** Returns the balance that the service last reported to a run on this machine. The API has no query for a balance. */
+/** Returns the balance that the service last reported to a run on this machine. No API request returns the balance. */
 async function readLastBalance({ state, runs }: CampaignPaths): Promise<PlanTotals['lastBalance']> {
   const history = new RunHistory(state, runs);
   for (const { id } of (await history.list()).slice(0, mostRuns)) {

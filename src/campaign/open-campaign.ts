@@ -7,7 +7,7 @@ import { type CampaignPaths, campaignPaths, knownService } from './paths.ts';
 /** Paths, options and service of a campaign whose files are not read yet. */
 export interface OpenCampaign {
   file: string;
-  /** True to use the embedded service with a separate lock and output folder. */
+  /** True to use the embedded sandbox with a separate lock and output folder. */
   sandbox: boolean;
   paths: CampaignPaths;
   environment: Environment;
@@ -27,7 +27,7 @@ export interface OpenCampaign {
   /** True if a request field that neither this version nor the service knows is an error, not a warning. */
   strict: boolean;
   notify: Notify;
-  /** Called first with the length of the manifest's texts, and then with the number of steps. */
+  /** Reports the size of the campaign: first the length of the manifest's texts, later the number of steps. */
   onSize(known: { characters: number } | { steps: number }): void;
 }
 

@@ -23,20 +23,20 @@ export interface Range {
   readonly whole?: true;
 }
 
-/** An option of `plan`, `apply` and the library. Help, checks and printed commands are derived from the rows. */
+/** An option of `plan`, `apply` and the library, from which help, checks and the commands in hints are derived. */
 export interface OptionRow {
   readonly flags: string;
   readonly about: string;
   /**
-   * Scope of the option. `campaign`: manifest, lock and account. `plan`: which steps are created. `run`: how the
-   * run works. `here`: this process only. A saved plan stores options of `campaign` and `plan`.
+   * Scope of the option. `campaign`: selects manifest, lock or account. `plan`: changes which steps are created. `run`:
+   * changes how a run works. `here`: affects only this process. A saved plan stores options of `campaign` and `plan`.
    */
   readonly settles: 'campaign' | 'plan' | 'run' | 'here';
   readonly takes?: keyof Written | readonly string[];
   readonly range?: Range;
   readonly standard?: number | string;
   readonly shown?: string;
-  /** Which printed commands repeat the option. Derived from `settles` by default. */
+  /** Commands in hints that repeat the option. Derived from `settles` by default. */
   readonly printed?: 'always' | 'apply' | 'never';
   /** Whether the option may be combined with a saved plan. Derived from `settles` by default. */
   readonly besideSaved?: 'refused' | 'taken';
@@ -101,7 +101,7 @@ export const sharedOptions = {
   redo: plan(
     '--redo <selection>',
     'buy these steps again (posts only by exact address); repeatable',
-    // A printed command with `--redo` would create the steps once more.
+    // A user who pastes a printed command with `--redo` would buy the steps once more.
     { takes: 'texts', printed: 'never' },
   ),
   /** Maximum number of parallel jobs. Defaults to the manifest's value, or 8. */
@@ -158,7 +158,7 @@ export const applyOptions = {
   patienceMs: run(
     '--patience <duration>',
     'stop watching a job after this time (90s, 30m, 2h); the next run collects it',
-    // The run does not use a single timer for this time, so there is no upper limit.
+    // The run does not measure this time with a single timer, so the maximum delay of a timer does not apply.
     { takes: 'duration', range: { least: 1 } },
   ),
   /** How long to wait for credits if the account is empty, in ms. By default, the run does not wait. */
@@ -272,7 +272,7 @@ export interface RunSettings extends Values<Settling<'run'>> {
 }
 
 export interface RehearsalOptions {
-  /** Initial balance. Defaults to enough for the plan. */
+  /** Initial balance. Defaults to enough credits for the plan. */
   credits?: number | undefined;
   speed?: number | undefined;
   /** Fraction of jobs that fail, 0 to 1. */
@@ -285,7 +285,7 @@ export function flagOf({ flags }: Pick<OptionRow, 'flags'>): string {
 
 const rows = Object.entries(optionTable) as [keyof Table, OptionRow][];
 
-/** Returns the given options whose rows fulfil `is`. Ignores unknown options, which untyped callers may pass. */
+/** Returns the given options whose table row passes `is`. Ignores unknown options, which untyped callers may pass. */
 export function findGiven(options: object, is: (row: OptionRow) => boolean) {
   const values = new Map<string, unknown>(Object.entries(options));
   const found = rows.map(([name, row]) => ({ name, row, value: values.get(name) }));

@@ -72,7 +72,7 @@ export async function keepIndex(campaign: OpenCampaign, index: string | undefine
   const { paths, notify } = campaign;
   try {
     const { target } = await prepareOutputFolder(paths.outputs, index);
-    // Notices about the campaign were already shown with the plan.
+    // The plan has already shown the notices about the campaign.
     const found = await findOutputs({ ...campaign, notify: () => {} }, {});
     // The measurements are stored, so that the next list need not open the files.
     await campaign.measures.keep();

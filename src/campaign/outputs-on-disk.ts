@@ -32,7 +32,7 @@ export async function inspectOutputs(
   const replaced = new Set<string>();
   for (const { output, replaced: others = [] } of recorded) {
     if (states.get(output.path) !== 'changed') continue;
-    // The outputs are checked one after another, because they have the same path.
+    // These outputs have the same path, so they are checked one after another.
     for (const other of others) if ((await check([other])).get(other.path) === 'intact') replaced.add(other.path);
   }
   return {
@@ -57,7 +57,7 @@ export async function seeExpected({ matches }: Pick<Situation, 'matches'>, campa
   return { fileState: () => 'intact', mediaFacts: await measure(expected, states, campaign) };
 }
 
-/** Plans from the lock alone: without limits, without posts, and by default without checking files. */
+/** Makes a plan from graph and lock only: without limits, post checks and, by default, checks of output files. */
 export function planByLock(
   { replays, accountOf }: Pick<OpenCampaign, 'replays' | 'accountOf'>,
   situation: Situation,

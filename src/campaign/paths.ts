@@ -42,7 +42,7 @@ export function shownPath(path: string): string {
 /** All embedded sandboxes count as one service, whatever their ports are. */
 export const sandboxService = 'sandbox';
 
-/** Digest of the service's URL, so that the lock does not reveal the URL. The same for all spellings of the URL. */
+/** Digest of the service's URL, so that the lock does not reveal the URL. All spellings of a URL give one digest. */
 export function knownService(sandbox: boolean, { baseUrl }: { baseUrl?: string }): string | undefined {
   if (sandbox) return sandboxService;
   const address = baseUrl === undefined ? undefined : sameAddress(baseUrl);

@@ -126,9 +126,9 @@ type Belonging = 'ours' | 'unclaimed' | 'elsewhere';
 export function belongingOf({ lock, services }: LockReading, service: string | undefined): Belonging {
   if (service === undefined) return 'ours';
   const others = services.filter((one) => one !== service);
-  // A lock with only refused requests counts as well: the keys were used at the other service, but not at this one.
+  // Even a lock with only refusals belongs to the other service: only that service has seen its idempotency keys.
   if (others.length > 0) return lock.steps.size > 0 ? 'elsewhere' : 'unclaimed';
-  // Decisions in a lock without a service are from before its first run. The sandbox would have recorded its service.
+  // A lock with decisions but no service had no run yet. It is not a sandbox lock, which always names its service.
   if (service === sandboxService && services.length === 0 && lock.steps.size > 0) return 'elsewhere';
   return services.length === 0 ? 'unclaimed' : 'ours';
 }
@@ -325,7 +325,7 @@ function heldError(shown: string, { by, note }: Held): CampaignError {
   });
 }
 
-/** A holder on this machine is alive, because a run replaces the lock of a dead process. */
+/** A process on this machine that locks the campaign is alive, because a run takes over the lock of a dead process. */
 function hintOf(by: Held['by']): Advice {
   const wait = 'wait for the run to end (--lock-timeout waits longer)';
   if (by.host === hostname()) return `${wait}, or end process ${by.pid} on this machine`;

@@ -54,13 +54,13 @@ function creditsToCover({ rows, totals }: Plan, withPicks: boolean): number {
 
 type NeededJob = readonly [address: string, jobId: string];
 
-/** Returns the jobs that the rows of a plan query, and the jobs whose outputs its purchases use. */
+/** Returns the jobs that a run of the plan polls or downloads, and the jobs whose outputs its purchases use. */
 function neededJobs({ rows }: Plan, lock: Lock): NeededJob[] {
   const needed = new Map<string, string>();
   const spending = new Set(rows.filter(({ action }) => isSpending(action)).map(({ address }) => address));
   for (const { address, action, order } of rows) {
     if (order === undefined) continue;
-    // A renamed step needs no job of the sandbox, because its files are on this machine.
+    // The sandbox need not have the job of a renamed step, because the files of the step are on this machine.
     if (order.jobId !== undefined && action !== 'move') needed.set(address, order.jobId);
     if (!isSpending(action)) continue;
     for (const used of findReferences(order.request)) {

@@ -51,7 +51,7 @@ export function localExecutor(campaign: OpenCampaign, options: ApplyTerms, scope
   return {
     attach: async () => undefined,
     async start(plan, held) {
-      // Without steps and gates, there is nothing to review.
+      // A plan without steps and gates has nothing to review.
       const reviewed = plan.rows.some(isWork) || plan.gates !== undefined ? held.live : undefined;
       const judge = reviewed && new LiveRun({ ...reviewed, agreed: plan });
       const waits = judge !== undefined && plan.rows.some(({ later }) => later !== undefined);
@@ -115,7 +115,7 @@ async function runLocally(plan: Plan, campaign: OpenCampaign, here: LocalRun, ob
     };
     const { carried, result } = runPlan(plan, ports, { ...options, ...observer, outline, loaded, live: judge });
     const ended = await result;
-    // An internal error of a step is reported only now, so that the other steps could finish.
+    // An internal error of a step is thrown only here, after the other steps have finished.
     const [defect] = carried.driven.defects;
     if (defect !== undefined && ended.end !== undefined) throw defect;
     return ended;
@@ -269,7 +269,7 @@ async function endRun(
     throw stray.seen.error;
   }
   if (!(ends instanceof Map)) {
-    // The lock contains the requests in flight as sent.
+    // The lock records each create request in flight as sent.
     run.isLeft = true;
     return { exit: exitCodes.interrupted, outcomes: new Map() };
   }
@@ -298,7 +298,7 @@ function followSignal(
   { onAbort, isMet }: { onAbort(reason: string): void; isMet(): boolean },
 ) {
   const controller = new AbortController();
-  // Each sleep and each request adds a listener, so many listeners are not a leak.
+  // Each sleep and each request adds a listener to the abort signal, so many listeners are not a leak.
   setMaxListeners(0, controller.signal);
   const abort = () => {
     if (controller.signal.aborted || isMet()) return;

@@ -41,7 +41,7 @@ export interface ApplyTerms
   rehearsal?: RehearsalOptions | undefined;
   saved?: SavedPlan | undefined;
   isAskedAgain?: true | undefined;
-  /** Earlier approval. Defaults to the approval of the saved plan, or to the user's answer in this run. */
+  /** Earlier approval. If omitted, the saved plan's approval or the user's answer in this run counts. */
   agreement?: Agreement | undefined;
   review?: boolean | undefined;
   /** Digest of the plan's inputs except files. Omitted if no later run compares this digest. */

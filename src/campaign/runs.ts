@@ -28,14 +28,14 @@ export async function listRuns({ state, runs, lock }: CampaignPaths): Promise<Ru
   const stories: RunStory[] = [];
   for (const { id } of await history.list()) {
     const story = summarizeRun(id, historyLines((await history.readEnds(id)) ?? []));
-    // Campaigns of one folder share histories. A run with a damaged first line may belong to each of these campaigns.
+    // The campaigns of a folder share one run history. A run whose first line is damaged may belong to any of them.
     if (story.lock === undefined || story.lock === basename(lock)) stories.push(story);
   }
-  // The IDs of runs contain only the minute and random characters, so the time of the first line is compared.
+  // A run ID contains only the minute and random characters, so runs are sorted by the time in their first line.
   return stories.sort((a, b) => (beganAt(a) < beganAt(b) ? 1 : -1));
 }
 
-/** Returns one record per run: each client that watched a run has a record of the run. Prefers a complete record. */
+/** Returns one record per run, although each client of a run wrote a record. Prefers a complete record. */
 export function eachRunOnce(stories: readonly RunStory[]): RunStory[] {
   const runOf = ({ engineRun, id }: RunStory) => engineRun ?? id;
   const sawOf = ({ how, spentNow }: RunStory) => (how === 'ended' ? Number.POSITIVE_INFINITY : spentNow);

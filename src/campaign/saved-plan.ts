@@ -112,7 +112,7 @@ function unusable(path: string, what: string): CampaignError {
   });
 }
 
-/** Returns a contradiction between visible rows and stored purchases, so that a manipulated plan cannot look free. */
+/** Returns how a saved plan's rows contradict its stored purchases, so that a manipulated plan cannot look free. */
 export function findContradiction(plan: WrittenPlan & { saved: Saved }): string | undefined {
   const { rows, totals, saved } = plan;
   // An unresolved create request can have a row in addition to the row of its step.
@@ -184,7 +184,7 @@ export function refuseStale(saved: SavedPlan, now: { plan: Plan; graph: Graph; s
   if (saved.steps !== digestOfSteps(graph) || saved.campaign !== graph.name) {
     throw stale('the manifest, its data, its files or its variables changed since the plan was made');
   }
-  // The cost of purchases after picks is shown separately, so a purchase after a pick must not be possible at once.
+  // A plan shows the cost of purchases after picks separately, so such a purchase must not be possible before the pick.
   const behind = findBehind(graph, saved.gates);
   const early = [...saved.afterPicks.keys()].find((address) => !behind.has(address));
   if (early !== undefined) throw stale(`${early} depends on no gate that the plan shows as open`);
@@ -270,7 +270,7 @@ function digestOfSteps(graph: Graph): string {
   const steps = graph.steps.map(({ address, fingerprint, save, rules: { retry } = {} }) =>
     canonicalJson([address, fingerprint, save, retry === undefined ? null : { ...retry }]),
   );
-  // The digest includes gates, because without a gate the steps behind the gate would be bought without a decision.
+  // The digest includes gates: if a gate were removed, the steps behind it would be bought without a review decision.
   const gates = (graph.gates ?? []).map(({ name, is, choose, members }) => canonicalJson([name, is, choose, members])); // I27 (saved)
   const canaries = (graph.canaries ?? []).map((one) => canonicalJson({ ...one })); // I28 (saved)
   return digestOf(Buffer.from([graph.name, ...steps, ...gates, ...canaries].join('\n'))).sha256;

@@ -54,7 +54,7 @@ export interface FactsOptions {
   isRun?: boolean | undefined;
 }
 
-/** Returns facts about the service. `ask` requests its current document. Omitted if the facts are up to date. */
+/** Returns facts about the service. `ask`: requests its current OpenAPI document. Omitted if the facts are current. */
 export async function findFacts(
   campaign: OpenCampaign,
   { refresh, isRun }: FactsOptions,
@@ -90,7 +90,7 @@ async function fetchFacts(
   { access, withCatalog }: { access: Access; withCatalog: boolean },
 ): Promise<ServiceFacts> {
   const { paths, service } = campaign;
-  // The library is loaded on demand, because the HTTP client is large.
+  // The HTTP client is large, so it is imported only when needed.
   const { Library, ServiceError } = await import('../service/library.ts');
   const library = new Library({ ...access, clock: systemClock, requestTimeoutMs: 10_000 });
   let refused: string | undefined;
@@ -176,7 +176,7 @@ function freshRoutes({ creates, missing }: ServiceDocument): CreateRoutes {
   for (const [kind, { path }] of Object.entries(creates)) routes[kind] = { path, isDocumented: true };
   for (const [kind, why] of Object.entries(missing)) {
     const { create } = requireKind(kind);
-    // The service may accept a request of its documentation, even if its OpenAPI document lacks the request.
+    // The service may accept a request that it documents, even if the request is not in its OpenAPI document.
     routes[kind] = create.documented ? { path: create.paths[0], isDocumented: false } : { missing: why };
   }
   return routes;

@@ -21,7 +21,7 @@ export interface HoldTerms {
 
 export class Session {
   readonly campaign: OpenCampaign;
-  /** Steps before review decisions are applied. */
+  /** Graph to which no review decisions have been applied yet. */
   readonly graph: Graph;
   readonly loaded: RestoredLock;
   #situation: Situation | undefined;

@@ -19,8 +19,8 @@ interface UpToDate {
 }
 
 /**
- * Stored result of a run that had nothing to do, with digests of its inputs. If no digest has changed, the next run
- * need not parse manifest and lock.
+ * Stored result of a run that had no work, with digests of its inputs. While the digests stay equal, later runs end
+ * without parsing manifest and lock.
  */
 interface Finding extends UpToDate {
   given: string;

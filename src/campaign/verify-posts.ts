@@ -72,7 +72,7 @@ async function askForAccounts(campaign: OpenCampaign): Promise<KnownAccount[] | 
   const { sandbox, environment, paths, service, notify } = campaign;
   const { baseUrl, token } = environment;
   if (sandbox || baseUrl === undefined || token === undefined) return undefined;
-  // The library is loaded on demand, because the HTTP client is large.
+  // The HTTP client is large, so it is imported only when needed.
   const { Library, ServiceError } = await import('../service/library.ts');
   const library = new Library({ baseUrl, token, clock: systemClock, requestTimeoutMs: patienceMs });
   try {

@@ -20,7 +20,7 @@ export interface OpenAccess {
 
 const requestTimeoutMs = 30_000;
 
-/** Calls `use` with a connection to the service or sandbox. Throws if key or connection is refused. */
+/** Calls `use` with a connection to the service or sandbox. Throws if the key is refused or the connection fails. */
 export async function withLibrary<T>(
   options: {
     environment: Environment;

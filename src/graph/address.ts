@@ -40,7 +40,7 @@ const networks = {
   ipv6: '::/3 2001::/23 2001:db8::/32 2002::/16 4000::/2 8000::/1',
 };
 
-// Two lists, because a single list would find an IPv4 address in the IPv6 network that contains mapped IPv4 addresses.
+// IPv4 and IPv6 have separate lists: a single list would find IPv4 addresses in the IPv6 network of mapped addresses.
 const inward = { ipv4: readNetworks('ipv4'), ipv6: readNetworks('ipv6') };
 
 function readNetworks(family: 'ipv4' | 'ipv6'): BlockList {

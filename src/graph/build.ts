@@ -2,7 +2,7 @@
  * Manifest and data → steps with edges and fingerprints.
  * Takes: a manifest and the rows of its tables. Paths of missing files are returned.
  * Returns: steps in topological order, or diagnostics with positions.
- * Independent of: the lock, prices, earlier purchases. A fingerprint covers only what is paid for (I6).
+ * Independent of: the lock, prices, earlier purchases. A fingerprint depends only on values that affect the job (I6).
  */
 
 import type { Diagnostic, Place } from '../ground/diagnostic.ts';
@@ -29,9 +29,9 @@ interface NeededFact {
 }
 
 /**
- * Expands a manifest into its steps. Reports all mistakes at once, at most 100. Mistakes that were found when the
- * manifest was read are not repeated. If the manifest or the graph has a mistake, returns no graph. `files`: files that
- * the caller must read before it calls this function again, for a digest (uploads) or a text (`{{read …}}`).
+ * Expands a manifest into its steps. Reports all mistakes at once, at most 100. Does not repeat mistakes found by the
+ * manifest reader. If the manifest or the graph has a mistake, returns no graph. `files`: files that the caller must
+ * read before it calls this function again, for a digest (uploads) or a text (`{{read …}}`).
  */
 export function buildGraph(
   manifest: Manifest,
@@ -274,7 +274,7 @@ function canariesOf({ id, canary }: Pick<Task, 'id' | 'canary'>, steps: readonly
     const known = kinds[kind];
     return known === undefined ? kind : priceClass(known, request);
   });
-  // If the price depends on the whole request, each row may have its own price class.
+  // If the price depends on the whole request, the rows of a task may have different price classes.
   const isByRow = byPrice.size > mostGroups && byPrice.size * 2 > steps.length;
   const groups = byPrice.size === 1 || isByRow ? new Map([['', [...steps]]]) : byPrice;
   return [...groups].map(([label, own]) => ({

@@ -97,7 +97,7 @@ export interface StepRows {
   tables?: { [name: string]: Json };
 }
 
-/** State of an expansion: facts, results of each stage, and reported mistakes. Maps are by task. */
+/** State of the expansion of a manifest: facts, results of each stage, and reported mistakes. */
 export class Expansion {
   readonly manifest: Manifest;
   readonly facts: GraphFacts;
@@ -127,7 +127,7 @@ export class Expansion {
     return this.rows.get(task) ?? 'unknown';
   }
 
-  /** Returns the text for `{{read …}}` without the final line break. `wanted`: path of a file to read first. */
+  /** Returns the text for `{{read …}}` without the final line break. `wanted`: path of a file to be read first. */
   readText(
     written: string,
     at: { folder: string; place: Place },
@@ -167,7 +167,7 @@ export class Expansion {
       const site = { text: value, path };
       const result = renderTemplate(template, scopeAt(site));
       for (const fault of result.faults) this.report(describe(placeFault(fault, site, this.manifest.places)));
-      // `null` is a rendered value: the check of its field either accepts or rejects it.
+      // A template may render to `null`: the check of the request field accepts or rejects it.
       return result.value === undefined ? unknownValue : result.value;
     }
     if (Array.isArray(value)) return value.map((item, index) => this.render(item, [...path, index], scopeAt, describe));

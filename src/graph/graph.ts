@@ -65,11 +65,11 @@ export interface Step {
   tags: string[];
   place: Place;
   row?: string;
-  /** Title for reviewers: the gate's `title` for the row, else a short text of the row. */
+  /** Title that reviewers see: the gate's rendered `title`, or else a short text from the row. */
   title?: string;
 }
 
-/** A gate. Users decide which of the gate's steps other steps may use. */
+/** A review point: users decide which of its steps other steps may use. */
 export interface Gate {
   /**
    * Address of the gate's steps without the attribute in which they differ, for example `hero@lamp` if users pick among
@@ -89,9 +89,9 @@ export interface Gate {
 }
 
 /**
- * Similar steps of a task. The first of these steps, the canaries, are created before the remaining steps. The
- * remaining steps wait until `first` canaries were created with the current requests, and fit `expect` or were picked.
- * A new row needs no new canary. A changed template does.
+ * Group of similar steps of a task. The first steps of the group, the canaries, are created before the remaining steps.
+ * The remaining steps wait until `first` canaries were created with the current requests, and fit `expect` or were
+ * picked. A new row needs no new canary. A changed template does.
  */
 export interface Canary {
   /** For example `canary of hero`. If the task has several groups of canaries, the name contains the price class. */
@@ -135,7 +135,7 @@ export interface FileFact {
   bytes: number;
 }
 
-/** The part of a graph that a run needs. An outline takes half the memory of a graph. */
+/** The part of a graph that a run needs. An outline needs half as much memory as a graph. */
 export interface GraphOutline {
   tasks: { id: string; kind: string; steps: number }[];
   addresses: ReadonlySet<string>;

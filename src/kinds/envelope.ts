@@ -5,7 +5,7 @@
 export const envelope = {
   prefix: '/api/v1',
   paths: {
-    /** A free request to this path also reads the server's clock and checks the API key. */
+    /** A request to this path costs nothing. It also serves to read the server's clock and to check the API key. */
     accounts: '/accounts',
     voices: '/voiceovers/voices',
     catalog: '/catalog',
@@ -21,12 +21,12 @@ export const envelope = {
   otherStates: { succeeded: ['SUCCEEDED', 'SUCCESS'], canceled: ['CANCELED', 'CANCELLED'] } as {
     readonly [state in 'succeeded' | 'canceled']: readonly string[];
   },
-  /** Values of an undocumented field that distinguish kinds with the same status path. */
+  /** Values of an undocumented job field, by which kinds with the same status path are distinguished. */
   kindWords: { BASIC: 'image', INFLUENCER: 'influencer', THUMBNAIL: 'thumbnail' } as Readonly<Record<string, string>>,
   answer: {
     success: 'success',
     message: ['message', 'error', 'error.message'],
-    /** Fields that may contain an object or a list in the place of a message. */
+    /** Fields in which an answer may contain an object or a list instead of a message. */
     reasons: ['message', 'error', 'detail', 'details', 'errors'],
     code: 'code',
     details: 'details',

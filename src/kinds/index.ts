@@ -1,7 +1,7 @@
 /*
  * Facts about the kinds of the API, as data.
  * Takes: nothing, or a catalogue and a document that the service published.
- * Returns: fields, limits, models, list prices, and how a lost answer is recovered.
+ * Returns for each kind: fields, limits, models, list prices, and how the lost answer to a create request is recovered.
  * Independent of: steps, plans, HTTP. An undocumented fact is omitted, never guessed.
  */
 
@@ -264,7 +264,7 @@ const clipping: Kind = {
   act: 'job',
   media: 'video',
   create: { paths: ['/clippings/create', '/clippings'], documented: false },
-  // The service queries the provider before it answers this path. A record from another path may be stale.
+  // The service updates the job from its provider before it answers this path. Records from other paths may be stale.
   status: { path: '/clippings/status/{id}', alias: '/clippings/refresh/{id}' },
   list: {
     path: '/clippings/all',
@@ -382,8 +382,8 @@ const upload: Kind = {
 };
 
 /**
- * The create request is undocumented. The documentation states a cost in credits only for generators. If an answer
- * contains a charge, the charge is recorded.
+ * The create request is undocumented. The documentation states a cost in credits only for generators. If the answer to
+ * a create request contains a charge, the charge is recorded.
  */
 const post: Kind = {
   name: 'post',
@@ -428,7 +428,7 @@ export function requireKind(name: string): Kind {
   return kind;
 }
 
-/** Returns whether a repeated request is free. The purchase journal does not record requests of these kinds. */
+/** Returns whether a repeated request is free. The purchase journal does not record create requests of these kinds. */
 export function isFreelyRepeated(name: string): boolean {
   return kinds[name]?.recovery === 'again';
 }

@@ -57,7 +57,7 @@ export interface Kind {
     readonly field: string;
     readonly default: string;
     readonly models: Readonly<Record<string, Model>>;
-    /** Field for quality tiers. A request may contain the field only if the service's OpenAPI document has it. */
+    /** Field for quality tiers. A request may contain the field only if the service's OpenAPI document lists it. */
     readonly tierField?: string;
   };
   /**
@@ -70,7 +70,7 @@ export interface Kind {
   readonly outputs: readonly string[];
   /** List of the files of a job. Another task can iterate over it: `foreach: "{{tasks.talk.clips}}"`. */
   readonly parts?: { readonly name: string; readonly most: number };
-  /** Typical duration of a job in ms. Determines the polling interval until a job was measured. */
+  /** Typical duration of a job in ms. Determines the polling interval until the duration of a job was measured. */
   readonly typicalMs: number;
 }
 
@@ -86,7 +86,7 @@ export interface Field {
   readonly default?: string;
   /** Each string must be a public https URL or the output of another step. */
   readonly url?: boolean;
-  /** A free text: its length may affect the price, its words do not. */
+  /** True for a free text. The length of the text may affect the price; the words do not. */
   readonly free?: boolean;
   readonly priced?: false;
 }

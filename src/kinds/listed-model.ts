@@ -31,7 +31,7 @@ export interface ListedKind {
 
 export type Listing = { readonly [kind: string]: ListedKind };
 
-/** Maximum credits of a job. A larger number in a list or in another user's lock is treated as a mistake. */
+/** Maximum credits of a job. A larger price in a list or in another user's lock is treated as a mistake. */
 export const mostCredits = 1_000_000;
 const mostValues = 200;
 const longestName = 200;

@@ -119,7 +119,7 @@ export function listPrice(kind: Kind, request: Body, listings: readonly Listing[
   return {
     low: Math.min(...prices.map(({ low }) => low)),
     likely,
-    // A price in one list may exceed the maximum in another list.
+    // The price in one list may exceed the maximum price in another list.
     ...(ceilings.length > 0 && { high: Math.max(likely, ...ceilings) }),
   };
 }
@@ -190,7 +190,7 @@ function unitsOf(
     return seconds === undefined ? undefined : Math.ceil(seconds / per.seconds);
   }
   const text = mainText(of.kind, of.request);
-  // The text is counted in UTF-16 units, because no service counts more units per character.
+  // The length of a text is counted in UTF-16 units: no service counts more units per character.
   return text === undefined ? undefined : Math.max(1, Math.ceil(text.length / per.characters));
 }
 

@@ -64,7 +64,7 @@ function relativePaths(root: JsonMap): ReadonlyMap<string, JsonMap> {
       if (prefix !== '' && full.startsWith(`${prefix}/`)) paths.set(full.slice(prefix.length), item);
       continue;
     }
-    // Some documents repeat the prefix in each path.
+    // Some OpenAPI documents repeat the prefix of the API in each path.
     const named = [prefix, envelope.prefix].find((one) => one !== '' && path.startsWith(`${one}/`));
     paths.set(named === undefined ? path : path.slice(named.length), item);
   }
@@ -173,8 +173,8 @@ function findRoute(
   return { missing: `the service's OpenAPI document has no ${sought}, and ${why}` };
 }
 
-// The rest of this file inlines the schemas of an OpenAPI document. Malformed parts are treated as missing, and nothing
-// throws.
+// The rest of this file inlines the schemas of an OpenAPI document. Malformed parts are treated as missing. These
+// functions never throw.
 
 const mostDepth = 40;
 /** Maximum number of parts of an inlined schema. A malicious schema could double in size at every level. */

@@ -35,7 +35,7 @@ export function folderOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/') + 1);
 }
 
-/** Returns whether any operating system treats the path as absolute: a manifest means the same on each system. */
+/** Returns whether any operating system treats the path as absolute. A manifest has the same meaning on each system. */
 export function isAbsolutePath(path: string): boolean {
   return /^(?:[/\\]|[A-Za-z]:[/\\])/.test(path);
 }

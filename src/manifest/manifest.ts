@@ -11,7 +11,7 @@ export interface Manifest {
   file: string;
   name: string;
   description?: string;
-  /** Credits for all runs of the campaign together. */
+  /** Maximum credits for all runs of the campaign together. */
   budget?: number;
   concurrency?: number;
   index?: string;
@@ -26,7 +26,7 @@ export interface Manifest {
   /** Tasks in the order of the manifest. Tasks of included manifests come first. */
   tasks: Task[];
   places: Places;
-  /** False if the manifest has errors, and is used only to find more errors. */
+  /** False if the manifest has errors. It is then used only to find more errors. */
   sound: boolean;
   warnings: Diagnostic[];
 }
@@ -36,14 +36,14 @@ export interface Table {
   /** Path relative to the main manifest's folder. Omitted if the manifest's value is wrong. */
   file?: string;
   separator?: string;
-  /** Line of the column names. Defaults to the first line that is not empty. */
+  /** Number of the line with the column names. Defaults to the first line that is not empty. */
   header?: number;
   sheet?: string;
   /** Path of a JSON Schema for every row, relative to the main manifest's folder. */
   schema?: string;
   /**
-   * Columns whose values select the row of a step. `value`: template of the wanted value. Defaults to the step's matrix
-   * or row value with the name of the column. An empty list means that the table cannot be joined.
+   * Columns by which the row for a step is found. `value`: template for the value that the column must have. Defaults
+   * to the step's matrix or row value with the name of the column. An empty list means that the table cannot be joined.
    */
   on: { column: string; value?: Scalar }[];
 }
@@ -171,7 +171,7 @@ export function limitDiagnostics(found: readonly Diagnostic[]): Diagnostic[] {
     return !seen.has(id) && seen.add(id);
   });
   const gathered = [...groupBy(unique, spotOf).values()].flatMap((alike) => {
-    // If a column contains texts, every condition on the column is wrong in the same way.
+    // If a column contains texts instead of numbers, every condition on the column causes the same mistake.
     const shown = alike.slice(0, alike[0]?.code === 'MB1409' ? 1 : maxSameCode);
     const more = alike.length - shown.length;
     const last = more === 0 ? undefined : shown.pop();

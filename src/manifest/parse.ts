@@ -53,7 +53,7 @@ export function parseManifest(
 } {
   const { files, diagnostics: found, unread, incomplete } = readManifestFiles(source, included, program);
   const main = files.at(-1);
-  // If a part of the campaign is missing, the names that it defines would be reported as unknown.
+  // While an included file is missing, names that the file defines would be reported as unknown.
   if (main === undefined || incomplete || unread.length > 0) {
     return { diagnostics: limitDiagnostics(found), includes: unread };
   }
@@ -291,7 +291,7 @@ function shareRows(
     const unknown: Diagnostic = { code: 'MB1103', severity: 'error', message, hint, place };
     return { value: merged, moved: [], diagnostics: shared === undefined && !isTemplate(name) ? [unknown] : [] };
   }
-  // Errors in inline rows are reported where the shared rows are defined.
+  // Errors in inline rows are reported at the place where the manifest defines the shared rows.
   merged.foreach = unknownValue;
   const moved: SharedTask['moved'] = [];
   for (const [key, own] of Object.entries(takenOver)) {

@@ -173,7 +173,7 @@ function readCanary(value: Json | undefined): CanaryRule | undefined {
   return then === 'check' || then === 'ask' ? { first, asks: then === 'ask' } : undefined;
 }
 
-/** Tolerance of `duration: 8`, because encoders cut only at whole frames. */
+/** Tolerance of an exact duration such as `duration: 8`, because encoders cut only at whole frames. */
 const durationToleranceSeconds = 0.5;
 
 const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };

@@ -1,13 +1,13 @@
 import { distance } from 'fastest-levenshtein';
 
-/** Finds the known name that the author probably meant by a name with other letters, case or separators. */
+/** Finds the known name that the author of a manifest probably meant, if letters, case or separators differ. */
 export function nearestName(written: string, known: Iterable<string>): string | undefined {
   if (written.length > 100) return undefined;
   const plain = plainForm(written);
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(plain.length / 3)) + 1;
   for (const name of known) {
-    // The lengths differ too much for a typo.
+    // The lengths of the two names differ too much for a typo.
     if (name.length > 2 * written.length + 10) continue;
     const steps = stepsBetween(plain, plainForm(name));
     if (steps < bestDistance && steps < Math.max(plain.length, plainForm(name).length, 1)) {

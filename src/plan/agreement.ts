@@ -23,7 +23,7 @@ export function agreementOf(plan: Plan): Agreement {
   return agreementFrom(plan.rows, { ...namedBy(plan), ceiling: plan.totals.ceiling });
 }
 
-/** Lists the purchases and posts that an approval of this plan covers, in the form in which a plan file stores them. */
+/** Lists the purchases and posts that an approval of this plan allows, in the form in which a plan file stores them. */
 export function namedBy({ rows }: Pick<Plan, 'rows'>) {
   const bought = rows.flatMap((row): [string, Purchases][] => {
     const named = purchasesOf(row);
@@ -72,7 +72,7 @@ function countFrom(first: number, count: number): number[] {
   return Array.from({ length: count }, (_, index) => first + index);
 }
 
-/** Returns the approved numbers of a step's purchases, and the approved prices (`null` if a price is unknown). */
+/** Returns which numbered purchases of a step are approved, and their approved prices (`null` if unknown). */
 function approvedOf({ purchases, afterPicks, shown }: Agreement, address: string, { fingerprint }: StepOrder) {
   const { credits = null, wouldCost = 0, wouldRetry = 0, mayRetry: retryPrice = null } = shown.get(address) ?? {};
   const later = afterPicks.get(address);
@@ -94,18 +94,18 @@ export function covers(agreement: Agreement, row: PlanRow): boolean {
   const isLater = afterPicks.has(address);
   if ((isLater || purchases.has(address)) && shown.get(address)?.kind !== kind) return false;
   const { first, following, price, retryPrice } = approvedOf(agreement, address, order);
-  // Purchases are numbered by request. Purchases after a pick are numbered by step, because their request was unknown.
+  // Purchases are counted by request. Purchases after a pick are counted by step, because their request was unknown.
   const numberOf = (one: { generation: number; repeat: number }) => (isLater ? one.generation : one.repeat);
   if (order.retries !== undefined) {
     if (!countFrom(numberOf(order.retries), order.retries.left).every((one) => following.includes(one))) return false;
     if (!isWithin(mayRetry, retryPrice)) return false;
   }
   if (!isSpending(action)) return true;
-  // The step may follow a job that failed, or an earlier attempt whose answer was lost or was a refusal.
+  // The purchase may follow a failed job, or a create request that was refused or whose answer was lost.
   const mayFollow = action === 'retry' || order.send !== undefined || order.refused > 0;
   const number = numberOf(order);
   if (number !== first && !(mayFollow && following.includes(number))) return false;
-  // For a purchase after a pick, the user saw the maximum of the price list.
+  // For a purchase after a pick, the plan showed the maximum of the price list.
   const most = isLater ? (credits ?? ceilingOf(order.price) ?? null) : credits;
   return isWithin(most, price) && (credits ?? 0) <= (ceilingIn(shown.get(address)) ?? Number.POSITIVE_INFINITY);
 }
@@ -150,8 +150,8 @@ function ceilingIn(shown: Row | undefined): number | undefined {
 }
 
 /**
- * Removes each estimate that did not exist at approval, because the approved limit does not include it and would allow
- * no purchase. Without an estimate, the run buys one step of the price class first, as price probe.
+ * Removes each estimate that is newer than the approval: the approved limit does not include it and would allow no
+ * purchase. Without an estimate, the run buys one step of the price class first, as price probe.
  */
 function holdToUnknown({ shown }: Agreement, plan: Plan): Plan {
   let isChanged = false;
@@ -186,8 +186,8 @@ export function holdToCeilings(agreement: Agreement, given: Plan): Plan {
 }
 
 /**
- * Returns how many credits of the approved limit are left. Retries and purchases after picks were approved in addition
- * to the limit: only the part of a charge above the shown price counts.
+ * Returns how many credits of the approved limit are left. The limit does not include retries and purchases after
+ * picks: of their charges, only the part above the shown price counts against it.
  */
 export function leftUnder(agreement: Agreement, { rows }: Pick<Plan, 'rows'>, lock: Lock): number {
   const { purchases, afterPicks, shown, ceiling } = agreement;

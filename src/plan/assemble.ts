@@ -2,7 +2,7 @@
  * (Graph, lock, facts) → plan: an action, a reason and a price for every step.
  * Takes: a `SeenSituation` and facts as values. The same facts give the same plan.
  * Returns: rows with orders. A run executes exactly these orders (I18). Decisions and approvals are pure functions of
- * rows.
+ * plan rows.
  * Independent of: disk, network, clock, randomness. What may happen next with a purchase is decided in
  * `purchases/next.ts`.
  */
@@ -57,9 +57,9 @@ interface PlanFacts extends SendFacts {
   situation: SeenSituation;
   concurrency: number;
   maxCredits?: number;
-  /** The account that pays: its lowest limit across campaigns, and its balance after the last run. */
+  /** The account that pays: its lowest spending limit across campaigns, and its balance after the last run. */
   account?: { limit?: NonNullable<PlanTotals['limit']>; lastBalance?: NonNullable<PlanTotals['lastBalance']> };
-  /** Steps that exceeded the limit at approval. The run does not buy these steps, even if the limit covers them now. */
+  /** Steps that exceeded the spending limit at approval. The run does not buy them, even if the limit is higher now. */
   leftOut?: ReadonlySet<string>;
   causeOf?: ChangeFacts['causeOf'] | undefined;
   hints?: PriceHints;
@@ -76,7 +76,7 @@ interface PlanFacts extends SendFacts {
 export interface OutputToCheck {
   output: Output;
   aspects: readonly Aspect[];
-  /** Outputs of the step's other purchases that were saved at the path of `output`. */
+  /** Outputs that the step's other purchases saved at the path of `output`. */
   replaced?: readonly Output[];
 }
 
@@ -99,19 +99,19 @@ export const restoredText = "restored from this machine's purchase journal";
 type About = PlanFacts & SeenSituation & { priceOf: PriceOf };
 type Pass = (draft: Draft, about: About) => void;
 
-/** Passes over the rows before the budget is allocated. A comment gives the reason for the position of a pass. */
+/** Passes over the plan rows before the budget is allocated. A comment explains why a pass is at its position. */
 const beforeMoney: readonly Pass[] = [
-  // `tellFollowing` is first, because later passes block rows, and a blocked row keeps its text.
+  // First, because later passes block rows, and the reason text of a blocked row is not changed any further.
   describeFollowing,
-  // Before `blockAtGates`, which would give rows that only a newer version can decide another reason.
+  // Before `blockAtGates`, which would replace the reason "only a newer version can read this decision".
   blockUndecidable,
   // Before `holdForCanaries`, because a canary that waits at a gate must not delay other steps.
   blockAtGates,
-  // Before the budget, so that no credits are reserved for steps whose canary will not be done.
+  // Before the budget is allocated, so that no credits are reserved for steps whose canary will not be done.
   holdForCanaries,
-  // `spareMovedFiles` is after all passes that add orders.
+  // After all passes that add orders.
   protectMovedFiles,
-  // `askAboutSends` is after the passes that decide which steps settle their own create requests.
+  // After the passes that decide which steps settle their own create requests.
   askAboutSends,
 ];
 
@@ -120,7 +120,7 @@ const beforeMoney: readonly Pass[] = [
  * once.
  */
 const afterMoney: readonly Pass[] = [
-  // Before `blockDependents`, so that steps that need a post wait with the post.
+  // Before `blockDependents`, so that steps that need a blocked post are blocked with the post.
   holdPosts,
   // After the passes that decide which rows will be done.
   blockDependents,
@@ -184,7 +184,7 @@ function fund(draft: Draft, about: About): { doubts: Doubts; fit: PlanTotals['fi
     { budget: budgetCap(about, findDoubts()), maxCredits, limit: account?.limit },
     about,
   );
-  // If the budget does not cover an unresolved create request, the request stays a possible charge.
+  // If the budget does not cover an unresolved create request, the request still counts as a possible charge.
   return { doubts: findDoubts(), fit };
 }
 
@@ -205,7 +205,7 @@ function makeRow(match: Match, about: About & DecisionFacts, { conditions, count
   const { address, task, kind, key, matrix, take, tags, decided } = step;
   const isUnneeded = about.unneeded.has(address);
   const parts = conditions.get(address);
-  // The price is computed only when needed, because most steps of a finished campaign are kept at any price.
+  // The price is computed only when needed, because most steps of a finished campaign need no purchase.
   const priceOf = () => about.priceOf(kind, step.request);
   const decision = isUnneeded
     ? { action: 'keep' as const, reason: whyUnneeded(match, about, findMissingPart(parts, count)) }

@@ -10,7 +10,7 @@ import { sumAgain } from './sum-up.ts';
 function withhold(plan: Plan, waits: (row: PlanRow) => boolean, words: { why: Reason; until: string }): Plan {
   const waiting = plan.rows.filter(waits);
   if (waiting.length === 0) return plan;
-  // An unresolved create request with a separate row blocks no other row.
+  // If an unresolved create request has a separate plan row, this row blocks no other row.
   const ofSteps = waiting.filter(({ order }) => order?.send?.isStrange !== true || order.asksOnly !== true);
   const reasons = new Map(ofSteps.map(({ address }) => [address, words.why]));
   untilStable(reasons, () => {
@@ -59,7 +59,7 @@ export function withholdPurchases(plan: Plan): Plan {
   });
 }
 
-/** Returns the row that only recovers a lost answer, or no row for a post, which the recovery might publish. */
+/** Returns a row that only recovers a lost answer. Returns no row for a post: the recovery might publish it. */
 function questionOf({ kind, reason, order }: PlanRow): PlanRow[] {
   if (order?.send === undefined || order.asksOnly || isPost(kind)) return [];
   const { campaign, address, task, fingerprint, generation, attempt, repeat, refused, key, take } = order;
@@ -111,7 +111,7 @@ export function admitPosts(plan: Plan, addresses: ReadonlySet<string>): Plan {
   if (addresses.size === 0) return plan;
   const rows = plan.rows.map((row) => (addresses.has(row.address) ? (row.asked ?? row) : row));
   const totals = sumAgain(plan.totals, rows);
-  // The user approves the cost of these rows together with the posts.
+  // When users consent to these posts, they also approve the cost of these rows.
   const ceiling = plan.totals.ceiling + totals.knownPrices - plan.totals.knownPrices;
   return { ...plan, rows, totals: { ...totals, ceiling } };
 }

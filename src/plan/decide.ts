@@ -219,8 +219,8 @@ function movedFrom(match: Match): string {
 }
 
 /**
- * Decides about a post that was already sent. The post is never repeated because its input, name or record changed.
- * Returns `undefined` if nothing was sent for this step.
+ * Decides about a post that was already sent. A change of its input, name or record never repeats the post. Returns
+ * `undefined` if nothing was sent for this step.
  */
 function decidePost(match: Match, facts: DecisionFacts): Decision | undefined {
   const { step, purchase, record, sharesJobOf } = match;

@@ -9,7 +9,7 @@ export type { Action, Need, Post as PostTarget, Totals as PlanTotals } from './p
 export type SpendingAction = 'create' | 'redo' | 'retry';
 
 /**
- * Price of a step's next purchase. Requests of one price class cost the same. `credits`: the amount to reserve, or
+ * Price of a step's next purchase. Requests of the same price class cost the same. `credits`: the amount to reserve, or
  * `null` until the first job of the class is charged.
  */
 export type Price = RowPrice;
@@ -24,11 +24,9 @@ interface Order {
   kind: string;
   fingerprint: string;
   generation: number;
-  /** Position of `key` among the idempotency keys of the purchase, from 1. */
+  /** Number of `key` among the idempotency keys of this purchase, from 1. */
   attempt: number;
-  /**
-   * Position of this purchase among the purchases of its fingerprint, from 1. The idempotency keys depend on `repeat`.
-   */
+  /** Number of this purchase among those with the same fingerprint, from 1. The idempotency keys depend on `repeat`. */
   repeat: number;
   /** Number of refused idempotency keys. A run tries the refused keys again, in order. */
   refused: number;
@@ -53,7 +51,7 @@ export interface AskedSend {
   resent?: true;
   digest?: string;
   /**
-   * Set if the purchase journal of this machine lacks the request. A repeated key could then buy something that nobody
+   * Set if this machine's purchase journal lacks the request: to repeat its key could buy something that nobody
    * approved.
    */
   isStrange?: true;
@@ -73,7 +71,7 @@ interface Conditions {
   /** Addresses of steps that must be done and meet `expect` before this step is bought. */
   canaries?: readonly string[];
   parts?: PartCondition[];
-  /** Conditions of optional list items in the request, by address. A run drops an item whose part does not exist. */
+  /** Conditions of optional list items in the request, by address. A run drops items whose part does not exist. */
   optional?: { [address: string]: PartCondition[] };
 }
 
@@ -99,7 +97,7 @@ type Ask = Order & { asksOnly: true; action: 'create'; send: AskedSend } & {
 export interface Retries {
   left: number;
   credits: number | null;
-  /** Generation of the first retry in the step's record. */
+  /** Generation number of the first retry in the step's record. */
   generation: number;
   repeat: number;
 }

@@ -58,8 +58,8 @@ export function sumDoubts(doubts: Doubts, budget: number | undefined): number {
 }
 
 /**
- * Describes the possible charges of unknown price, for which the budget uses an assumed price. Returns `undefined` if
- * every price is known.
+ * Describes the possible charges whose price is unknown, and for which the budget assumes a price. Returns `undefined`
+ * if every price is known.
  */
 export function describeGuesses({ held }: Pick<Doubts, 'held'>, budget: number | undefined): PlanTotals['guessed'] {
   const guessed = budget === undefined ? [] : held.filter(({ credits }) => credits === null);

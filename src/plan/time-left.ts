@@ -20,9 +20,9 @@ const idle = 0.4;
 const overtime = 0.3;
 
 /**
- * Returns a range for the remaining time. In measurements, two of three runs ended within the range. The low end is the
- * total work divided by all slots, or the longest chain of steps if that is longer. The high end adds idle slots during
- * the chain, and a late end of the most uncertain step.
+ * Returns a range for the remaining time. In measurements, two thirds of the runs ended within the range. The low end
+ * is the total work divided by all slots, or the longest chain of steps if that is longer. The high end adds idle time
+ * of slots during this chain, and a late end of the most uncertain step.
  */
 export function expectEnd(steps: readonly OpenStep[], slots: number): { lowMs: number; highMs: number } {
   const ends = new Map<OpenStep, number>();

@@ -38,7 +38,7 @@ export interface JudgeOptions extends DecideOptions {
 }
 
 export interface PickOptions extends JudgeOptions {
-  /** True if a pattern may also replace picks, and pick rejected outputs. Defaults to false. */
+  /** True if a pattern may also replace earlier picks, and pick rejected outputs. Defaults to false. */
   replace?: boolean | undefined;
 }
 
@@ -82,7 +82,7 @@ export async function pickFrom(campaign: OpenCampaign, file: string, options: De
       } else return true;
       return false;
     });
-    // Picks of a gate are checked together, after the rejections in the file, which make room for picks.
+    // Rejections in the file are applied before its picks are checked, because a rejection may make room for a pick.
     const rejected = new Set(current.flatMap(({ address, is }) => (is === 'rejected' ? [address] : [])));
     const roomy = { ...situation, gateOf: gatesByMember(graph.gates.map((gate) => withoutPicks(gate, rejected))) };
     const judged = (['rejected', 'picked'] as const).flatMap((as) => {
@@ -140,7 +140,7 @@ function checkWords(option: '--note' | '--reason' | '--by', text: string | undef
   throw wrongOptions(message, `write 1 to ${most} characters on one line; nothing was recorded`, option);
 }
 
-/** Refuses reasons that their gates do not have. A recorded reason may stay, because the gate may have had it before. */
+/** Refuses reasons that the gate does not list, unless the lock has the reason: the gate may have listed it earlier. */
 function refuseReasons(
   words: readonly { address: string; reason?: string | undefined }[],
   { byAddress, gateOf, verdicts }: Situation,
@@ -304,8 +304,8 @@ interface OpenLock {
 }
 
 /**
- * Records decisions of a review page in batches. Holds the lock only during a batch, and keeps its content in memory
- * until another program changes the lock.
+ * Records decisions of a review page in batches. Locks the campaign only during a batch. The content of the lock stays
+ * in memory until another program changes the lock.
  */
 export class DecisionWriter {
   readonly #campaign: OpenCampaign;
@@ -336,7 +336,7 @@ export class DecisionWriter {
     );
   }
 
-  /** Rewrites the lock if lines were appended. Does nothing while a run holds the lock, because the run rewrites it. */
+  /** Rewrites the lock file if lines were appended. Does nothing during a run, because the run rewrites the file. */
   async tidy(): Promise<void> {
     if (this.#open?.isLonger !== true) return;
     await this.#guarded(0, async () => {
@@ -361,7 +361,7 @@ export class DecisionWriter {
     try {
       return await work();
     } catch (error) {
-      // After an error, memory may contain lines that are not on disk.
+      // After an error, the lock in memory may contain lines that are not on disk.
       await this.#releaseLock();
       throw error instanceof LockChangedError ? changedMeanwhile(paths.lock) : error;
     } finally {

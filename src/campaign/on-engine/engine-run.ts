@@ -158,7 +158,7 @@ async function endOnEngine(
   if (record.state === 'open' && !force) return { is: 'open' };
   await abandon(database, run, `given up by ${currentUser()}`);
   const mirror = await MirroredLock.open(campaign, await requireLock(campaign, campaign.service));
-  // The run has ended, so no lines follow these lines.
+  // The run has ended, so its lock lines are complete.
   await mirror.add(await readAllLines(database, run)).finally(() => mirror.close());
   return { is: 'over' };
 }

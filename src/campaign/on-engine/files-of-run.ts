@@ -28,8 +28,8 @@ export async function findStore(name: string): Promise<Store | undefined> {
 }
 
 /**
- * Returns the store from which this client copies files. `stay`: the user wants no copies. `undefined`: the run has no
- * store, so this client downloads the files. Throws MB3705 if the user named another store.
+ * Returns the store from which this client copies files. `stay`: without `--store`, the files stay in the store.
+ * `undefined`: the run has no store, so this client downloads the files. Throws MB3705 if the user named another store.
  */
 export async function storeOfRun(
   run: { campaign: string; store: string | null },

@@ -94,7 +94,7 @@ export class MirroredLock {
     this.#isElses = false;
   }
 
-  /** Closes the lock. If another program changed it, adds missing lines, or throws if `ending` is omitted. */
+  /** Closes the lock file. If another program changed the file, adds the missing lines, or without `ending` throws. */
   async close(ending?: Ending): Promise<void> {
     const { file, purchases } = this.#opened;
     try {

@@ -62,8 +62,8 @@ export function hasUnknownPurchases(lock: Lock, known: Lock): boolean {
 }
 
 /**
- * Sends jobs that only the local lock contains to an open run. The engine lacks jobs if its database was restored from
- * a backup, or if the jobs came from git. Also retries a deferred run.
+ * Adds jobs that only the local lock contains to an open run on the engine. The engine lacks these jobs if its database
+ * was restored from a backup, or if git merged them into the lock. Also retries a deferred run.
  */
 export async function sendMissingRecords(
   { database, shown }: Pick<Engine, 'database' | 'shown'>,
@@ -99,7 +99,7 @@ async function compareRecord(
   const isMoved = !isSameServer(server, now);
   const isShort = seen !== undefined && (await countLines(database, id, seen.epoch)) < seen.lines; // I46 (seen)
   if (!isMoved && !isShort) return { is: 'as it was', server };
-  // A client that first saw the run after the database was restored has no more lines than the restored database.
+  // A client that first watched the run after the restore of the database has read no lines that the database lacks.
   const isKnown = seen !== undefined && isSameServer(server, seen.server) && countJobs(known()) >= seen.jobs; // I46 (vouched)
   if (isKnown) return { is: 'an older copy, and known here', server: now };
   return { is: 'an older copy', server: isMoved ? server : null };

@@ -52,7 +52,7 @@ interface Found extends Pick<RunRecord, 'id' | 'store'> {
   isOpen: boolean;
 }
 
-/** Returns a carrier that submits steps to an engine, but runs local uploads and renames on this machine. */
+/** Returns an executor that submits steps to an engine, but uploads local files and renames files on this machine. */
 export async function engineExecutor(
   opened: OpenCampaign,
   graph: Graph,
@@ -149,7 +149,7 @@ class EngineCarrier implements Executor {
       await this.#note(id, { submitted: true });
       return this.#watch({ id, store, plan, outline, loaded, isOpen: true });
     }
-    // After the call of `attach`, another clone submitted this campaign.
+    // Another clone submitted this campaign between the call of `attach` and this transaction.
     await removeEngineNote(lock);
     const theirs = await readRun(database, id);
     if (theirs === undefined) throw unknownRun(id, engine.shown, 'nothing was sent; ');
@@ -186,7 +186,7 @@ class EngineCarrier implements Executor {
     const { id, store, plan } = found;
     const files = await storeOfRun({ campaign: plan.campaign, store }, options.engine.store, campaign.notify);
     const from = files === 'stay' ? undefined : files;
-    // The scope closes in reverse order, so the notice is printed after the progress display has ended.
+    // The scope disposes its resources in reverse order, so the notice is printed after the progress display has ended.
     scope.add(() => {
       if (this.#isDetached) campaign.notify({ is: 'notice', text: detachedText(engine.shown) });
     });

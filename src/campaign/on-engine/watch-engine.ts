@@ -124,7 +124,7 @@ async function follow(
 async function workBeside(engine: Engine, campaign: OpenCampaign, options: WatchOptions): Promise<void> {
   const { run, access, signal } = options;
   if (access === undefined) return;
-  // The engine reports an unreachable server itself.
+  // If the database server cannot be reached, the engine client reports this itself.
   const notifier = warnNoWorker(engine, { ...options, notify: campaign.notify }).catch(() => {});
   try {
     const record = await readRun(engine.database, run);
@@ -208,7 +208,7 @@ function resultOf({ result }: RunRecord): NonNullable<RunRecord['result']> {
 const mostNamed = 3;
 
 /**
- * Copies the remaining files of an ended run. `isShort`: true if files are missing that the user wants on this machine.
+ * Copies the remaining files of an ended run. `isShort`: true if files that the user wants on this machine are missing.
  */
 async function fetchRest(
   campaign: OpenCampaign,

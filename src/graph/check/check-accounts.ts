@@ -47,7 +47,7 @@ export function checkPosts(
       const inside = index === undefined ? [] : [index];
       const place = manifest.places.value(written === undefined ? taskPath(step.task) : [...written.path, ...inside]);
       const name = `${words.message} ${place.file} ${place.start.offset}`;
-      // Each message is reported once per place, for the first row.
+      // Each message is reported once per place in the manifest, for the first row that causes it.
       if (!reported.has(name))
         reported.set(name, { ...words, place, trail: trailOf({ task: step.task, row: step.row }) });
     }

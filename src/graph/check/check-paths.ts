@@ -24,7 +24,7 @@ export interface KnownNames {
 
 /**
  * Finds paths with unknown names, including paths in branches that are not rendered. Returns the template's `faults`,
- * followed by the new faults. A fault that is only a result of an unknown name is omitted.
+ * followed by the new faults. Omits faults that only result from an unknown name.
  */
 export function checkPaths(
   paths: readonly NamePath[],
@@ -83,7 +83,7 @@ type Fault = Pick<TemplateFault, 'code' | 'message' | 'hint' | 'meant'>;
 function checkPath(path: NamePath, known: KnownNames): Fault | undefined {
   const [root = ''] = path.parts;
   const table = known.tables?.get(root);
-  // A table can be used wherever `matrix` can be used.
+  // A template may use tables wherever it may use `matrix`.
   const like = table === undefined ? root : 'matrix';
   if (!isRoot(like)) return unknownRoot(path, known);
   if (!known.roots.includes(like)) {
@@ -141,7 +141,7 @@ function checkVar(path: NamePath, known: KnownNames): Fault | undefined {
     }
     value = inner;
   }
-  // A var without a value is checked when it is rendered, because a condition may test it first.
+  // A var without a value is checked only during rendering, because a condition may first test whether it has a value.
   return isScalar(value) || value === null || value === unknownValue ? undefined : unprintable(path, value);
 }
 

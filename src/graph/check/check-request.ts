@@ -372,8 +372,8 @@ function lowerFirst(text: string): string {
 }
 
 /**
- * Explains why the service cannot fetch a URL. Returns `undefined` if the URL seems public. Host names are not
- * resolved.
+ * Explains why the service cannot fetch a URL. Returns `undefined` if the URL seems public. Does not resolve host
+ * names.
  */
 function whyNotPublic(text: string): string | undefined {
   if (/[,;|\s]\s*[a-z]+:\/\//i.test(text.trim())) return 'holds several URLs';

@@ -139,7 +139,7 @@ const parts: readonly SaveRule[] = [
 ];
 
 export function checkSavePath(path: string): { code: DiagnosticCode; message: string; hint: string } | undefined {
-  // The message is built only for a wrong path, because there are many paths, and few are wrong.
+  // The message is built only for a wrong path, because few of many output paths are wrong.
   const wrong = (code: DiagnosticCode, says: string, hint: string) => {
     return { code, message: `the output path "${shorten(path)}" ${says}`, hint };
   };

@@ -125,7 +125,7 @@ function checkJoins(
 ): void {
   for (const [name, { site, start, end }] of usesOf(sites, expansion)) {
     const { table, byValues } = mustGet(expansion.tables, name);
-    // A table that cannot be read or joined has already been reported.
+    // If the table cannot be read or joined, this was already reported.
     const isWrong = table.on.length > 0 ? byValues === undefined : table.file === undefined;
     const wrong = isWrong ? undefined : explainJoin(table, task, names);
     if (wrong !== undefined) expansion.reportFault({ code: 'MB1203', ...wrong, start, end }, site);

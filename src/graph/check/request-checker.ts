@@ -28,8 +28,8 @@ interface Create {
 }
 
 /**
- * Makes a checker from the service's OpenAPI document. Kinds that are not in the document stay unchecked. Problems
- * found with the sandbox's document are only warnings, because the user's service may differ.
+ * Makes a checker from the service's OpenAPI document. Requests of kinds that are not in the document are not checked.
+ * Problems found with the sandbox's document are only warnings, because the user's service may differ.
  */
 export function makeRequestChecker(
   document: ServiceDocument,
@@ -103,9 +103,7 @@ function holdsUnknown(value: Json | undefined): boolean {
   return Object.values(value).some(holdsUnknown);
 }
 
-/**
- * Replaces each reference by a link for the check. Each link is different, because a schema can require unique values.
- */
+/** For the check, replaces each reference by a different link, because a schema can require unique values. */
 function fillIn(request: Json): Json {
   let count = 0;
   const link = () => {

@@ -9,14 +9,14 @@ export type TaskRows = 'none' | 'unknown' | Rows;
 export interface ReadTable {
   table: Table;
   rows: 'unknown' | Rows;
-  /** Rows by join values. Omitted if the table cannot be joined. */
+  /** Rows of the table by join values. Omitted if the table cannot be joined. */
   byValues?: ReadonlyMap<string, Row>;
   missed: Set<string>;
 }
 
 export type Cell = { [axis: string]: Scalar };
 
-/** Combinations of a matrix. The last axis changes fastest. */
+/** Combinations of the values of a matrix. The values of the last axis change fastest. */
 export interface Cells {
   axes: string[];
   cells: Cell[];
@@ -40,7 +40,7 @@ export interface Condition {
   value: string;
 }
 
-/** Steps of a task. `complete`: false if a reported mistake prevents some of the steps. */
+/** Steps of a task. `complete`: false if some steps are missing because of a reported mistake. */
 export interface ExpandedTask {
   task: Task;
   axes: string[];
@@ -50,7 +50,7 @@ export interface ExpandedTask {
   complete: boolean;
   find(conditions: readonly Condition[]): readonly Draft[];
   gates?: readonly Gate[];
-  /** One step per gate that makes a choice. Other tasks refer to this step, which stands for the picked steps. */
+  /** One step per gate with `choose`: it represents the picked steps, and other tasks refer to it. */
   offered?: ExpandedTask;
 }
 

@@ -21,7 +21,7 @@ import { findTable, readVar } from './task-rows.ts';
 const maxCells = 10_000;
 
 /**
- * Expands a matrix. Without a matrix, returns a single empty cell. If the matrix is wrong, reports errors and returns
+ * Expands a matrix. Without a matrix, returns a single empty cell. If the matrix has mistakes, reports them and returns
  * `undefined`.
  */
 export function expandMatrix(task: Task, expansion: Expansion): Cells | undefined {

@@ -39,8 +39,8 @@ export function beginExpansion(
 const maxSteps = 100_000;
 
 /**
- * Makes the steps of all tasks in the given order. Counts the steps of a task before it makes them, so that a huge
- * matrix takes no memory. If there are too many steps, reports an error and returns false.
+ * Makes the steps of the given tasks, in the order of the list. Counts the steps of a task before it makes them, so
+ * that a huge matrix takes no memory. If there are too many steps, reports an error and returns false.
  */
 export function expandTasks(order: readonly Task[], expansion: Expansion): boolean {
   let total = 0;
@@ -133,7 +133,7 @@ function nameForKeys(draft: Draft): string {
 
 /**
  * Adds the gates of a task. With `approve`, each step has a gate. With `choose`, the steps among which users choose
- * share a gate. Other tasks refer to these steps as one step, whose address is the name of the gate.
+ * share a gate. Other tasks refer to the steps of a gate as one step, whose address is the name of the gate.
  */
 function withGates(expanded: ExpandedTask, expansion: Expansion): ExpandedTask {
   const { task, drafts } = expanded;
@@ -177,7 +177,7 @@ function withGates(expanded: ExpandedTask, expansion: Expansion): ExpandedTask {
 function isAxisKnown({ task, axes }: ExpandedTask, expansion: Expansion): boolean {
   const { gate, id } = task;
   if (gate?.is !== 'choose' || gate.among.by !== 'axis' || axes.includes(gate.among.axis)) return true;
-  // If the matrix is wrong, its axes are unknown.
+  // If the matrix has mistakes, its axes are unknown.
   if (!expansion.cells.has(id)) return false;
   const { axis } = gate.among;
   const hint =

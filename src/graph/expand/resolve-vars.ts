@@ -52,7 +52,7 @@ function setVar(vars: JsonMap, { name, value, place, text, unsendable }: GivenVa
     expansion.reportError({ code: 'MB1101', message, hint, place });
     return;
   }
-  // The declared value is wrong and was reported.
+  // The value in the manifest is wrong, which was already reported.
   if (type === unknownValue) return;
   const isRight = unsendable === undefined && (type === null || typeOf(value) === typeOf(type));
   vars[name] = isRight ? value : unknownValue;
@@ -128,7 +128,7 @@ function typeOf(value: Json): string {
 }
 
 function readText(text: string, declared: Json): Pick<GivenVar, 'value' | 'unsendable'> {
-  // Text that is not UTF-8, from the command line or the environment, contains U+FFFD.
+  // If a value from the command line or the environment is not UTF-8, its text contains U+FFFD.
   const unsendable = whyTextIsUnsendable(text);
   const isText = unsendable !== undefined || declared === null || typeof declared === 'string';
   if (isText) return { value: text, ...defined({ unsendable }) };

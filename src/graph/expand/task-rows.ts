@@ -36,7 +36,7 @@ export function readTaskRows(expansion: Expansion): void {
   }
 }
 
-/** Reports tasks whose rows come from the same empty source. */
+/** Reports that tasks have no rows, because the source of their rows is empty. */
 function reportNoRows(tasks: readonly Task[], label: string, expansion: Expansion): void {
   const [first] = tasks;
   if (first === undefined) return;
@@ -278,7 +278,7 @@ function rowsOfFile(
   return keepRows({ ...read, diagnostics: read.diagnostics.map((one) => ({ ...one, trail })) }, expansion);
 }
 
-/** Names the tasks whose rows come from a file, if several tasks use the file. */
+/** If several tasks read their rows from a file, returns a text with the names of these tasks. */
 function usersOf(name: string, { manifest }: Expansion): string[] | undefined {
   const users = manifest.tasks.filter(
     ({ rows, folder }) => rows.from === 'file' && pathFrom(folder, rows.path) === name,

@@ -6,8 +6,8 @@ import type { OpenRequest } from '../graph.ts';
 
 /**
  * Returns the identity of a step's purchase. Two steps with equal fingerprints are the same purchase. The fingerprint
- * covers the kind, the request, and the number of the take (except for the first take). The digit before `:` is the
- * version of the format.
+ * is a hash of the kind, the request, and the number of the take (except for the first take). The digit before `:` is
+ * the version of the format.
  */
 export function fingerprintStep(step: { kind: string; paidRequest: OpenRequest; take?: number | undefined }): string {
   const covered: Json = { kind: step.kind, request: step.paidRequest }; // I6 (request)
@@ -16,7 +16,7 @@ export function fingerprintStep(step: { kind: string; paidRequest: OpenRequest; 
   return flatText('1:', hash('sha256', canonicalJson(covered))); // I5
 }
 
-/** Returns the fingerprint of an undecided pick. The fingerprint changes whenever a step of the gate changes. */
+/** Returns the fingerprint of a pick that is not made yet. It changes whenever a step of the gate changes. */
 export function fingerprintChoice(members: readonly string[]): string {
   return fingerprintStep({ kind: 'gate', paidRequest: { members: [...members] } });
 }
@@ -38,7 +38,7 @@ export function findReferences(request: Json): string[] {
   const found = new Set<string>();
   const visit = (value: Json): void => {
     if (value === null || typeof value !== 'object') return;
-    // An unknown value must never be sent. Every unknown value was reported as a mistake, so this is a bug.
+    // An unknown value must never be sent. All unknown values were reported as mistakes, so this is a bug.
     if (value === unknownValue) throw new Error('internal error: a request holds an unknown value');
     if (!Array.isArray(value) && typeof value.$ref === 'string') found.add(value.$ref);
     for (const item of Object.values(value)) visit(item);

@@ -331,7 +331,7 @@ class StepRendering {
     }
   }
 
-  /** Returns the only column that a value uses, also through `{{lookup row NAME}}`. `written`: cell in a template. */
+  /** Returns the only column that a value uses, including `{{lookup row NAME}}`. `written`: cell in a template. */
   #cellOf(value: Json): { column: string; written: string } | undefined {
     const text = typeof value === 'string' ? value : '';
     const [, name] = /^\s*\{\{\s*lookup row ([A-Za-z_]\w*(?:\.[\w-]+)+)\s*\}\}\s*$/.exec(text) ?? [];
@@ -374,7 +374,7 @@ function findBareField(kind: Kind, request: JsonMap, emptied: readonly string[])
   return others.some(([name]) => isContent(name)) ? undefined : emptied.find(isContent);
 }
 
-/** Templates of this and of other programs. */
+/** Templates of mediabatch and of other programs, such as `{{…}}` and `{%…%}`. */
 const templateText =
   /\{\{[^{}]*\}\}|\{\s*(?:vars|row|matrix|tasks|tables)\.[^{}]*\}|\{\s*(?:row|key|take)\s*\}|\{%[^{}]*%\}|<%[^<>]*%>/;
 

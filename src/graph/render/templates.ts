@@ -13,7 +13,7 @@ import {
 } from '../../manifest/template/template.ts';
 import type { Places } from '../../manifest/yaml/places.ts';
 
-/** A text with templates. `path`: path of the text within the manifest. */
+/** A text of the manifest that may contain templates. `path`: path of its key. */
 export interface Site {
   text: string;
   path: Path;
@@ -77,7 +77,7 @@ export function columnIn(value: Json, templates: Templates): string | undefined 
 
 export function placeFault(fault: TemplateFault, site: Site, places: Places): Diagnostic {
   const place = places.within(site.path, { text: site.text, start: fault.start, end: fault.end });
-  // If the wrong part is not found in the source, the place of the mistake is the whole text.
+  // If the wrong part is not found in the source, the whole text is reported as the place of the mistake.
   const isExact = place.end.offset - place.start.offset === fault.end - fault.start;
   const { code, message, hint, meant } = fault;
   const fix = meant !== undefined && isExact ? { place, text: meant } : undefined;

@@ -34,7 +34,7 @@ export interface Origins {
 
 /**
  * Makes the origin finder. Expands the manifest on first use, without rendering or checks. The earlier manifest is
- * unknown: if an earlier value fits the current template with different data, the data counts as changed.
+ * unknown: if the current template with other data could have produced the earlier value, the data counts as changed.
  */
 export function makeOrigins(manifest: Manifest, facts: GraphFacts): Origins {
   let known: { expansion: Expansion; drafts: ReadonlyMap<string, Draft> } | undefined;

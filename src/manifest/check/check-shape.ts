@@ -16,8 +16,8 @@ const namedThings: Readonly<Record<string, string>> = {
 };
 
 /**
- * Checks a manifest against the schema. Returns at most one mistake per value. In an included manifest, no key is
- * required.
+ * Checks a manifest against the schema. Returns at most one mistake per value. No key is required in an included
+ * manifest.
  */
 export function checkShape(value: Json, places: Places, options: { isIncluded?: boolean } = {}): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];

@@ -9,12 +9,12 @@ export interface SchemaProblem {
   message: string;
   params: Readonly<Record<string, unknown>>;
   about?: string;
-  /** Problems of each alternative, if a value fits none of several alternatives. */
+  /** If a value fits none of several alternatives: the problems of each alternative. */
   forms?: SchemaProblem[];
 }
 
 export interface CompiledSchema {
-  /** Returns `too-much` if this check, or all checks together, would take too long. */
+  /** Returns `too-much` if this check, or all checks of the schema together, would take too long. */
   validate(value: Json): SchemaProblem[] | 'too-much';
 }
 
@@ -154,8 +154,8 @@ function problemsOf(validate: ValidateFunction, value: Json): SchemaProblem[] {
 }
 
 /**
- * Merges the problems of alternatives into one problem. Separate problems would read as if every alternative were
- * required. The validator reports the problems of the alternatives before the problem of the whole value.
+ * Merges the problems of alternatives (`anyOf`) into one problem. Separate problems would read as if every alternative
+ * were required. The validator reports the problems of the alternatives before the problem of the whole value.
  */
 function gather(problems: readonly SchemaProblem[]): SchemaProblem[] {
   const gathered: SchemaProblem[] = [];

@@ -20,7 +20,7 @@ interface Matcher {
 
 /**
  * Returns the pattern compiler of a validator. `regExp` throws for a pattern whose matching time is not bounded. With
- * `skipsHard`, a pattern with unbounded time matches every text.
+ * `skipsHard`, such a pattern matches every text instead.
  */
 export function makeMatcher(skipsHard: boolean): {
   regExp: ((pattern: string) => Matcher) & { code: string };
@@ -29,7 +29,7 @@ export function makeMatcher(skipsHard: boolean): {
   const known = new Map<string, Matcher>();
   let sum = 0;
   const read = (pattern: string): Matcher => {
-    // The validator calls `toString` to identify a pattern.
+    // The validator identifies a pattern by the result of `toString`.
     const named = { toString: () => pattern };
     try {
       const { test, size } = compileLinearPattern(pattern);

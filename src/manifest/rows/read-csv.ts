@@ -25,7 +25,7 @@ export function readCsv(
     .replaceAll(/^\ufeff/gm, '')
     .replaceAll(/\r\n?/g, '\n')
     .split('\n');
-  // Lines before the header are emptied instead of removed, so that line numbers stay right.
+  // Lines above the header are emptied instead of removed, so that line numbers in messages stay right.
   const text = lines.map((line, index) => (index < at - 1 ? '' : line)).join('\n');
   const found = of.separator === undefined ? findSeparator(text) : { separator: of.separator, said: true };
   if ('either' in found) {

@@ -48,7 +48,7 @@ export function describeWrong(place: Place, wrong: Wrong): Diagnostic {
 
 /**
  * Makes a table. The first row has the column names. Empty rows, and empty columns without a name, are omitted. A cell
- * with an error is `unknownValue`.
+ * that contains an error is read as `unknownValue`.
  */
 export function readTable(
   [header, ...body]: readonly TableRow[],
@@ -137,7 +137,7 @@ export function explainNoHeader(
   };
 }
 
-/** Returns whether a row has a value. Spreadsheets write empty cells for a row that was cleared. */
+/** Returns whether a row has a value. A spreadsheet stores empty cells for a row that the user has cleared. */
 export function hasValue({ cells }: Pick<TableRow, 'cells'>): boolean {
   return cells.some(isFilled);
 }

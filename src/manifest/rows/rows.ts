@@ -98,7 +98,7 @@ export function explainFileProblem(
 
 /**
  * Joins texts into one flat string. V8 stores a concatenation as a tree, and a slice together with the whole text. For
- * 100,000 strings, both take several times the memory.
+ * 100,000 strings, either one needs several times the memory.
  */
 export function flatText(first: string, second: string, ...others: string[]): string {
   return [first, second, ...others].join('');

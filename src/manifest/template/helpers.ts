@@ -128,7 +128,7 @@ function joinList(list: Json | undefined, separator: Json | undefined): HelperRe
   if (odd !== undefined) return { wrong: `needs a list of strings and numbers, and found ${describeValue(odd)} in it` };
   if (separator !== undefined && !isScalar(separator)) return { wrong: 'needs a string between the items' };
   const between = String(separator ?? ', ');
-  // The length is checked before the string is built, as in `replace`.
+  // As in `replace`, the length of the result is checked before the string is built.
   const length = list.reduce<number>((sum, item) => sum + String(item).length + between.length, 0);
   if (length > longestResult) return { wrong: `would give more than ${longestResult} characters` };
   return { value: list.join(between) };
@@ -170,7 +170,7 @@ function replace(value: Json | undefined, from: Json | undefined, to: Json | und
   if (!isScalar(value) || !isScalar(from) || !isScalar(to)) return { wrong: 'needs three strings' };
   if (from === '') return { wrong: 'needs a text to search for, but got an empty string' };
   const parts = String(value).split(String(from));
-  // The length is checked before the string is built, because a few nested calls could fill the memory.
+  // The length of the result is checked before it is built, because a few nested calls could fill the memory.
   if (String(value).length + parts.length * String(to).length > longestResult) {
     return { wrong: `would give more than ${longestResult} characters` };
   }

@@ -22,7 +22,7 @@ export interface Scope {
   names: JsonMap;
   /** Returns references to the output of a task. If the path is wrong, reports an error and returns `undefined`. */
   output?(path: NamePath): Json | undefined;
-  /** Returns the text of a file, or a reference to its upload. Omitted where neither is allowed. */
+  /** Returns the text of a file, or a reference to its upload. Omitted where a template may use neither. */
   file?(path: string, call: Call): Json | undefined;
   /** Returns the row of a joined table or of an axis value. `parts`: rest of the path. */
   rowAtHand?(path: NamePath): { value: Json; parts: readonly string[]; label?: string | undefined } | undefined;
@@ -31,8 +31,8 @@ export interface Scope {
 
 /**
  * Renders a template to a string. A template that is only one path renders to the value itself. A string with
- * references becomes `{ $text: [...] }`. If a part is unknown, `value` is `unknownValue`. If there are faults, `value`
- * is omitted.
+ * references becomes `{ $text: [...] }`. If a part of it is unknown, `value` is `unknownValue`. If the template has
+ * faults, `value` is omitted.
  */
 export function renderTemplate(template: Template, scope: Scope): { value?: Json; faults: TemplateFault[] } {
   const rendering = new Rendering(scope);

@@ -19,7 +19,7 @@ export interface TemplateFault extends Span {
 export interface Template {
   text: string;
   body: Part[];
-  /** Set if the whole text is one `{{path}}` or call, whose value keeps its type. */
+  /** Set if the whole text is one `{{path}}` or helper call: its value keeps its type. */
   whole?: NamePath | Call;
   paths: NamePath[];
 }
@@ -45,8 +45,8 @@ export interface NamePath extends Span {
 }
 
 /**
- * A path that starts at the item of a loop, for example `this.name`. `up`: number of enclosing loops to go out; 0 is
- * the innermost loop.
+ * A path that starts at the item of a loop, for example `this.name`. `up`: which enclosing loop has the item: 0 is the
+ * innermost loop.
  */
 interface ItemPath extends Span {
   is: 'item';

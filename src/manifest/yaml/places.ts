@@ -77,8 +77,8 @@ export interface YamlCodes {
   wrong: DiagnosticCode;
   tooLarge: DiagnosticCode;
   /**
-   * Code for a number whose parsed value differs from the written number. Omitted, like `unsendable`, for files that
-   * are never sent.
+   * Code for a number whose parsed value differs from the written number. This code and `unsendable` are omitted for
+   * files whose values are never sent.
    */
   number?: DiagnosticCode;
   unsendable?: DiagnosticCode;
@@ -92,8 +92,8 @@ interface Converted {
 }
 
 /**
- * Converts a document to JSON. Resolves aliases and merge keys. Reports values that JSON cannot represent. Equal
- * aliases share one value, so the result must not be changed.
+ * Converts a document to JSON. Resolves aliases and merge keys. Reports values that JSON cannot represent. Aliases of
+ * one anchor share the same object, so the result must not be modified.
  */
 export function readTree(
   document: Document,
@@ -108,7 +108,7 @@ class TreeReading {
   readonly diagnostics: Diagnostic[] = [];
   readonly #source: Source;
   readonly #codes: YamlCodes;
-  /** Nodes by the name of their anchor. If two anchors have one name, the later node counts. */
+  /** Nodes by the name of their anchor. If two anchors have the same name, the later node counts. */
   readonly #anchors = new Map<string, Node>();
   readonly #done = new Map<unknown, Converted>();
   #repeated = 0;
@@ -349,7 +349,7 @@ class TreeReading {
       warn(what, '&', text.lastIndexOf(`&${anchor}`, start), anchor.length + 1);
     }
     const [, blank = '', comment] = /^([ \t]+)(#[^\r\n]*)/.exec(text.slice(end, end + maxDepth * 10)) ?? [];
-    // A comment after one word is usually meant as a comment.
+    // After a single word, `#` usually starts an intended comment.
     const hasWords = /\s/.test(value.replaceAll(/\{\{[^{}]*\}\}/g, ''));
     if (comment === undefined || !(hasWords || /^#(?:\S|\s\d)/.test(comment))) return;
     warn('ends before the #, which starts a comment', '#', end + blank.length, comment.length);

@@ -27,7 +27,7 @@ const manifestFaults: YamlFaults = {
   ],
 };
 
-/** Codes for a schema of rows. A schema is never sent, so any number is valid. */
+/** Error codes for a schema of rows. A schema is never sent to the service, so any number is valid. */
 const schemaFaults: YamlFaults = {
   empty: 'MB1302',
   wrong: 'MB1302',

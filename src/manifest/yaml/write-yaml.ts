@@ -8,7 +8,7 @@ interface YamlOptions {
 
 const longestFlow = 80;
 
-/** Writes YAML that has the same meaning in versions 1.1 and 1.2. Short, flat values are in brackets. */
+/** Writes YAML that has the same meaning in versions 1.1 and 1.2. Writes short, flat lists and maps in brackets. */
 export function writeYaml(value: { [key: string]: Json }, { commentOf, isQuoted }: YamlOptions = {}): string {
   const document = new Document(value, { compat: 'yaml-1.1', aliasDuplicateObjects: false });
   visit(document, {

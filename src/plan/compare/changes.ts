@@ -18,8 +18,8 @@ interface Changes {
 }
 
 /**
- * Compares the paid request with the wanted request, field by field. Both requests contain fingerprints as references.
- * An omitted field equals its documented default. `wanted.request`: the wanted request with addresses as references.
+ * Compares the paid request with the wanted request, field by field. References in both requests are fingerprints. An
+ * omitted field equals its documented default. `wanted.request`: the wanted request, whose references are addresses.
  */
 export function findChanges(
   bought: OpenRequest,

@@ -70,8 +70,8 @@ export function moveRecord(
   const counted = countedPurchases(old);
   const why = whyNot(old, to);
   if (why !== undefined) return why;
-  // Each purchase gets a new generation, because a purchase that returns to an address is forgotten there under its old
-  // generation.
+  // Each purchase gets a new generation number. If it returns to an earlier address, its old number is marked as
+  // forgotten there.
   const shift = (record?.purchases ?? []).reduce((most, one) => Math.max(most, one.generation), 0);
   const purchases = old.purchases.map((one) => ({ ...one, generation: one.generation + shift }));
   const decided = old.decisions === undefined ? {} : { decisions: old.decisions };

@@ -32,7 +32,7 @@ type JudgeFacts = Pick<Situation, 'graph' | 'byAddress' | 'verdicts'> & { gateOf
 
 type GateOf = Pick<Situation['gateOf'], 'get'>;
 
-/** Records review decisions about outputs at gates. If one decision is refused, no decision is recorded. */
+/** Records review decisions about outputs at gates. If one of the decisions is refused, none is recorded. */
 export function judgeSteps(
   chosen: readonly Match[],
   judgement: Judgement,
@@ -59,7 +59,7 @@ export function judgeSteps(
       : judged;
   const leavesOut = judgement.isPattern === true && isAny;
   const rulings = limited.map((one, index) => (leavesOut && judged[index]?.is === 'refused' ? leaveOut(one) : one));
-  // Only one refusal is returned for a gate with too many picks.
+  // A gate with too many picks has only one refusal in the result.
   const refused = new Map(rulings.flatMap((one) => (one.is === 'refused' ? [[one.address, one]] : [])));
   return refused.size > 0 ? [...refused.values()] : rulings;
 }

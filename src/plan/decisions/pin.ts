@@ -110,8 +110,8 @@ export function isAcceptedAsIs({ decisions }: StepRecord, { fingerprint, jobId }
 }
 
 /**
- * Accepts the output of a step. Records edited files in their current state. The step's current input no longer redoes
- * the step. `seen`: files of the purchase, in order. `isUnfit`: the files do not meet `expect`.
+ * Accepts the output of a step. Records edited files in their current state. Runs do not redo the step for its current
+ * input. `seen`: files of the purchase, in order. `isUnfit`: the files do not meet `expect`.
  */
 export function acceptOutput(
   match: Match,

@@ -18,12 +18,12 @@ export function decidedText(kind: string): string {
 export type Finding =
   | { is: 'job'; jobId: string; credits?: number; recordId?: string }
   | { is: 'not-spent' }
-  /** The outcome stays unknown, and the step is bought again, even if the user pays twice. */
+  /** The outcome of the request stays unknown, and the step is bought again, even if the user pays twice. */
   | { is: 'spend-again' };
 
 /**
- * Returns the lock line that records a user's finding about an unresolved create request. The request stays resolved
- * after a merge with a branch on which it is unresolved. A purchase that may be paid is never removed from the lock.
+ * Returns the lock line that records a user's finding about an unresolved create request. A merge with a branch on
+ * which the request is unresolved keeps it resolved. A purchase that may be paid is never removed from the lock.
  */
 export function resolvePurchase(record: StepRecord, open: OpenSend, finding: Finding): LockLine {
   const { address } = record;
@@ -56,7 +56,7 @@ export function resolvePurchase(record: StepRecord, open: OpenSend, finding: Fin
         decisions,
       };
     case 'spend-again':
-      // The create request may have been charged, so its price stays reserved. The next create request has another key.
+      // The create request may be charged, so its price stays reserved. The next one has another idempotency key.
       return { ...open, ...line, writtenOff: true };
     default:
       return finding satisfies never;

@@ -54,7 +54,7 @@ export function withGivenUp(
     const gate = situation.gateOf.get(address);
     if (ruling.is !== 'recorded' || gate === undefined) return ruling;
     const isPick = as === 'picked' && ruling.as === undefined;
-    // A gate with several picks keeps its earlier picks, because a surplus pick is refused.
+    // A pick at a gate that allows several picks replaces no earlier pick: surplus picks are refused.
     const lost = isPick && gate.choose > 1 ? [] : gate.state.picked.filter((one) => (one === address) !== isPick);
     const given = lost.length === 0 ? '' : givenUpFor(lost, situation);
     return given === '' ? ruling : { ...ruling, text: `${ruling.text}; gives up ${given}` };

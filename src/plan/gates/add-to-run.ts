@@ -18,8 +18,8 @@ export interface Added {
 }
 
 /**
- * Finds rows that a run may add: rows that waited at gates when the plan was approved. `now`: a plan made during the
- * run. The approval must cover each purchase, and the price must not be higher. A post needs a separate consent,
+ * Finds plan rows that a run may add: rows that waited at gates when the plan was approved. `now`: a plan made during
+ * the run. The approval must cover each purchase, and the price must not be higher. A post needs a separate consent,
  * because its content was unknown at approval.
  */
 export function findAdded(agreed: Plan, now: Plan, own: OwnSteps): Added {
@@ -31,7 +31,7 @@ export function findAdded(agreed: Plan, now: Plan, own: OwnSteps): Added {
   for (const row of rows) {
     const { address, order, blockedBy } = row;
     const waited = before.get(address);
-    // An order that only settles a sent request was in the plan from the beginning.
+    // An order that only settles an earlier create request was in the plan from the beginning.
     if (waited === undefined || order?.asksOnly === true) continue;
     const begun = own.begun(address);
     if (begun !== undefined) {
@@ -137,7 +137,7 @@ export function withAdded(
       return later === undefined || later.order !== undefined ? leftFor(row, lost) : later;
     }
     if (row.blockedBy !== 'gate') return row;
-    // The run did not execute a row that has an order in the last plan: the order is left for the next run.
+    // A row with an order in the last plan was not executed: the next run executes the order.
     return took.get(row.address) ?? (later?.order === undefined ? later : row) ?? row;
   });
   const { afterPicks: _afterPicks, fit: _fit, ...totals } = agreed.totals;

@@ -80,7 +80,7 @@ export function openGates(
   const inPlan = new Set(rows.map(({ address }) => address));
   const found = gates.flatMap(({ state, note, ...gate }) => {
     const { name, task, is, choose, members } = gate;
-    // A canary gate is listed only while rows wait for it.
+    // The plan lists a canary gate only while rows wait for it.
     const isAbout = is !== 'canary' && members.some((address) => inPlan.has(address));
     const isBefore = members.every((address) => steps.get(address)?.step.rejected !== undefined);
     if (state.is === 'decided' || !(counts.has(name) || isAbout) || isBefore) return [];

@@ -16,10 +16,10 @@ interface PlacedCanary {
 }
 
 export interface Limits {
-  /** Addresses to buy again. Earlier decisions about these steps do not count. */
+  /** Addresses of steps to buy again. Earlier review decisions about these steps do not count. */
   redo: ReadonlySet<string>;
   selected?: ReadonlySet<string> | undefined;
-  /** Addresses of orders in progress in a run. A canary in progress stays a canary. */
+  /** Addresses of steps that are in progress in a run. A canary in progress stays a canary. */
   underWay?: ReadonlySet<string> | undefined;
 }
 
@@ -163,8 +163,8 @@ class CanaryPlacement {
 
 /**
  * Blocks or delays each step whose canary is not proven. A canary is proven once its current output is on this disk. If
- * the run will not finish the canary, blocks the step, so that no credits are reserved for the step. The run still
- * collects jobs and settles create requests of blocked steps.
+ * the run will not finish the canary, the step is blocked and no credits are reserved for it. The run still collects
+ * jobs and settles create requests of blocked steps.
  */
 export function holdForCanaries(draft: Draft, situation: CanaryFacts & { graph: DecidedGraph }): void {
   const isFit = ({ step: { address }, purchase }: Match) =>

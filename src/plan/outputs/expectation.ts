@@ -14,7 +14,7 @@ interface SoundFacts {
   wave?: string;
 }
 
-/** Measurements of a media file. Measurements that failed are omitted. */
+/** Measurements of a media file. Omits values that could not be measured. */
 export interface MediaFacts extends SoundFacts {
   width?: number;
   height?: number;
@@ -80,7 +80,7 @@ export function findUnfit(
   return undefined;
 }
 
-/** Finds steps with a file that does not fit `expect`. Steps with files missing on this disk are excluded. */
+/** Finds steps with a file that does not fit `expect`. Steps whose files are not all on this disk are excluded. */
 export function findUnfitSteps(
   matches: readonly Match[],
   files: { isIntact(output: Output): boolean; factsOf?: ((output: Output) => MediaFacts | undefined) | undefined },

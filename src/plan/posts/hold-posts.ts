@@ -13,7 +13,7 @@ import { accountsOf, isPost, mayMeet, type PostAccounts, sendsOf, wordsOfPost } 
 
 interface PostContents {
   words: ReadonlySet<string>;
-  /** Links in the post, and references to other steps. */
+  /** Media of the post: links, and references to other steps. */
   media: ReadonlySet<string>;
 }
 

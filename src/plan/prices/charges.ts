@@ -14,7 +14,7 @@ import { pricesFrom } from './prices.ts';
 /**
  * Uses of credits. `delivered`: purchases with an output. `running`: unfinished jobs. `failed`: jobs without an output
  * that fits `expect`. `superseded`: purchases that a newer purchase of the step replaced, and forgotten purchases.
- * `held`: possible charges that are not confirmed.
+ * `held`: charges that are possible but not confirmed.
  */
 export type Whereabouts = 'delivered' | 'running' | 'failed' | 'superseded' | 'held';
 
@@ -30,7 +30,7 @@ export interface Charge {
   tags: readonly string[] | null;
   went: Whereabouts;
   isUsed: boolean;
-  /** `null`: a charge is possible and its amount is unknown. */
+  /** `null` if a charge is possible and its amount is unknown. */
   credits: number | null;
 }
 

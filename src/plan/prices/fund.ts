@@ -5,7 +5,7 @@ import { blocked, type Draft } from '../rows/draft.ts';
 import type { Situation } from '../situation/situation.ts';
 
 interface Hangs {
-  /** Addresses of the steps that a row needs, and names of the groups whose rows it needs. */
+  /** Addresses of the steps, and names of the groups of rows, that a plan row needs. */
   needsOf(row: PlanRow): readonly string[];
   /** Name of the group whose rows are bought together. `undefined` for a single row. */
   groupOf(row: PlanRow): string | undefined;
@@ -19,9 +19,9 @@ interface Unit {
 }
 
 /**
- * Selects the rows that do not fit into `cap` credits, among purchases and rows behind gates. Unresolved create
- * requests are funded first, because they may already be charged. If not all rows fit, whole chains are funded next: a
- * final output with every step that it still needs. Single rows and groups are funded last, in the order of the plan.
+ * Selects the purchases, and rows behind gates, that do not fit into `cap` credits. Unresolved create requests are
+ * funded first, because they may already be charged. If not all rows fit, whole chains are funded next: a final output
+ * with every step that it still needs. Single rows and groups are funded last, in the order of the plan.
  *
  * @returns addresses
  */
@@ -113,7 +113,7 @@ export function chainOf<Item>(
 
 type Fit = NonNullable<PlanTotals['fit']>;
 
-/** Blocks the rows that exceed the lowest limit. Returns which part of all rows the budget covers. */
+/** Blocks the rows that exceed the lowest limit. Returns for how many rows the budget is enough. */
 export function blockUnfunded(
   draft: Draft,
   limits: Parameters<typeof capsOf>[0],

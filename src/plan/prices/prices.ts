@@ -84,7 +84,7 @@ export function ceilingOf({
   return credits ?? (source === 'list' ? high : undefined);
 }
 
-/** Returns whether a price is at most the shown price. True if the shown price was unknown (`null`). */
+/** Returns whether a price is at most the price that the plan showed. True if that price was unknown (`null`). */
 export function isWithin(credits: number | null, shown: number | null): boolean {
   return shown === null || (credits !== null && credits <= shown);
 }
@@ -138,7 +138,7 @@ export const worstFactor = 8;
 /** Credits by price class or by a prefix of a price class. */
 export type WrittenPrices = { readonly [priceClass: string]: number };
 
-/** Sources of estimates: locks of other campaigns, and price lists. A run reserves nothing for an estimate. */
+/** Sources of estimates: locks of other campaigns, and price lists. A run reserves no credits for an estimate. */
 export interface PriceHints {
   elsewhere?: ChargedPrices | undefined;
   listings?: readonly Listing[] | undefined;
@@ -197,7 +197,7 @@ export function withMargin(expected: number): number {
   return Math.ceil(expected * margin);
 }
 
-/** Returns the maximum cost that an approval allows for one purchase, or `undefined` without an estimate. */
+/** Returns how much an approval allows for one purchase, or `undefined` if the price has no estimate. */
 export function shareOf(price: Priced): number | undefined {
   const { likely, high = 0 } = price;
   const ceiling = ceilingOf(price);
@@ -205,8 +205,8 @@ export function shareOf(price: Priced): number | undefined {
 }
 
 /**
- * Returns the credits to approve once the first of `count` purchases without an estimate is charged. With `asksAgain`,
- * excludes all but the first purchase.
+ * Returns the credits to approve for `count` purchases whose price was unknown, after the first was charged. With
+ * `asksAgain`, only the first purchase counts.
  */
 export function shareOnceCharged(
   charged: number,
@@ -241,7 +241,7 @@ export function ceilingOfRows(
   return sumShares(spending.map(({ credits, price }) => price ?? { credits }));
 }
 
-/** A price during a run. A run reserves nothing for an estimate, but may delay a purchase because of an estimate. */
+/** A price during a run. A run reserves no credits for an estimate, but an estimate may delay a purchase. */
 export type ClassPrice = Pick<Price, 'class' | 'credits'> & Partial<Price>;
 
 export class PriceBook {

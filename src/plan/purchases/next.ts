@@ -5,7 +5,7 @@ import { isJob, isOpenSend } from '../../lock/sends.ts';
 export interface SendFacts {
   /** Whether the service answers a repeated idempotency key with the stored answer. `unknown` if no API key is set. */
   replays: 'yes' | 'no' | 'unknown';
-  /** If an answer was lost: `hold` leaves the request to a user, `ask` (default) queries the service. */
+  /** If the answer to a create request was lost: with `hold`, a user decides; `ask` (default) queries the service. */
   onUnknown?: 'ask' | 'hold';
   /** Time in ms since 1970. */
   now: number;
@@ -68,10 +68,10 @@ export function next(purchase: Purchase | undefined, facts: SendFacts & RetryFac
 }
 
 /**
- * Selects the purchase that determines the next action. Order: a finished or running job, an unresolved create request,
- * the newest failed job, the newest refusal. With `facts`, a request that a run can recover comes before a request that
- * needs a user. Skips a request whose generation already has a job, because another create request would buy that
- * generation twice. `openSendRows` handles the skipped request.
+ * Selects the purchase that determines the next action. Order of precedence: a finished or running job, an unresolved
+ * create request, the newest failed job, the newest refusal. With `facts`, a request that a run can recover comes
+ * before a request that needs a user. Skips a request whose generation already has a job, because another create
+ * request would buy that generation twice. `openSendRows` handles the skipped request.
  */
 export function currentPurchase(purchases: readonly Purchase[], facts?: SendFacts): Purchase | undefined {
   const made = new Set(purchases.filter(isJob).map(({ generation }) => generation));
@@ -116,7 +116,7 @@ export function costOfAnother({
   return Math.max(1, price ?? 0, charged ?? 0);
 }
 
-/** The service replays a key for 24 hours. One hour less covers clock differences. */
+/** The service replays an idempotency key for 24 hours. One hour less allows for clock differences. */
 const replayWindowMs = 23 * 3_600_000;
 
 /** Tolerated clock difference, for a request that was sent at a time in the future. */
@@ -136,7 +136,7 @@ export function recoveryOf(sent: {
   return sent.replays && isReplayed(sent.ageMs) ? 'replay' : undefined;
 }
 
-/** Returns whether the current API key sent a create request. If the key is unknown, returns true. */
+/** Returns whether a create request was sent with the current API key. If this is unknown, returns true. */
 export function isOwnSend({ send, account }: OpenSend, accountOf: SendFacts['accountOf']): boolean {
   if (account === undefined) return true;
   const own = accountOf?.(send);

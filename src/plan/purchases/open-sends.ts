@@ -98,15 +98,15 @@ export function askRow(
 
 /**
  * Marks unresolved create requests that are missing from the purchase journal and whose recovery sends the key again. A
- * colleague may have sent the request. But if somebody added the request to the lock, its recovery would buy something
+ * colleague may have sent the request. But if somebody wrote it into the lock by hand, its recovery would buy something
  * that nobody approved. `sentHere`: send times of journaled requests by ID.
  */
 export function markUnknownSends(rows: PlanRow[], sentHere: ReadonlyMap<string, number>, now: number): void {
   for (const row of rows) {
     const { order, reason } = row;
-    // A request with a `fence` is not sent again: the run searches the service's list.
+    // A create request with a `fence` is not sent again: the run searches the service's list of jobs.
     if (order?.send === undefined || order.send.fence !== undefined) continue;
-    // The service no longer replays an old idempotency key, so the same create request would be charged again.
+    // The service does not replay an old idempotency key, so the repeated create request would be charged again.
     if (isReplayed(now - (sentHere.get(order.send.id) ?? Number.NEGATIVE_INFINITY))) continue; // I43 (sent here)
     order.send = { ...order.send, isStrange: true };
     row.reason = {

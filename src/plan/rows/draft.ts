@@ -92,8 +92,8 @@ export function blockDependents(draft: Draft, { matches }: { matches: readonly M
 }
 
 /**
- * Repeats a pass over rows until the size of its result no longer changes. One pass may be too few, because a step may
- * come before the step whose job it shares.
+ * Repeats a pass over the plan rows until the size of its result no longer changes. One pass may be too few, because a
+ * step may come before the step whose job it shares.
  */
 export function untilStable(result: { readonly size: number }, pass: () => void): void {
   for (let before = -1; before !== result.size; ) {

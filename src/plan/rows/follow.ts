@@ -41,7 +41,7 @@ export function describeReplaced(draft: Draft, { matches }: { matches: readonly 
   }
 }
 
-/** Finds the step whose change caused a redo. `follows` names only earlier steps, so the recursion ends. */
+/** Finds the step whose change caused a redo. `follows` contains only earlier steps, so the recursion ends. */
 export function findRoot(address: string, rows: ReadonlyMap<string, PlanRow>): PlanRow | undefined {
   const row = rows.get(address);
   const isOwn = row?.reason.changes?.some(({ cause }) => cause?.is !== 'step') === true;

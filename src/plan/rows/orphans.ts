@@ -38,7 +38,7 @@ export function orphanRecords(matches: readonly Match[], lock: Lock): StepRecord
   const movedAway = new Set(matches.flatMap(({ movedFrom }) => movedFrom ?? []));
   const left = [...lock.steps.keys()].filter((address) => !addresses.has(address) && !movedAway.has(address));
   if (left.length === 0) return [];
-  // A step that was renamed twice has records at two old addresses, but its purchase moves from only one address.
+  // A step that was renamed twice has records at two old addresses, but its purchase moves from only one of them.
   const held = purchasesHeldBy(new Set([...addresses, ...movedAway]), lock);
   return left.sort().flatMap((address) => {
     const record = lock.steps.get(address);

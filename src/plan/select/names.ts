@@ -1,7 +1,7 @@
 import { kinds } from '../../kinds/index.ts';
 import { nearestName } from '../../manifest/suggest.ts';
 
-/** Name of steps as a user types the name: an address or a task, with `*` as wildcard. */
+/** Text with which a user names steps: an address or a task, with `*` as wildcard. */
 export interface Name {
   text: string;
   literal: boolean;
@@ -20,7 +20,7 @@ export function readName(text: string, isAddress: (text: string) => boolean): Na
   return quoted === undefined ? { text, literal: false } : { text: quoted.replaceAll(/\\(.)/gs, '$1'), literal: true };
 }
 
-/** Finds the address for a text. Also accepts the escapes that messages print for invisible characters. */
+/** Finds the address that a user typed, also with the escapes that messages print for invisible characters. */
 export function findAddress(text: string, isAddress: (text: string) => boolean): string | undefined {
   if (isAddress(text)) return text;
   if (!text.includes('\\')) return undefined;

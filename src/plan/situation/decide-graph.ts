@@ -25,12 +25,12 @@ import { type DecidedCampaign, isRedone, Verdicts } from './verdicts.ts';
 /**
  * Applies users' decisions to the graph. A pinned step, or a step whose output was accepted for a new input, gets the
  * request and fingerprint of its purchase. A decision about a step therefore never regenerates its dependents.
- * References to a decided gate become references to its picked steps. Earlier decisions about the steps in `redo` do
- * not count.
+ * References to a decided gate become references to its picked steps. Earlier decisions about steps in `redo` are
+ * ignored.
  *
  * Gates are decided in rounds: picks determine the requests behind a gate, and these requests determine which purchases
  * belong to renamed steps. The rounds end when nothing changes. Each round settles at least one more gate, in order of
- * dependency. If two steps exchange their purchases in every round, the last round counts.
+ * dependency. If two steps exchange their purchases in every round, the result of the last round counts.
  */
 export function decideGraph(written: Graph, lock: Lock, redo: ReadonlySet<string>): DecidedCampaign {
   const { gates = [] } = written;
@@ -231,7 +231,7 @@ class GateKeeper {
   fingerprintOf(name: string, known: ReadonlyMap<string, string>): string | undefined {
     const gate = this.#byName.get(name);
     if (gate === undefined) return undefined;
-    // The fingerprint is computed once, because every step behind the gate needs it.
+    // The fingerprint of a gate is computed once, because every step behind the gate needs it.
     const fingerprint = this.#choices.get(gate) ?? fingerprintChoice(gate.members.map((one) => known.get(one) ?? ''));
     this.#choices.set(gate, fingerprint);
     return fingerprint;

@@ -17,8 +17,8 @@ export interface Match {
 
 /**
  * Finds the purchase of each step at its own address. If this purchase is missing, refused or failed, uses a purchase
- * with the same fingerprint that another address has and does not use. A rename therefore costs nothing. Steps with
- * equal fingerprints share one job. The first step with a purchase owns the shared job, or else the first step.
+ * with the same fingerprint from another address that does not use it. A rename therefore costs nothing. Steps with
+ * equal fingerprints share one job. The owner of the job is the first step with a purchase, or else the first step.
  * Forgotten purchases are ignored.
  */
 export function findPurchases(steps: readonly DecidedStep[], lock: Lock): Match[] {

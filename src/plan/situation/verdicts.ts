@@ -9,8 +9,8 @@ export type VerdictContent = { is: 'picked' | 'rejected' } & Pick<Verdict, 'note
 type Bought = Pick<Match, 'step' | 'purchase'>;
 
 /**
- * Review decisions about outputs of steps. A decision is stored at the address that the step had. After a rename, the
- * decision applies to the step that now has the purchase. Steps that share a job have separate decisions.
+ * Review decisions about outputs of steps. The lock stores a decision at the step's address. After a rename, it applies
+ * to the step that now has the purchase. Steps that share a job have separate decisions.
  */
 export class Verdicts {
   readonly #byName: Map<string, { at: string; verdict: Verdict }[]>;
