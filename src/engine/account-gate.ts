@@ -5,8 +5,8 @@ import { Condition } from '../ground/condition.ts';
 import { Places } from '../ground/places.ts';
 
 /**
- * Infers the charge of a create request from the balance before and after it. The fall of the balance is the charge
- * only if no other create request of the account is in flight, in this process or in another program.
+ * Infers the charge of a create request from the balance before and after it. The difference is the charge only if no
+ * other create request of the account is in flight, in this process or in another program.
  */
 class BalanceWatch {
   #balance: number | undefined;
@@ -15,8 +15,7 @@ class BalanceWatch {
   #alone: { name: string; before: number } | undefined;
 
   /**
-   * `isAsked`: the request repeats an earlier create request for its answer, and the earlier request may have been
-   * charged long ago.
+   * `isAsked`: the request only recovers the answer to an earlier create request, which may have been charged long ago.
    */
   left(name: string, { isAsked }: { isAsked: boolean }): void {
     this.#isShared = this.#onWire.size > 0;
@@ -25,13 +24,13 @@ class BalanceWatch {
     this.#alone = this.#isShared || isAsked || before === undefined ? undefined : { name, before };
   }
 
-  /** Records the balance after a create request. Returns the fall of the balance, or `undefined` if it is unknown. */
+  /** Records the balance after a create request. Returns how many credits it fell, or `undefined` if unknown. */
   answered(name: string, balance: number | null): number | undefined {
     const fall = this.#alone?.name === name && balance !== null ? this.#alone.before - balance : undefined;
     this.#alone = undefined;
-    // The next request may be sent before this answer is recorded.
+    // The next create request may be sent before the answer to this one is recorded.
     this.#onWire.delete(name);
-    // When several requests were in flight at once, the lowest balance is the newest.
+    // If several create requests were in flight at once, the lowest balance in their answers is the newest.
     const lowest = this.#isShared ? (this.#balance ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
     this.#balance = balance === null ? undefined : Math.min(balance, lowest);
     return fall;
@@ -52,8 +51,8 @@ interface Door {
 }
 
 /**
- * Gate for the create requests of all runs of an account. Limits their rate and number, and waits for credits. While
- * the list of a kind is read, admits no create request of the kind.
+ * Gate for the create requests of all runs of an account. Limits their rate and their number in flight, and waits for
+ * credits. While a run reads the service's list of a kind's jobs, admits no create request of the kind.
  */
 export class AccountGate {
   readonly turns: CreateTurns;
@@ -123,7 +122,7 @@ export class AccountGate {
 const leastCreates = 0.05;
 
 /**
- * Adaptive rate limiter. Only the first waiting request has a timer, so that each turn wakes one request, not hundreds.
+ * Adaptive rate limiter. Only the first waiting request has a timer, so that the timer wakes one request, not hundreds.
  */
 class CreateTurns {
   readonly rate: AdaptiveRate;
@@ -168,8 +167,8 @@ interface Pause {
 }
 
 /**
- * Holds back create requests while the account has no credits and a user may add some. At growing intervals, one
- * request is sent; when the service accepts a request, the others follow.
+ * Holds back create requests while the account has no credits and a user may add some. At growing intervals, the run
+ * sends one create request; when the service accepts it, the run sends the others.
  */
 class CreditWait {
   readonly #options: { waitMs: number; clock: Clock; emit(fact: RunFact): void };
@@ -180,7 +179,7 @@ class CreditWait {
     this.#options = given;
   }
 
-  /** Returns `over` if the wait for credits is disabled or has ended. */
+  /** Records that the account had no credits for a create request. Returns `over` if the run waits no longer. */
   refused(address: string, detail: string): 'waiting' | 'over' {
     if (this.#options.waitMs <= 0) return 'over';
     const now = this.#options.clock.now();
@@ -189,7 +188,7 @@ class CreditWait {
       this.#schedule({ sinceMs: now, untilMs: now + this.#options.waitMs, intervalMs: firstIntervalMs, detail });
       return 'waiting';
     }
-    // Refusals of requests that were in flight when the pause began are expected, and do not extend it.
+    // Requests in flight when the pause began are refused, too. Only a refused test request extends the pause.
     if (pause.tried !== address) return 'waiting';
     if (now >= pause.untilMs) {
       this.#end();
@@ -201,8 +200,8 @@ class CreditWait {
   }
 
   /**
-   * Resolves when this create request may be sent, the wait is over, the signal is aborted, or `isOff`, called at every
-   * change, returns true.
+   * Resolves when this create request may be sent, the run waits no longer for credits, the signal is aborted, or
+   * `isOff`, called at every change, returns true.
    */
   async admit(address: string, signal: AbortSignal, isOff: () => boolean): Promise<void> {
     for (;;) {
@@ -229,8 +228,8 @@ class CreditWait {
   }
 
   /**
-   * Call this if the create request that tested for credits failed for another reason. The next request may then be
-   * sent as a test.
+   * Call this if the create request that tested whether the account has credits failed for another reason. The next
+   * request may then be sent as a test.
    */
   undecided(address: string): void {
     if (this.#pause?.tried !== address) return;
@@ -263,7 +262,7 @@ class CreditWait {
 
 /**
  * Job slots of an account, shared by several plans. There are as many slots as the highest `concurrency` of these
- * plans. Each plan waits for one slot at a time, so no plan takes all of them.
+ * plans. Each plan waits for one slot at a time, so that no plan takes all free slots.
  */
 export class SharedSlots {
   readonly #places = new Places(1);

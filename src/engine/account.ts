@@ -16,32 +16,33 @@ import {
 
 type Reservation =
   | { is: 'reserved'; credits: number | null }
-  /** The decision depends on a charge or a price that is not known yet: call `reserve` again after `changed()`. */
+  /** A charge or a price must be known first: call `reserve` again after `changed()`. */
   | { is: 'later' }
   | { is: 'over-budget' }
-  /** The approved plan does not cover the price, or a charge has closed the price class. */
+  /** The approved total does not cover the price, or a charge has closed the price class. */
   | { is: 'over-plan' };
 
 interface Held {
   price: ClassPrice;
   credits: number | null;
   expected: number;
-  /** True if the service charged the step but did not report the amount. */
+  /** True if the service created the step's job but reported no charge. */
   isUnreported?: true;
 }
 
-/** Price class of free requests. A free request waits for no other step, and no step waits for a free request. */
+/** Price class of uploads, which cost nothing. An upload waits for no price, and no step waits for its price. */
 export const uncharged = 'upload';
 
 /**
  * Credit account of one run. As long as no charge is more than `worstFactor` times its reservation, spent plus reserved
- * credits never exceed a cap. A step of unknown price can exceed a cap, so it runs alone. The ramp limits the cost of
- * higher charges: a price class has few create requests in flight until its charges match their reservations.
+ * credits never exceed a cap (budget or limit). A step of unknown price can exceed a cap, so it runs alone. The ramp
+ * limits the cost of higher charges: a price class has few create requests in flight until its charges match their
+ * reservations.
  *
  * The approved total is a cap on expected costs (I39): a create request is not sent if its price plus all credits in
  * flight would exceed the total. A charge closes its price class if it is above the approved price, or if the remaining
  * purchases of the class would exceed the total. If a class had no estimate, its first charge sets the expected cost of
- * the other purchases. The other purchases are approved with the usual margin, or the user is asked again.
+ * its other purchases. They then count as approved, with the usual margin, or the user must approve them.
  */
 export class Account {
   spentNow = 0;
@@ -50,11 +51,11 @@ export class Account {
   readonly #asksAgain: boolean;
   /** Credits that the approved plan may cost. Undefined if no plan was approved. */
   #approved: number | undefined;
-  /** Prices of purchases that are still to be charged, by order id. */
+  /** Prices of the plan's purchases that have no charge yet, by order id. */
   readonly #toCharge = new Map<string, ClassPrice>();
-  /** Price classes without an estimate. The first charge of such a class sets the approved credits of the class. */
+  /** Price classes for which the plan had no estimate. The first charge of a class sets its approved credits. */
   readonly #unestimated = new Set<string>();
-  /** Price classes without further create requests until a user approves a new plan that includes the known charge. */
+  /** Closed price classes: their create requests wait until a user approves a new plan with the charge as price. */
   readonly #closed = new Set<string>();
   #spentBefore: number;
   /** Reservations of create requests that are in flight, by order id. */
@@ -70,9 +71,9 @@ export class Account {
   constructor(options: {
     caps: readonly Cap[];
     spentBefore: number;
-    /** Credits reserved for a possible charge of unknown price. Default: the whole budget. */
+    /** Credits reserved for a lost create request of unknown price. Defaults to the whole budget. */
     heldUnpriced?: number | undefined;
-    /** Price classes of possible charges of earlier runs. The budget counts each as `heldUnpriced`. */
+    /** Price classes of earlier runs' lost create requests. Each counts as `heldUnpriced` against the budget. */
     guessedBefore?: readonly string[] | undefined;
     prices?: PriceBook | undefined;
     /** The approved plan, with the orders that have not ended. If omitted, only the caps limit the run. */
@@ -97,8 +98,8 @@ export class Account {
   }
 
   /**
-   * Counts a job that another run of the campaign bought after this run was planned. Only the budget counts jobs of
-   * other runs, because only the budget covers all runs.
+   * Counts a job that another run of the campaign bought after this run was planned. Of the caps, only the budget
+   * includes other runs.
    */
   countElsewhere(credits: number): void {
     this.#spentBefore += credits;
@@ -106,25 +107,25 @@ export class Account {
   }
 
   get unspent(): number {
-    // Possible charges of earlier runs count only against the budget, which covers all runs.
+    // Lost create requests of earlier runs count only against the budget, which is the only cap on all runs.
     const caps = this.caps.map(({ name, left }) => (name === 'budget' ? left - this.#aboveGuesses : left));
     return Math.min(...caps) - this.spentNow;
   }
 
-  /** Credits by which charges of this run exceed the guessed charges of earlier runs. */
+  /** Credits by which this run's charges exceed the guesses for earlier runs' lost create requests. */
   get #aboveGuesses(): number {
     const above = this.#guessedBefore.map((name) => Math.max(0, this.prices.charged(name) - this.#heldUnpriced));
     return above.reduce((sum, credits) => sum + credits, 0); // I14 (guessed)
   }
 
-  /** Credits that a step of known price may reserve. */
+  /** Credits that are left for a step of known price to reserve. */
   get left(): number {
     return this.#isCapped ? this.#leftBesideGuesses - this.#guessed : Number.POSITIVE_INFINITY;
   }
 
   /**
-   * `left` plus the credits that are held only for guessed charges. Applies to a step whose charge will show whether
-   * the guesses are right.
+   * `left` plus the credits reserved for lost create requests at a guessed price. Applies to a step whose charge will
+   * show whether the guess is right.
    */
   get #leftBesideGuesses(): number {
     return this.unspent - this.#heldNow;
@@ -146,7 +147,7 @@ export class Account {
 
   /**
    * Tries to reserve the price of a step. `isSent`: the create request of the step was sent before. The ramp does not
-   * delay a request that was sent, because identical sent requests must be searched for in the list together.
+   * delay such a request, because the run must search the service's list for identical requests together.
    */
   reserve(address: string, price: ClassPrice, { isSent = false } = {}): Reservation {
     const own = this.#flying.get(address);
@@ -173,8 +174,8 @@ export class Account {
 
   /**
    * Records the charge of a step: 0 if the step was certainly not charged, `null` if the service reported no charge.
-   * For `null`, the reservation counts as spent; if the price is unknown, the step may have cost any amount. `proves`:
-   * whether the charge confirms the price of the class. A refusal does not.
+   * For `null`, the reserved credits count as spent; if the price is unknown, the step may have cost any amount.
+   * `proves`: whether the charge confirms the price of the class. A refusal does not.
    *
    * @returns why the charge closed the price class, if it did
    */
@@ -196,7 +197,7 @@ export class Account {
         this.prices.learn(price.class, charged);
         closed = this.#checkCharge(price, charged, before);
       }
-      // Without a budget, no step waits for a price that may never be reported.
+      // Without a cap, a job without a reported charge confirms the price: steps must not wait for a charge forever.
       const isBorneOut = proves || (charged === null && !this.#isCapped);
       if (charged !== null && reserved !== null && charged > reserved) this.#met.delete(price.class);
       else if (isBorneOut && reserved !== null)
@@ -217,7 +218,7 @@ export class Account {
 
   /**
    * Keeps the credits of a step reserved because its charge stays unknown. No other step waits for this charge. If the
-   * price is unknown, the next charge of the price class sets the amount.
+   * price is unknown, the next charge of the price class sets the reserved amount.
    */
   doubt(address: string): void {
     const own = this.#heldFor(address);
@@ -228,19 +229,19 @@ export class Account {
     this.#drop(address);
     this.endOrder(address);
     this.#doubtful.set(address, { ...held, expected: this.prices.expected(held.price) });
-    // The next price probe starts first: other steps would reserve the whole budget.
+    // Notifies later, so that the next price probe reserves before other steps, which would reserve the whole budget.
     setImmediate(() => this.#changes.notify());
   }
 
   /**
-   * Ends the wait of a price probe. When no price probe waits any more, steps that wait for the price try to reserve
-   * again.
+   * Records that a price probe no longer waits to reserve. When none waits, the steps that wait for a price try to
+   * reserve again.
    */
   #waitNoLonger(address: string): void {
     if (this.#waitingCanaries.delete(address) && this.#waitingCanaries.size === 0) this.#changes.notify();
   }
 
-  /** Records that an order has ended, so the rest of the plan costs less. */
+  /** Removes an ended order from the purchases without a charge, so that the rest of the plan costs less. */
   endOrder(address: string): void {
     this.#toCharge.delete(address);
   }
@@ -262,7 +263,7 @@ export class Account {
     if (price.credits === null && price.likely === undefined) this.#unestimated.add(price.class);
   }
 
-  /** Closes the price classes that an earlier leader of the run has closed. */
+  /** Closes the price classes that an earlier leader closed in this run. */
   #closeAsBefore(orders: readonly StepOrder[]): void {
     const prices = new Map(orders.map(({ price }) => [JSON.stringify(price), price]));
     for (const price of prices.values()) {
@@ -278,7 +279,7 @@ export class Account {
     if (this.#approved === undefined) return true;
     if (this.isClosed(price.class)) return false;
     if (!this.#toCharge.has(address)) {
-      // A purchase after a failed job, or after a pick, is approved in addition to the plan, at the price that was
+      // The plan did not contain a purchase after a failed job or a pick. The user approved it separately, at the price
       // shown for it.
       this.#approved += shareOf(price) ?? withMargin(this.prices.charged(price.class));
       this.#expectCharge(address, price);
@@ -288,7 +289,7 @@ export class Account {
     return !(cost > 0 && cost + inFlight > this.#approvedLeft); // I39
   }
 
-  /** Approved total minus all charges and possible charges, in credits. */
+  /** Credits left of the approved total after all charges and all create requests that may have been charged. */
   get #approvedLeft(): number {
     const doubtful = sum(this.#doubtful.values(), ({ expected }) => expected);
     return (this.#approved ?? Number.POSITIVE_INFINITY) - this.spentNow - doubtful;
@@ -311,8 +312,8 @@ export class Account {
   }
 
   /**
-   * Returns why a charge ends the create requests of its price class. `others`: remaining purchases of a class without
-   * an estimate. Empty if no user can be asked to approve them.
+   * Returns why a charge closes its price class. `others`: remaining purchases of a class without an estimate. Empty if
+   * no user can be asked to approve them.
    */
   #whyClosed(
     price: ClassPrice,
@@ -325,7 +326,7 @@ export class Account {
     const left = this.#approvedLeft;
     const rest = this.#sumExpected([...this.#toCharge.values()].filter((one) => !this.isClosed(one.class)));
     if (charged <= expected || rest <= left) return undefined;
-    // Requests in flight when a price rises may be charged the higher price.
+    // `left` may be negative: requests that were in flight when the price rose may be charged the higher price.
     const leftText = left > 0 ? `${left} is` : 'nothing is';
     return `but ${expected} was expected: the remaining steps would cost ${rest}, and ${leftText} left of the approved total`;
   }
@@ -335,8 +336,8 @@ export class Account {
   }
 
   /**
-   * A step of known price may start if it fits the caps even after a price rise of all requests in flight. Without a
-   * cap, only the ramp limits the step, because the approved plan limits the total.
+   * Decides about a step of known price. It may start if the caps cover it even if the prices of all requests in flight
+   * rise. Without a cap, only the ramp delays the step, because the approved plan limits the total.
    */
   #judge(price: ClassPrice & { credits: number }, isSent: boolean): Reservation['is'] {
     if (price.class === uncharged) return 'reserved';
@@ -352,8 +353,8 @@ export class Account {
   /**
    * Returns whether one more request of this price class may be in flight. The limit is 1, 2, 4, …: each charge that
    * matches its reservation doubles the limit, and a charge that does not match resets it to 1. Classes without a
-   * confirmed charge share one request. Recorded prices may be too low: prices rise, and a branch may contain any
-   * price.
+   * matching charge share one request in flight. Prices in the lock may be too low: prices rise, and a git branch may
+   * contain any price.
    */
   #admits(name: string): boolean {
     const flying = [...this.#flying.values()].map(({ price }) => price.class);
@@ -378,16 +379,16 @@ export class Account {
   }
 
   /**
-   * A step of unknown price runs as a price probe, one at a time. Under a cap, a probe waits until no other request is
-   * in flight, because the probe may cost all that is left. An estimate can only delay or refuse the step.
+   * A step of unknown price runs as a price probe, one at a time. If the run has a cap, a probe waits until no other
+   * request is in flight, because it may cost all credits that are left. An estimate can only delay or refuse the step.
    */
   #judgeCanary({ likely = 1 }: ClassPrice): Reservation['is'] {
     if (!this.#isCapped) return this.#hasCanary ? 'later' : 'reserved';
     if (this.#flying.size > 0) return 'later'; // I14 (price)
     const unpriced = this.#unpriced();
     const isUnreported = [...this.#doubtful.values()].some((one) => one.isUnreported === true && this.#isGuessed(one));
-    // Each lost request cost at least 1 credit if it was charged, and the charge of this step will be its price. If
-    // some lost requests have other prices, the guessed prices count.
+    // The charge of this step may show what the lost requests cost: at least 1 credit each if they were charged.
+    // Otherwise the guessed prices count.
     const isTelling = !isUnreported && new Set(unpriced).size === unpriced.length;
     const left = isTelling ? this.#leftBesideGuesses - unpriced.length : this.left;
     return Math.max(1, likely) <= left ? 'reserved' : 'over-budget'; // I14 (listed)
@@ -439,7 +440,7 @@ export class Account {
   }
 }
 
-/** Number of matching charges after which the limit of the ramp no longer rises. */
+/** Number of matching charges of a price class after which its limit in the ramp no longer rises. */
 const mostMet = 20;
 
 function sum<Item>(items: Iterable<Item>, creditsOf: (one: Item) => number): number {

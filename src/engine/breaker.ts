@@ -6,7 +6,7 @@ import type { Lock } from '../lock/record.ts';
 import { orderId, type Plan, type PlanRow, type StepOrder } from '../plan/plan.ts';
 import { isPurchase } from './order-of-work.ts';
 
-/** After this many failures for one reason without a success, similar orders wait. */
+/** Number of failures for one reason, without a success, after which similar orders wait. */
 const mostFailures = 5;
 
 const failures: readonly StepOutcome[] = ['failed', 'refused', 'lost'];
@@ -18,7 +18,7 @@ interface Group {
   isReported: boolean;
 }
 
-/** `unmet`: requirement that an output does not meet, without the file name. */
+/** `unmet`: the requirement in `expect:` that an output does not meet, without the file name. */
 interface Failed {
   error?: string | undefined;
   unmet?: string | undefined;
@@ -32,7 +32,7 @@ interface Orders {
 /**
  * Circuit breaker for repeated failures of paid steps of one task and price. Until a step succeeds, each failure for
  * one reason lowers the number of steps that may run at once; after five failures, no step starts. Failures of earlier
- * runs count as four at most, so that one step can show whether the cause is gone.
+ * runs count as four at most, so that one step can start and show whether the cause is gone.
  */
 export class Breaker {
   readonly #groups = new Map<string, Group>();
@@ -44,7 +44,7 @@ export class Breaker {
     for (const { action, address, task, reason } of rows) {
       if ((action !== 'failed' && action !== 'retry') || lively.has(task)) continue;
       const record = lock.steps.get(address);
-      // A job counts as done even if its output does not meet the requirements.
+      // The state of a job is `done` even if its output does not meet the requirements in `expect:`.
       const isUnfit = reason.code === 'unfit';
       const states = isUnfit ? ['done'] : ['failed', 'lost'];
       const failed = record?.purchases.find(({ state }) => states.includes(state));
@@ -70,7 +70,7 @@ export class Breaker {
 
   /**
    * Returns whether a job that failed for this reason may be retried: a similar step succeeded, or fewer than five
-   * failed for it.
+   * similar steps failed for it.
    */
   allowsRetry(order: StepOrder, error: string): boolean {
     const { isProven, reasons } = this.#group(nameOf(order));

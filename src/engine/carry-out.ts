@@ -31,14 +31,14 @@ export interface CarryOutOptions {
   service: Service;
   clock: Clock;
   emit(fact: RunFact): void;
-  /** When aborted, no new purchase starts, and the run waits for the requests in flight. */
+  /** After an abort, the run starts no purchase and waits for the requests in flight. */
   signal: AbortSignal;
   /** Purchase journal of this campaign and account, with the spending limits. Sandbox credits have none. */
   purchases?: PurchaseJournal | undefined;
   accountOf(send: string): string | undefined;
   isAlone(): Promise<boolean>;
   times: LookUpTimes;
-  /** How long to wait for credits if the account has none, in ms. 0 means no wait. */
+  /** Time in ms that the run waits for credits if the account has none. 0 means no wait. */
   creditWaitMs: number;
   patienceMs?: number | undefined;
   onUnknown: 'ask' | 'hold';
@@ -46,7 +46,7 @@ export interface CarryOutOptions {
   creates?: number;
   waitForWork?: DriveOptions['waitForWork'];
   ends?: DriveOptions['ends'];
-  /** Default: emits `step-finished` at once. */
+  /** Called when a step ends. Defaults to a function that emits `step-finished` at once. */
   onEnd?: DriveOptions['onEnd'] | undefined;
   /** Gate and list search that the runs of one account share, and the id of this run. Default: not shared. */
   account?: SharedAccount & { run: string };
@@ -114,7 +114,7 @@ function openAccount({ rows, totals }: Plan, { ends, learned }: CarryOutOptions)
   });
 }
 
-/** With `hold`, a lost create request stays open until a user resolves it. */
+/** With `onUnknown: 'hold'`, a lost create request stays unresolved until a user resolves it. */
 function holding(lost: LostCreates, hold: boolean): LostCreates {
   if (!hold) return lost;
   return { fence: (kind) => lost.fence(kind), lookUp: async () => ({ do: 'held' }) };

@@ -6,8 +6,8 @@ import type { Account } from './account.ts';
 import type { AccountGate } from './account-gate.ts';
 
 /**
- * Gate for the create requests of a run: a request is sent only between `enter` and `leave`. Enforces the limits of the
- * account, and admits no new request after spending was stopped.
+ * Gate for the create requests of a run, which sends a request only between `enter` and `leave`. Enforces the limits of
+ * the account, and admits no new request after the run stopped spending.
  */
 export class LocalGate implements CreateGate {
   readonly #account: AccountGate;
@@ -39,7 +39,7 @@ export class LocalGate implements CreateGate {
     return this.#stop.signal;
   }
 
-  /** Reports once for each price class that its create requests need a new approval. */
+  /** Reports, once for each closed price class, that its create requests need a new approval. */
   reportHeld(priceClass: string): void {
     if (this.#heldPrices.has(priceClass)) return;
     this.#heldPrices.add(priceClass);
@@ -63,7 +63,7 @@ export class LocalGate implements CreateGate {
         this.leave(order, { is: 'undecided' });
         return 'stop';
       }
-      // While the request waited for a place in the gate, its permission may have been withdrawn.
+      // While the request waited at the gate, the run may have stopped spending.
       if (isAsked || !this.#isHeldBack(name)) {
         account.turns.rate.left();
         account.balance.left(name, { isAsked });
@@ -106,7 +106,7 @@ export class LocalGate implements CreateGate {
   stop(because: StopReason, detail: string, until?: string): void {
     if (this.#stopped !== undefined) return;
     this.#stopped = because;
-    // Wakes the waiting requests: requests of this run end, and requests of other runs wait again.
+    // Wakes all waiting create requests: those of this run end, and those of other runs wait again.
     this.#account.creditWait.wake();
     this.#stop.abort();
     this.#emit({ event: 'spending-stopped', because, detail, ...defined({ until }) });

@@ -1,7 +1,7 @@
 /*
  * Executes a plan in this process: queue, credit account, create gate, ledger.
  * Takes: a plan with its orders, the lock, and the ports of `contract/ports.ts`.
- * Returns: the end of each order, events, and lock lines that are durable before the act that relies on them.
+ * Returns: the end of each order, events, and lock lines, each durable before the run relies on it.
  * Independent of: files, HTTP, users. A run buys only orders of the plan, and nothing above the approved total (I14,
  * I39).
  */
@@ -22,7 +22,7 @@ import { PostsLast } from './hold-posts.ts';
 import { describeHold, isCanaryOf, linkOrders, rankOrders, releasesDependent, urgencyOf } from './order-of-work.ts';
 import { Queue } from './queue.ts';
 
-/** Maximum number of orders whose files wait to be saved. Waiting orders use memory, and download links expire. */
+/** Maximum number of orders whose files wait to be saved: they use memory, and download links expire. */
 const mostSaving = 1000;
 
 /**
@@ -47,7 +47,7 @@ export class Drive {
   readonly #ports: Ports;
   readonly #orders: Map<string, StepOrder>;
   #dependents: ReadonlyMap<string, string[]>;
-  /** Gates that were open when the plan was made. Reviewers wait for results of the steps of these gates. */
+  /** Gates that were open when the plan was made. Reviewers wait for the outputs of their steps. */
   readonly #gates: Plan['gates'];
   #waiting: Map<string, number>;
   readonly #begun = new Set<string>();
@@ -96,7 +96,7 @@ export class Drive {
   }
 
   /**
-   * Adds orders to the run; `orders` must list dependencies first. Drops an order that has not begun if its id is in
+   * Adds orders to the run; `orders` must list dependencies first. Removes an order that has not begun if its id is in
    * `unwanted`, or if an earlier call added it and `orders` lacks it.
    */
   mergeOrders(orders: readonly StepOrder[], unwanted: ReadonlySet<string> = new Set()): void {
@@ -146,7 +146,7 @@ export class Drive {
     this.#applyEnds();
     for (const [name, order] of first) if (!this.#ended.has(name)) this.#posts.ready(order);
     this.#posts.release();
-    // Slots are filled after every order that can start is ready, so that the highest priority gets the first slot.
+    // Fills the slots after every order that can start is ready, so that the highest priority gets the first slot.
     this.#fillSlots();
     try {
       return await this.#untilEnded();
@@ -214,7 +214,7 @@ export class Drive {
     this.#slots.wait(() => this.#begin());
   }
 
-  /** Begins the next order. The order occupies its slot until the promise resolves. */
+  /** Begins the next order. The order has its job slot until the promise resolves. */
   async #begin(): Promise<void> {
     if (this.#asks === 'no more') return;
     this.#asks = 'nothing';
@@ -265,14 +265,14 @@ export class Drive {
       isTaken = false;
       this.#slotsTaken -= 1;
       giveBack();
-      // The slots are filled later, so that the caller can first emit that the job has ended.
+      // Fills the slots later, so that the caller can first emit that the job has ended.
       queueMicrotask(() => this.#fillSlots());
     };
   }
 
   /**
-   * An exception caused by a defect of this program ends only the step in which it occurred. After any other exception
-   * nothing more is bought, and running work continues to its end.
+   * Handles an exception in a step. A defect of mediabatch ends only this step. After any other exception, the run buys
+   * nothing more, and running steps continue to their end.
    */
   #break(order: StepOrder, error: unknown): StepEnd {
     const end = endBroken(order, this.#ports, error);
@@ -283,8 +283,8 @@ export class Drive {
   }
 
   /**
-   * Releases the dependents of an order, or blocks them and everything that depends on them. Uses a loop, because a
-   * chain of dependencies may be too long for recursion.
+   * Starts the dependents of an order that have no other open need, or blocks them and everything that depends on them.
+   * Uses a loop, because a chain of dependencies may be too long for recursion.
    */
   #follow(links: Link[]): void {
     for (let link = links.pop(); link !== undefined; link = links.pop()) {
@@ -314,7 +314,7 @@ export class Drive {
     return dependents.reverse().map((dependent) => ({ dependent, on, how }));
   }
 
-  /** An exception in the listener does not change how the step ended. */
+  /** Calls the listener `onEnd`. An exception in the listener does not change how the step ended. */
   #report(order: StepOrder, end: StepEnd): void {
     try {
       this.#options.onEnd(orderId(order), end, order);
@@ -324,7 +324,7 @@ export class Drive {
   }
 
   #block(order: StepOrder, by: StepOrder, byOutcome: StepOutcome): Link[] {
-    // A finished step blocks nothing. An open create request blocks, even if the run only searches for its job.
+    // A finished step blocks nothing. An unresolved create request blocks, even if the run only searches for its job.
     const needed = by.asksOnly || byOutcome === 'done' ? 'left' : byOutcome;
     const isOver = needed !== 'left' && needed !== 'running' && needed !== 'unneeded';
     const outcome: StepOutcome = isOver ? 'blocked' : 'left';
@@ -367,7 +367,7 @@ type DriveResult = Map<string, StepEnd>;
 
 export function reportSkipped(row: PlanRow, { emit }: Pick<Ports, 'emit'>): void {
   const { address, task, kind, action, blockedBy, send, unneeded } = row;
-  // A row for a create request is not reported, because the row of the step is.
+  // A plan row for an unresolved create request is not reported, because the row of its step is reported.
   if (send !== undefined) return;
   const { code, text: reason, need, job } = row.reason;
   const by = {

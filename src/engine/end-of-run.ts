@@ -6,7 +6,7 @@ import type { Plan, PlanRow } from '../plan/plan.ts';
 import type { StepEnd } from '../run/step-end.ts';
 import type { CarriedOut } from './carry-out.ts';
 
-/** Facts that earlier leaders of this run reported. */
+/** Facts that earlier leaders reported about this run. */
 interface EarlierLeaders {
   spent: number;
   stopped: StopReason | undefined;
@@ -17,7 +17,7 @@ interface EarlierLeaders {
 interface About extends Pick<RunFindings, 'plan' | 'interrupted' | 'needsPeople'> {
   ends: ReadonlyMap<string, StepEnd>;
   carried: CarriedOut;
-  /** Credits reserved for possible charges of earlier runs. */
+  /** Credits reserved for create requests of earlier runs that may have been charged. */
   held: number;
   elapsedMs: number;
   earlier?: EarlierLeaders;
@@ -85,7 +85,7 @@ interface RunFindings {
   needsPeople: boolean;
 }
 
-/** Returns the exit code of a run. If several codes apply, returns the code that most needs an action by the user. */
+/** Returns the exit code of a run. If several codes apply, returns the one that is most urgent for the user. */
 export function exitCodeOf(findings: RunFindings): ExitCode {
   const { plan, outcomes, stopped, lacksCredits, hasOpenSends, interrupted, needsPeople } = findings;
   const seen = new Set(outcomes);

@@ -19,11 +19,11 @@ interface Acts {
  */
 export class PostsLast {
   readonly #acts: Acts;
-  /** Ids of open orders that must end before the posts. */
+  /** Ids of orders that must end before posts start. */
   readonly #before = new Set<string>();
   /** Addresses of posts and of orders that wait for a post. */
   readonly #after = new Set<string>();
-  /** Posts that were sent and whose outcome is unknown, by order id. `isOver`: this run cannot learn the outcome. */
+  /** Posts that were sent and may be published, by order id. `isOver`: this run cannot learn whether they are. */
   readonly #uncertain = new Map<string, Post & { isOver: boolean }>();
   #held: Post[] = [];
   #isOpen = false;

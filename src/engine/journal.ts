@@ -9,7 +9,7 @@ import { writeLine } from '../lock/write.ts';
 import type { StepOrder } from '../plan/plan.ts';
 import { isOwnSend, isReplayed, type SendFacts } from '../plan/purchases/next.ts';
 
-/** Write-ahead log of the lock. Each fact is durable before it changes the lock in memory. */
+/** Write-ahead log of the lock. Each line is durable on disk before it changes the lock in memory. */
 export class Journal {
   readonly lock: Lock;
   recorded = false;
@@ -18,8 +18,8 @@ export class Journal {
   /** Idempotency keys by kind and job ID, because a service may number the jobs of each kind separately. */
   readonly #keysByJob = new Map<string, Map<string, string>>();
   /**
-   * Addresses of create requests, by kind and idempotency key. Without this index, each job would need a search through
-   * the lock.
+   * Addresses of create requests, by kind and idempotency key. Without this index, recording a job would need a search
+   * through the lock.
    */
   readonly #sentFrom = new Map<string, Set<string>>();
 
@@ -36,7 +36,7 @@ export class Journal {
     }
   }
 
-  /** Resolves when the line is durable. `closes`: ids of create requests that the line settles. */
+  /** Resolves when the line is durable. `closes`: ids of the create requests whose outcome the line states. */
   async append(order: StepOrder, facts: PurchaseFacts, closes: readonly string[] = []): Promise<void> {
     const line: LockLine = {
       address: order.address,
@@ -51,7 +51,7 @@ export class Journal {
       ...this.#historyOf(order),
       ...(closes.length > 0 && { closes }),
     };
-    // Checked before anything is sent, because no program could read the line, and the purchase would be lost.
+    // Throws before anything is sent: no program could read such a line, and the purchase would be lost.
     if (line.generation > mostRevision) {
       throw new Error(
         `${order.address} has generation ${mostRevision}, the highest possible value: lower the generation in the lock`,
@@ -59,20 +59,20 @@ export class Journal {
     }
     this.recorded = true;
     try {
-      // The purchase journal is written before the lock, because a lost lock is restored from the journal.
+      // Writes the purchase journal, too, because a lost lock is restored from it.
       const isPaid = !isFreelyRepeated(line.kind);
       const text = writeLine(line);
       const noted = isPaid && this.#purchases?.add(line, text); // I40 (journal)
       await Promise.all([noted, this.#file.append(text)]);
     } catch (error) {
-      // The job exists even if the write failed, and the lock in memory may still be written later.
+      // The job exists even if its line could not be written; a later write of the whole lock may still contain it.
       if (line.jobId !== undefined) this.#fold(line);
       throw error;
     }
     this.#fold(line);
   }
 
-  /** Records how a job ended. Appends no line if the lock already contains exactly these files of the job. */
+  /** Records how a job ended. Appends no line if the lock already has the job with exactly these files. */
   async end(order: StepOrder, result: Done | Extract<StepResult, { state: 'failed' | 'lost' }>): Promise<void> {
     const { jobId } = result;
     const before = this.purchasesOf(order).find((one) => one.jobId === jobId);
@@ -144,8 +144,8 @@ export class Journal {
   }
 
   /**
-   * Returns the ids of the create requests that an answer settles. If the service does not replay keys, an answer
-   * settles only its own request. With replay, all requests with one key share one job. Its answer settles every open
+   * Returns the ids of the create requests whose outcome an answer shows. If the service does not replay keys, this is
+   * only the answered request. With replay, all requests with one key share one job: the answer is that of every open
    * request that this account sent with the key within the replay window.
    */
   closedBy(order: StepOrder, { id, replays, at }: AnsweredSend, accountOf: SendFacts['accountOf']): string[] {
@@ -178,8 +178,8 @@ export class Journal {
   }
 
   /**
-   * Claims a job ID for the idempotency key of the order. Returns false if another key already has the job.
-   * Synchronous, so that only one of two concurrent answers gets the ID.
+   * Claims a job ID for the idempotency key of the order. Returns false if another key already has the job. Works
+   * synchronously, so that only one of two concurrent answers gets the ID.
    */
   claimJob(order: StepOrder, jobId: string): boolean {
     const keys = ofKind(this.#keysByJob, order.kind);

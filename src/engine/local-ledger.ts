@@ -62,7 +62,7 @@ interface LedgerOptions {
   accountOf?: SendFacts['accountOf'];
   onUnknown?: SendFacts['onUnknown'];
   clock: Pick<Clock, 'now'>;
-  /** Called before each create request. Resolves with false if another run may have the lock. */
+  /** Called before each create request. Resolves with false if another run may have locked the campaign. */
   isAlone(): Promise<boolean>;
   emit(fact: RunFact): void;
 }
@@ -80,7 +80,7 @@ export class LocalLedger implements Ledger {
     this.#options = given;
     this.#journal = new Journal(given.lock, given.file, given.purchases);
     this.account = given.account;
-    // When spending is stopped, steps that wait for a price no longer need to wait.
+    // When the run stops spending, steps that wait for a price end.
     given.gate.stopping.addEventListener('abort', () => this.account.nudge(), { once: true });
   }
 
@@ -96,8 +96,8 @@ export class LocalLedger implements Ledger {
     const known = this.#journal.purchasesOf(order);
     const job = known.filter(isJob).find(({ forgotten }) => forgotten !== true);
     const open = known.some((one) => isOpenSend(one) && one.send === order.send?.id) ? order.send : undefined;
-    // An order that looks up a create request needs that request's answer, even if another job of its idempotency key
-    // is known.
+    // An order that searches for the job of a create request does so even if another job of its idempotency key is
+    // known.
     if (job !== undefined && !(order.asksOnly && open !== undefined)) return attachTo(job.jobId);
     const { stopped } = this.#options.gate;
     if (stopped !== undefined) return { do: 'stop', because: stopped };
@@ -110,8 +110,8 @@ export class LocalLedger implements Ledger {
   }
 
   /**
-   * Reserves the idempotency key. The credits are reserved after it, so that no wait separates their reservation from
-   * the request. `held`: why only a user can settle a create request of another run.
+   * Reserves the idempotency key. The caller then reserves the credits, so that no wait separates their reservation
+   * from the request. `held`: why only a user can settle a create request of another run.
    */
   async #reserveKey(
     order: StepOrder,
@@ -189,11 +189,11 @@ export class LocalLedger implements Ledger {
     const isLinked = hasLinks(order);
     if (isLinked) await this.#durably(keepBody(this.#options.bodies, { key: order.key, body: request.body })); // I4
     const { body, replays, at, fence, resent } = request;
-    // Each sent request gets an id of its own, because another clone may resend it. The id is not a part of a longer
-    // string, because V8 would keep the longer string in memory.
+    // Each sent request has its own id, because another clone may send the request again. The id is a new string: as a
+    // part of a longer one, it would hold that one in memory.
     const send = randomUUID().split('-', 3).join('');
     const facts = {
-      // If the service does not replay keys, the request is never sent twice.
+      // If the service does not replay keys, no run sends this request again by itself.
       state: replays ? ('intent' as const) : ('unresolved' as const), // I1
       send,
       since: new Date(at).toISOString(),
@@ -209,7 +209,7 @@ export class LocalLedger implements Ledger {
     if (job.balance !== null) this.balance = job.balance;
     if (!this.#journal.claimJob(order, job.jobId)) return 'taken'; // I22
     const { credits, charged } = this.#charge(order, job);
-    // The charge is settled before listeners run, so that only one step probes a price that was not reported.
+    // Settles the charge before listeners run, so that only one step probes a price that the service did not report.
     const isReported = job.credits !== null && job.isListed !== true;
     const settle = () => {
       const message = this.account.settle(orderId(order), charged, isReported);
@@ -218,7 +218,7 @@ export class LocalLedger implements Ledger {
     if (credits !== null) settle();
     const { jobId, recordId } = job;
     const facts = { state: 'running' as const, jobId, ...(credits !== null && { credits }), ...defined({ recordId }) };
-    // The job is recorded before its event is emitted, so that no listener can fail before the ID is on disk.
+    // Records the job before its event is emitted, so that no listener can fail before the ID is on disk.
     await this.#record(order, facts, this.#journal.closedBy(order, answered, this.#options.accountOf));
     if (credits === null) settle();
     this.#announceCredits();
@@ -226,7 +226,7 @@ export class LocalLedger implements Ledger {
     return { credits };
   }
 
-  /** `credits`: the charge or, if the charge is unknown, the reserved credits. */
+  /** Returns the charge of a job. `credits`: the charge or, if unknown, the reserved credits. */
   #charge(order: StepOrder, job: CreatedJob): { credits: number | null; charged: number | null } {
     const fall = this.#options.gate.fallOfBalance(order, job.balance);
     const reserved = this.account.reserved(orderId(order));
@@ -262,8 +262,8 @@ export class LocalLedger implements Ledger {
   }
 
   /**
-   * Reserves the price of every open create request under this idempotency key, because all of them become undecidable
-   * at once when the replay window ends.
+   * Marks every open create request with this idempotency key as unresolved, which reserves its price: when the replay
+   * window ends, none of their answers can be recovered.
    */
   async #holdSends(order: StepOrder, { error, send }: { error: string; send: string }): Promise<void> {
     const same = this.#journal.purchasesOf(order).filter(isOpenSend);
@@ -273,7 +273,7 @@ export class LocalLedger implements Ledger {
     }
   }
 
-  /** Notifies the store of request bodies. A body without links is not stored, because it can be rendered again. */
+  /** Notifies the store of bodies that a request was answered. It stores only bodies that contain links. */
   async #keepAnswered(order: StepOrder): Promise<void> {
     if (hasLinks(order)) await this.#options.bodies.answered(order.key);
   }
@@ -309,7 +309,7 @@ export class LocalLedger implements Ledger {
     return this.#journal.jobOf(address, fingerprint);
   }
 
-  /** True if a cap refused a step. Cheaper steps may still fit. */
+  /** True if a step would have exceeded a cap. Cheaper steps may still start. */
   overBudget = false;
   #reportOverBudget({ address, price }: StepOrder): void {
     const isLimit = tightestCap(this.account.caps)?.name === 'limit';
@@ -358,8 +358,8 @@ const hasLinks = ({ request }: StepOrder) => findReferences(request).length > 0;
 const firstOf = (key: string) => `${key}-first`;
 
 /**
- * Stores a request body before it is sent. A service may replay a key only for the bytes of the first request, and the
- * lock may have lost its outcome. Both the first and the newest body are therefore stored.
+ * Stores a request body before it is sent. Stores both the first and the newest body of a key: the service may replay a
+ * key only for the first bytes, and the lock may have lost the first request.
  */
 async function keepBody(bodies: RequestBodies, { key, body }: { key: string; body: string }): Promise<void> {
   const before = await bodies.read(key);
@@ -371,10 +371,10 @@ async function keepBody(bodies: RequestBodies, { key, body }: { key: string; bod
 
 /**
  * Returns the charge of a create request, or `null` if it is unknown. `reserved`: the reserved credits, or `null` for
- * an unknown price. If the answer reports no charge, the `fall` of the balance counts, if no other request of this
- * process was in flight. Other programs may use the account, so the fall must be at least the reservation, and
- * plausible. A reported charge of 0 is ignored if the balance fell. A charge from a list is ignored if it is below the
- * known price.
+ * an unknown price. If the answer reports no charge, returns `fall`: by how much the balance fell while no other
+ * request of this process was in flight. Other programs may use the account, so `fall` is used only if it is plausible,
+ * and is at least the reservation. Ignores a reported charge of 0 if the balance fell, and a charge in the service's
+ * list that is below the known price.
  */
 export function chargeOf(
   { credits, isListed }: Pick<CreatedJob, 'credits' | 'isListed'>,
@@ -383,7 +383,7 @@ export function chargeOf(
   const isFree = price.source === 'documented' && price.credits === 0;
   const isReported = credits !== null && (credits > 0 || isFree || fall <= 0);
   if (isReported) return isListed ? Math.max(credits, reserved ?? 0) : credits; // I14 (reported)
-  // A balance that did not fall may be outdated.
+  // A balance that did not fall may be older than the charge.
   if (isFree || fall <= 0) return null;
   const most = worstFactor * (reserved || price.held || Number.POSITIVE_INFINITY);
   return fall > most ? null : Math.max(fall, reserved ?? 0); // I14 (balance)

@@ -13,22 +13,21 @@ import { compareListed, isOpenField, isSameField, type ListedRecord } from '../p
 import type { AccountGate } from './account-gate.ts';
 
 export interface LookUpTimes {
-  /** How long after a create request its job may be missing in the list, in ms. */
+  /** Time in ms after a create request in which the service's list may still lack its job. */
   graceMs: number;
-  /** Time between two readings of the service's list, in ms. */
+  /** Time in ms between the two readings of the service's list. */
   gapMs: number;
   /**
-   * How long a fence is reused, in ms. A fence is the newest job that the list showed before a request. With an old
-   * fence, more of the list is read, with the same result.
+   * Time in ms in which a fence is reused. A fence is the newest job in the service's list before a create request.
+   * With an older fence, a search reads more of the list and has the same result.
    */
   fenceMs: number;
 }
 
 /**
  * Returns the timing of a search for the job of an unanswered create request. The embedded sandbox lists a job as soon
- * as it exists. Any other service may receive the request as late as the timeout. A loopback address counts as any
- * other service, because it may be a tunnel. `graceMs` reads `createTimeoutMs` at each access, because the timeout may
- * grow.
+ * as it exists. Any other service may receive a request until its timeout. A loopback address counts as any other
+ * service, because it may be a tunnel. `graceMs` reads `createTimeoutMs` at each access, because the timeout may grow.
  */
 export function lookUpTimes(isSandbox: boolean, limits: { readonly createTimeoutMs: number }): LookUpTimes {
   return {
@@ -44,7 +43,7 @@ const mostWalks = 4;
 
 interface Waiting {
   lost: LostCreate & { fence: string };
-  /** When the request was sent, on the monotonic clock. */
+  /** Time on the monotonic clock at which the create request was sent. */
   sentAt: number;
   answer(found: LookUp): void;
   fail(error: unknown): void;
@@ -53,7 +52,7 @@ interface Waiting {
 interface Room {
   waiting: Waiting[];
   searching: boolean;
-  /** Jobs that this run found in the list. A job is in this map before the lock contains it. */
+  /** Jobs that this run found in the service's list, including those that the lock does not contain yet. */
   found: Map<string, LostCreate['request']>;
   fence: { readAt: number; id: Promise<string | undefined> } | undefined;
 }
@@ -66,15 +65,16 @@ interface LookUpOptions {
   times: LookUpTimes;
   gate: Pick<AccountGate, 'close'>;
   /**
-   * Time in ms since 1970 until which a create request of an earlier leader may still arrive. No list is read before
-   * this time. Defaults to 0.
+   * Time in ms since 1970 until which a create request of an earlier leader may still reach the service. The search
+   * begins after this time. Defaults to 0.
    */
   notBefore?: () => number;
 }
 
 /**
- * Recovers create requests whose answers were lost, for kinds that have a list of jobs. While the list is read, no
- * create request of the kind is in flight. Each listed job is therefore in the lock, or belongs to a lost request.
+ * Recovers create requests with lost answers, for kinds that have a list of jobs. While a search reads the list of a
+ * kind, no create request of the kind is in flight. Each listed job is therefore in the lock, or belongs to a lost
+ * request.
  */
 export class ListLookUp implements LostCreates {
   readonly #options: LookUpOptions;
@@ -98,8 +98,8 @@ export class ListLookUp implements LostCreates {
   }
 
   /**
-   * Returns `undefined` if the list cannot be used. A create request without a fence needs a decision by a user if its
-   * answer is lost.
+   * Returns `undefined` if the list cannot be used. If the answer to a create request without a fence is lost, a user
+   * must decide.
    */
   async #readFence(kind: string): Promise<string | undefined> {
     try {
@@ -114,7 +114,7 @@ export class ListLookUp implements LostCreates {
     const room = this.#room(order.kind);
     return new Promise((answer, fail) => {
       const lost = { id, request: order.paidRequest, fence, resent };
-      // Requests that a step still needs come first, and get the jobs before identical requests that no step needs.
+      // Requests that a step still needs come first, so that they get the jobs before identical other requests.
       const waiting = { lost, sentAt: this.#evenly(sentAt), answer, fail };
       if (order.asksOnly) room.waiting.push(waiting);
       else room.waiting.unshift(waiting);
@@ -134,7 +134,7 @@ export class ListLookUp implements LostCreates {
     try {
       const quietMs = (this.#options.notBefore?.() ?? 0) - this.#options.clock.now();
       if (quietMs > 0) await this.#options.clock.sleep(quietMs, this.#options.signal);
-      // Other create requests are sent while the service adds the job of the first lost request to its list.
+      // While the service adds the job of the first lost request to its list, the run may still send create requests.
       await this.#waitFor(Math.min(...room.waiting.map(({ sentAt }) => sentAt)));
       open = await this.#options.gate.close(kind);
       await this.#waitFor(Math.max(...room.waiting.map(({ sentAt }) => sentAt)));
@@ -173,7 +173,7 @@ export class ListLookUp implements LostCreates {
     }
   }
 
-  /** Reads the list. After an error, reads the list again from the start, because a part of the list proves nothing. */
+  /** Reads the list. After an error, reads it again from the start, because a part of the list proves nothing. */
   async #walk(kind: string, fences: readonly string[]): Promise<ListWalk<ListedJob>> {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -187,7 +187,7 @@ export class ListLookUp implements LostCreates {
     }
   }
 
-  /** Returns further open create requests of earlier runs. A listed job may belong to one of these requests. */
+  /** Returns the other open create requests of this kind, because a listed job may belong to one of them. */
   #otherOpenCreates(kind: string, asked: readonly Waiting[]): LostCreate[] {
     const ids = new Set(asked.map(({ lost }) => lost.id));
     const open = new Map<string, LostCreate>();
@@ -240,7 +240,7 @@ export class ListLookUp implements LostCreates {
 interface LostCreate {
   id: string;
   request: OpenRequest;
-  /** Newest job in the list before the request. Omitted if the job of the request is not searched for. */
+  /** Newest job in the list before the request. Omitted if this search is not for the job of this request. */
   fence?: string;
   /** True if the request was sent again because an earlier search found no job. */
   resent: boolean;
@@ -250,7 +250,7 @@ interface LostCreate {
  * Decides the outcome of the lost create requests of one kind of job from two readings of the job list. A listed job
  * that fits two different requests is assigned to neither of them; among identical requests (takes), any assignment is
  * correct. `lost`: all create requests of this kind without a recorded answer. `fields`: request fields that the list
- * also shows, most distinctive first. `known`: jobs in the lock. Returns a decision for each create request, by id.
+ * also shows, most distinctive first. `known`: jobs in the lock. Returns what to do about each create request, by id.
  */
 export function decideLookUp<Job extends ListedRecord>(
   lost: readonly LostCreate[],
@@ -296,7 +296,7 @@ export function decideLookUp<Job extends ListedRecord>(
   return verdicts;
 }
 
-/** Returns the fields that the list shows as they were sent, for every known job and for at least one. */
+/** Returns the request fields that the list shows as sent for every known job, and for at least one job. */
 function findCalibrated(
   jobs: readonly ListedRecord[],
   { fields, known }: { fields: readonly string[]; known: ReadonlyMap<string, OpenRequest | undefined> },
@@ -334,7 +334,7 @@ function findLike<Job extends ListedRecord>(
 }
 
 /**
- * Returns listed jobs that may belong to these create requests: jobs that are not in the lock and newer than the oldest
+ * Returns the listed jobs that may belong to these create requests: they are not in the lock and newer than the oldest
  * fence.
  */
 function unrelatedJobs<Job extends ListedRecord>(
@@ -345,7 +345,7 @@ function unrelatedJobs<Job extends ListedRecord>(
   const fences = [...new Set(creates.flatMap(({ fence }) => fence ?? []))];
   const found = walks.flatMap(({ jobs }) => {
     const places = fences.map((fence) => jobs.findIndex(({ jobId }) => jobId === fence));
-    // If the list does not contain a fence, the fence is older than all jobs in the list.
+    // A fence that the list does not contain is older than all jobs in the list.
     return places.length === 0 || places.includes(-1) ? jobs : jobs.slice(0, Math.max(...places));
   });
   const strangers = new Map(found.map((job) => [job.jobId, job]));
@@ -353,7 +353,7 @@ function unrelatedJobs<Job extends ListedRecord>(
 }
 
 /**
- * Returns whether the list contains every known job. If a list that was empty before the create request does not, it is
+ * Returns whether the list contains every known job. If not, a list that was empty before the create request is
  * incomplete.
  */
 function showsAll(walks: readonly ListWalk<ListedRecord>[], known: ReadonlyMap<string, unknown>): boolean {

@@ -14,8 +14,8 @@ function findAsks(orders: Orders): ReadonlyMap<string, readonly string[]> {
 }
 
 /**
- * Returns the ids of the orders that each order waits for. An order with a known job waits for no other order. The job
- * of an open create request is looked up before anything else is bought at its address.
+ * Returns the ids of the orders that each order waits for. An order with a known job waits for no other order. The run
+ * searches for the job of an open create request before it buys anything else for the same step.
  */
 function findNeeds(orders: Orders): Map<string, readonly string[]> {
   const asks = findAsks(orders);
@@ -23,7 +23,7 @@ function findNeeds(orders: Orders): Map<string, readonly string[]> {
   for (const [name, order] of orders) {
     if (order.jobId !== undefined || order.asksOnly) continue;
     const used = waitsFor(order).filter((address) => orders.has(address)); // I28 (run)
-    // Unresolved create requests are looked up together, because identical requests are matched to jobs as a set.
+    // Searches for unresolved requests do not wait for each other: identical requests are matched to jobs together.
     const own = asks.size === 0 || order.send !== undefined ? [] : (asks.get(order.address) ?? []); // I21
     if (used.length + own.length > 0) needs.set(name, own.length === 0 ? used : [...used, ...own]);
   }
@@ -45,15 +45,15 @@ export function linkOrders(orders: Orders): { counts: Map<string, number>; depen
 }
 
 /**
- * Highest number of dependents that a rank counts. All dependents together add less to a rank than one more step in the
- * chain.
+ * Maximum number of dependents that count for a rank. All of them together add less to the rank than one more step in
+ * the chain.
  */
 const mostHanging = 1023;
 
 /**
  * Returns the rank of each order that other orders wait for. The order with the highest rank starts first. A rank is
  * the length of the longest chain of dependents, including picks of reviewers; the number of dependents decides between
- * equal chains. A dependent that two paths lead to counts twice.
+ * equal chains. A dependent counts twice if two paths of dependencies lead to it.
  */
 export function rankOrders(
   orders: Orders,
@@ -63,7 +63,7 @@ export function rankOrders(
   const behindGates = new Map(gates.flatMap(({ members, waiting }) => members.map((one) => [one, waiting] as const)));
   const hanging = new Map<string, number>();
   const ranks = new Map<string, number>();
-  // In reverse topological order, the ranks of all dependents of a step are computed before the rank of the step.
+  // Goes in reverse topological order, so that the ranks of all dependents are computed before the rank of a step.
   for (const name of [...orders.keys()].reverse()) {
     const above = dependents.get(name) ?? [];
     const behind = behindGates.get(name) ?? 0;
@@ -77,9 +77,9 @@ export function rankOrders(
 }
 
 /**
- * Returns how often to poll a job; 1 is the rate of a job without dependents that runs alone. While orders wait for
- * slots, a late poll delays all of them. While no order waits, a late poll delays dependent steps or the end of the
- * run. The fewer jobs run, the more likely this job ends the run: hence the square, and less than 1 if many jobs run.
+ * Returns a factor for the polling rate of a job. While orders wait for slots, a late poll delays all of them. While no
+ * order waits, a late poll delays dependent steps or the end of the run. The fewer jobs run, the more likely this job
+ * ends the run: hence the square, and less than 1 if many jobs run.
  */
 export function urgencyOf({
   dependents,
@@ -92,10 +92,10 @@ export function urgencyOf({
 
 /**
  * Returns whether a dependent can continue after an order has ended. After an order that was not needed, the dependent
- * continues. A search for the job of a create request blocks dependents only if a later search may find the job.
+ * continues. A failed search for the job of a request blocks dependents only if a later search may find the job.
  */
 export function releasesDependent(dependent: StepOrder, order: StepOrder, end: StepEnd): boolean {
-  // A canary that was not needed does not approve its dependents.
+  // A canary that was not made proves nothing, so its dependents do not start.
   if (isCanaryOf(dependent, order)) return end.outcome === 'done';
   return end.outcome === 'done' || end.outcome === 'unneeded' || (order.asksOnly === true && !end.recoverable);
 }

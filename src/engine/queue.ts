@@ -8,7 +8,7 @@ import type { Breaker } from './breaker.ts';
 import { isPurchase } from './order-of-work.ts';
 
 /**
- * Number of times that a large campaign recomputes during a run which orders may start. More times would gain nothing,
+ * Number of times that the run of a large campaign recomputes which orders may start. More times would gain nothing,
  * because a balance may include charges whose answers arrive later.
  */
 const looks = 16;
@@ -20,9 +20,9 @@ interface Waiting {
 }
 
 /**
- * Queue of orders that could start. If the credits may not cover all orders, the queue releases one chain of
- * dependencies after the other, as far as the credits go. The queue decides only the order of work; the ledger decides
- * what may be spent.
+ * Queue of orders whose dependencies are done. If the credits may not suffice for all orders, the queue starts one
+ * chain of dependencies after the other, as far as the credits go. The queue decides only the order of work; the ledger
+ * decides what may be spent.
  */
 export class Queue {
   readonly #orders: ReadonlyMap<string, StepOrder>;
@@ -101,8 +101,8 @@ export class Queue {
   }
 
   /**
-   * Returns the orders that the breaker refuses for good. The remaining orders that the breaker held back return to the
-   * queue.
+   * Returns the orders that the circuit breaker refuses in this run. The other orders that the breaker held back return
+   * to the queue.
    */
   takeRefused(
     breaker: Breaker,
@@ -120,8 +120,8 @@ export class Queue {
   }
 
   /**
-   * Takes the next order. `isIdle`: no order is running, so an order that waits for credits is tried again. An order
-   * that `breaker` holds back is put aside.
+   * Takes the next order. `isIdle`: no order is running, so the queue tries the orders again that wait for credits.
+   * Puts an order aside if `breaker` holds it back.
    */
   take({ isIdle, breaker }: { isIdle: boolean; breaker?: Breaker | undefined }): StepOrder | undefined {
     for (;;) {
@@ -131,7 +131,7 @@ export class Queue {
         this.#askedBy.clear();
         this.#reallocate();
         if (this.#ready.size > 0) continue;
-        // No chain can be finished with the remaining credits, so any order may start.
+        // The remaining credits suffice for no whole chain, so any order may start.
         this.#allocation = undefined;
         this.#resort();
         continue;
@@ -153,7 +153,7 @@ export class Queue {
     }
   }
 
-  /** Returns true if other orders may start after this event. */
+  /** Receives an event of the run. Returns true if it may allow other orders to start. */
   note(fact: RunFact): boolean {
     switch (fact.event) {
       case 'job-created':
@@ -181,7 +181,7 @@ export class Queue {
     return this.#held.length < heldBefore || this.#allocation !== undefined;
   }
 
-  /** Removes an order that was bought or that nobody will buy. */
+  /** Removes an order that was bought or that this run will not buy. */
   close(address: string): void {
     this.#open.delete(address);
     this.#begun.delete(address);
@@ -204,7 +204,7 @@ export class Queue {
     if (!isPurchase(order) || order.send !== undefined) return false;
     const { address, price } = order;
     const asked = this.#askedBy.get(price.class);
-    // In a slot, the order would only wait for the price that another step probes.
+    // If this order got a slot, it would only wait there for the price that another step probes.
     if (asked !== undefined && asked !== address && this.#priceOf(order) === null) return true;
     return this.#allocation?.has(address) === false;
   }
@@ -229,34 +229,34 @@ export class Queue {
 }
 
 interface Means {
-  /** Credits that may be spent; infinite without a known limit. */
+  /** Credits that the run may still spend; infinite without a known limit. */
   left: number;
   priceOf(order: StepOrder): number | null;
-  /** True while purchases are in flight, whose charges `left` may not include. */
+  /** True while purchases are in flight: `left` may not include their charges yet. */
   isMoving?: boolean;
 }
 
 /**
- * The position of its chain for each order that the credits cover. Other orders wait. `undefined`: all orders may
- * start, in the sequence of the plan.
+ * For each order that the credits cover: the position of its dependency chain. Other orders wait. `undefined`: all
+ * orders may start, in the sequence of the plan.
  */
 type Allocation = ReadonlyMap<string, number> | undefined;
 
 /**
- * Decides which orders may start. If the credits may not cover all orders, outputs are finished one by one, each with
- * everything that it needs. Outputs of one row follow each other, so that a product is complete early. `open`:
- * purchases to make, in topological order. `ends`: outputs, most important first.
+ * Decides which orders may start. If the credits may not suffice for all orders, the run finishes one output after the
+ * other, each with everything that it needs. Outputs of the same data row follow each other, so that all outputs of one
+ * product are done early. `open`: purchases to make, in topological order. `ends`: final outputs, most important first.
  */
 export function allocate(open: ReadonlyMap<string, StepOrder>, ends: readonly StepOrder[], means: Means): Allocation {
   const { left, priceOf } = means;
   if (left === Number.POSITIVE_INFINITY) return undefined;
   const known = [...open.values()].map(priceOf);
-  // An unknown price is replaced by its estimate, or by the highest known price.
+  // For an unknown price, counts the estimate or, without one, the highest known price.
   const guess = known.reduce<number>((most, price) => Math.max(most, price ?? 0), 1);
   const costOf = (order: StepOrder) => priceOf(order) ?? order.price.likely ?? guess;
   const total = [...open.values()].reduce((sum, order) => sum + costOf(order), 0);
   if (total <= left && !known.includes(null)) return undefined;
-  // Credits that are too few for the next product now may suffice after a charge, so a later product must not use them.
+  // Credits that do not suffice for this output may suffice after the next charge, so a later output must not use them.
   const isSure = !known.includes(null) && means.isMoving !== true;
   const places = new Map<string, number>();
   let room = left;
@@ -276,9 +276,7 @@ export function allocate(open: ReadonlyMap<string, StepOrder>, ends: readonly St
   return places;
 }
 
-/**
- * Returns the outputs that no other output of this run depends on, row by row. An order with a known job has no needs.
- */
+/** Returns the purchases on which no other order of this run depends, by data row. Ignores orders with a known job. */
 export function findEnds(orders: ReadonlyMap<string, StepOrder>): StepOrder[] {
   const rowOf = ({ address }: StepOrder) => /@([^,/]*)/.exec(address)?.[1] ?? '';
   const rows = [...new Set([...orders.values()].map(rowOf))];
@@ -301,7 +299,7 @@ function comparePlaces(a: Place, b: Place): number {
   return 0;
 }
 
-/** Paid work comes first: attached jobs, downloads, open create requests, then new create requests. */
+/** Returns a stage; the lowest starts first: known jobs, downloads, open create requests, new create requests. */
 function stageOf({ action, jobId, send }: StepOrder): number {
   if (action === 'download' || action === 'move') return 1;
   // A purchase may have a job that an earlier leader created.

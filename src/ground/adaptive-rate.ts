@@ -43,11 +43,11 @@ export class AdaptiveRate {
       this.#rate *= 1.25;
       if (this.#rate > unlimitedAbove) this.#rate = Number.POSITIVE_INFINITY;
     }
-    // At most one second of unused turns carries over, so that no burst follows a pause.
+    // Unused requests of at most one second are sent later, so that no burst follows a pause.
     this.#nextAt = Math.max(this.#nextAt, now - 1000) + 1000 / this.#rate;
   }
 
-  /** Pauses requests after a 429, and lowers the rate once per pause. `asked`: requested pause in ms. */
+  /** Pauses requests after a 429, and lowers the rate once per pause. `asked`: pause in ms that the service demands. */
   complain(asked: number | null, random: number): void {
     const now = this.#clock.now();
     const isNew = now >= this.#pausedUntil;

@@ -2,7 +2,7 @@
 export interface Call {
   call: string;
   words: readonly string[];
-  /** Path of the manifest. Defaults to the manifest of the running command. */
+  /** Path of the manifest. Manifest argument of the command. Defaults to the manifest of the running command. */
   file?: string;
   /** True if the renderer must not add options of the running command. */
   bare?: true;
@@ -21,7 +21,7 @@ export interface Way<Run = Call | Shell> {
   run: Run;
 }
 
-/** Suggested actions. A command is never part of a sentence, so that a user can copy the whole line. */
+/** Suggested actions. Views print the command on its own line, so that a user can copy the whole line. */
 export type Advice<Run = Call | Shell> = string | Way<Run> | readonly (string | Way<Run>)[];
 
 export function call(command: string, ...words: string[]): Call {

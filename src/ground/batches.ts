@@ -6,14 +6,14 @@ interface Waiting<Item> {
 
 interface BatchOptions<Item> {
   write(items: readonly Item[]): Promise<void>;
-  /** Awaited before each write, so that more items can join the batch. Defaults to one turn of the event loop. */
+  /** Awaited before each write, so that more items can join a batch. Defaults to one turn of the event loop. */
   gather?(): Promise<void>;
   sizeOf?(item: Item): number;
   /** Maximum total size of a batch. A larger item is written alone. */
   mostSize?: number;
 }
 
-/** Writes items in order. All items that wait when a write starts are written together. */
+/** Writes items in order. Writes items in batches: a write takes all items that wait when it starts. */
 export class Batches<Item> {
   readonly #options: BatchOptions<Item>;
   #waiting: Waiting<Item>[] = [];

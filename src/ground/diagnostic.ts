@@ -7,7 +7,7 @@ export interface Position {
   offset: number;
 }
 
-/** A range in a text file. If `sheet` is set, a cell of a workbook, whose row is `line`. `end` is exclusive. */
+/** A range in a text file or, with `sheet`, a cell of a workbook, whose row is `line`. `end` is exclusive. */
 export interface Place {
   file: string;
   sheet?: string;
@@ -19,18 +19,18 @@ export interface Place {
 export interface Diagnostic {
   code: DiagnosticCode;
   severity: 'error' | 'warning';
-  /** States what was found and which rule it violates. The message is one sentence without a full stop. */
+  /** States what the file contains and which rule it violates. The message is one sentence without a full stop. */
   message: string;
   /** One sentence that says how to correct the mistake. Commands in the hint are complete, ready to paste. */
   hint?: Advice<Shell> | undefined;
   place?: Place | undefined;
-  /** Places of the first definition of a duplicate, or of every edge of a cycle. */
+  /** Other places: of the first definition, for a duplicate; of every reference, for a cycle. */
   related?: { message: string; place: Place }[] | undefined;
   /** The corrected text, if the intended meaning is clear. */
   fix?: { place: Place; text: string } | undefined;
   /** Step or part with the mistake, outermost first: `task hero`, `row 14 of products.csv`, `ratio 9:16`. */
   trail?: string[] | undefined;
-  /** Number of diagnostics that were cut from a long list. Set on one diagnostic of the list. */
+  /** Number of diagnostics that are omitted from a long list. Set on one diagnostic of the list. */
   omitted?: DiagnosticCounts | undefined;
 }
 
@@ -127,7 +127,7 @@ export function nameCell(row: number, column: number): string {
   return `${nameColumn(column)}${row}`;
 }
 
-/** Returns A to Z, then AA, and so on. `column` starts at 1. */
+/** Returns the letters of a spreadsheet column: A to Z, then AA, and so on. `column` starts at 1. */
 export function nameColumn(column: number): string {
   const last = String.fromCharCode(65 + ((column - 1) % 26));
   return column <= 26 ? last : `${nameColumn(Math.floor((column - 1) / 26))}${last}`;

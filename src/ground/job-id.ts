@@ -1,4 +1,4 @@
-/** Returns true for 1 to 256 printable ASCII characters without a `.` or `..` path segment, encoded or not. */
+/** Returns true if a job ID has 1 to 256 printable ASCII characters and no `.` or `..` path segment, encoded or not. */
 export function isJobId(id: unknown): id is string {
   if (typeof id !== 'string' || !/^[!-~]{1,256}$/.test(id)) return false;
   for (let text = id; ; ) {
@@ -9,7 +9,7 @@ export function isJobId(id: unknown): id is string {
   }
 }
 
-/** Ignores text after `;` and unprintable characters, because some servers drop them. */
+/** Ignores text after `;` and unprintable characters in a path segment, because some servers drop them. */
 function isFolder(segment: string): boolean {
   const name = segment.replace(/;.*$/s, '').replace(/[^!-~]/g, '');
   return name === '.' || name === '..';

@@ -51,7 +51,7 @@ function meanOf(values: readonly number[]): number {
   return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** Returns a factor for each sound that makes it as loud as the quietest sound. Silence has factor 1. */
+/** Returns a factor for each sound: multiplied by it, all sounds are as loud as the quietest. Silence has factor 1. */
 export function matchLoudness(loudnesses: readonly number[]): number[] {
   const quietest = Math.min(...loudnesses.filter(Number.isFinite));
   return loudnesses.map((loudness) => (Number.isFinite(loudness) ? 10 ** ((quietest - loudness) / 20) : 1));

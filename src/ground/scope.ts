@@ -1,4 +1,4 @@
-/** Closes resources in reverse order. After an error, the rest are still closed and the first error is thrown. */
+/** Closes resources in reverse order. After an error, closes the rest and throws the first error. */
 export class Scope {
   readonly #closers: (() => unknown)[] = [];
 

@@ -1,7 +1,7 @@
 /*
  * Small helpers that need nothing else: JSON, diagnostics, ids, queues, likeness.
  * Takes and returns plain values.
- * Independent of: any noun of the domain. A helper with one user belongs to that user.
+ * Independent of: any noun of the domain. A helper that one module uses belongs to that module.
  */
 
 import type { Json } from './json.ts';
@@ -17,7 +17,7 @@ export function emptyMap(): JsonMap {
   return new Bare();
 }
 
-/** Faster than `Object.create(null)`, because V8 gives all instances one hidden class. */
+/** A class is faster than `Object.create(null)`, because V8 gives all its instances one hidden class. */
 const Bare = function Bare() {} as unknown as new () => JsonMap;
 Bare.prototype = Object.freeze(Object.create(null)) as object;
 
@@ -61,7 +61,7 @@ export function isScalar(value: Json | undefined): value is Scalar {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }
 
-/** Placeholder for a value with a reported mistake, or for a template that is not yet rendered. All rules accept it. */
+/** Placeholder for a value whose mistake was reported, or for a template not rendered yet. All rules accept it. */
 export const unknownValue: JsonMap = Object.freeze(emptyMap());
 
 /** Returns the value of a map key or list index. Ignores inherited properties. */
@@ -105,12 +105,12 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Returns true for 1 to `most` UTF-16 units without control characters or unpaired surrogates. */
+/** Returns true if a text has 1 to `most` UTF-16 units, no control characters and no unpaired surrogates. */
 export function isPlainText(value: unknown, most: number): value is string {
   return typeof value === 'string' && value !== '' && value.length <= most && !/[\p{Cc}\p{Cs}]/u.test(value);
 }
 
-/** Returns a function that looks up keys in a map. The map is computed on the first call. */
+/** Returns a function that looks up keys in a map, and computes the map on its first call. */
 export function lookUpIn<Key, Value>(compute: () => ReadonlyMap<Key, Value>): (key: Key) => Value | undefined {
   let map: ReadonlyMap<Key, Value> | undefined;
   return (key) => {

@@ -1,7 +1,7 @@
-/** One base-36 digit encodes a level. */
+/** A waveform has one base-36 digit for each level. */
 const levels = 36;
 
-/** Encodes each peak from 0 to 1 as one character: `0` is silence, `z` is full scale. */
+/** Encodes a waveform: one character for each peak from 0 to 1, `0` for silence, `z` for full scale. */
 export function writeWave(peaks: readonly number[]): string {
   return peaks.map((peak) => Math.round(Math.min(1, peak) * (levels - 1)).toString(levels)).join('');
 }

@@ -3,18 +3,17 @@ import type { Json } from '../ground/json.ts';
 import type { Decisions, LockLine, MayHaveUnknown, Purchase } from './record.ts';
 import { expected, findViolations, knownKeys, type Violation } from './validate-line.generated.ts';
 
-/** Error in a line. The message follows the words "the line ". */
+/** Error in a line. Callers print the message after the words "the line ". */
 export class LineProblem extends Error {}
 
 type Fields = { readonly [field: string]: Json };
 
-/** Maximum nesting of a value. A value with deeper nesting would exhaust the stack. */
+/** Maximum nesting of a value. Maximum nesting of a value in a lock line: a deeper value would exhaust the stack. */
 const maxDepth = 64;
 
 /**
- * Checks a line against the schema and against rules that the schema cannot express. Unknown fields come from a newer
- * version and are moved to `unknownFields`. Unknown fields of a line belong to its newest purchase. Throws
- * `LineProblem`.
+ * Checks a lock line against the schema and against rules that the schema cannot express. Moves fields of a newer
+ * mediabatch version to `unknownFields`. Unknown fields of a line belong to its newest purchase. Throws `LineProblem`.
  */
 export function checkLine(fields: Fields): LockLine {
   const [violation] = findViolations(fields);
@@ -56,7 +55,7 @@ function readDecisions(fields: object): Decisions {
 
 const knownFields = {
   header: new Set(['mediabatch', 'version', 'writtenBy', 'service']),
-  // Every purchase has the known fields of a line, because an earlier purchase may become the newest one of a line.
+  // A purchase in `earlier` may have every known field of a line, because it may become the newest purchase of a line.
   purchase: keysAt('#', '#/allOf/0'),
   output: keysAt('#/allOf/0/properties/outputs/items'),
   decisions: keysAt('#/properties/decisions'),

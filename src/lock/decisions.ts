@@ -17,12 +17,12 @@ export const mostNote = 500;
 /** Maximum length of a verdict's reason and of its author's name, in UTF-16 code units. */
 export const mostReason = 100;
 
-/** Highest revision and generation that a lock may contain. */
+/** Highest revision number and generation number that a lock may contain. */
 export const mostRevision = 1_000_000_000;
 
 /**
- * Joins decisions: commutative, associative, idempotent. The decision with the higher revision wins, or at equal
- * revisions the decision whose JSON text sorts later.
+ * Joins decisions of two locks: commutative, associative, idempotent. The decision with the higher revision wins or, if
+ * the revisions are equal, the decision whose JSON text sorts later.
  */
 export function joinDecisions(all: readonly (Decisions | undefined)[]): Decisions | undefined {
   let pin: Decisions['pin'];
@@ -61,9 +61,9 @@ export function nameOfVerdict({ fingerprint, job }: Pick<Verdict, 'fingerprint' 
 }
 
 /**
- * Returns which of two verdicts about one purchase wins: the higher revision, or at equal revisions the JSON text that
- * sorts later. At equal revisions, a rejection therefore wins over a pick, and a verdict with a note over a verdict
- * without a note.
+ * Returns which of two verdicts about one purchase wins: that with the higher revision or, if they are equal, that
+ * whose JSON text sorts later. At equal revisions, a rejection therefore wins over a pick, and a verdict with a note
+ * over one without.
  */
 export function laterVerdict(a: Verdict, b: Verdict): Verdict {
   if (a.revision !== b.revision) return a.revision > b.revision ? a : b;
@@ -96,7 +96,7 @@ export function pinnedFingerprint(record: StepRecord | undefined): string | unde
   return record?.decisions?.pin?.fingerprint;
 }
 
-/** Returns the verdict about a purchase. A verdict without `is` was withdrawn. */
+/** Returns the verdict about a purchase. A verdict without `is` is one that the reviewer withdrew. */
 export function verdictIn(
   decisions: Decisions | undefined,
   { fingerprint, jobId }: Pick<Job, 'fingerprint' | 'jobId'>,

@@ -34,8 +34,8 @@ export interface Part {
 }
 
 /**
- * Joins the records of one step from two sources: commutative, associative, idempotent. An unresolved create request is
- * dropped only if its own ID is closed. A job ID is never dropped.
+ * Joins the records of one step from two sources: commutative, associative, idempotent. Drops an unresolved create
+ * request only if one source has its ID in `closes`. Never drops a job ID.
  */
 export function joinRecords(a: StepRecord, b: StepRecord): StepRecord {
   if (a.address !== b.address) throw new Error(`internal error: ${a.address} joined with ${b.address}`);
@@ -49,7 +49,7 @@ export function joinInto(steps: Map<string, StepRecord>, record: StepRecord): vo
 
 /**
  * Joins a job line to a record whose only purchase is the same job, or the create request that the line closes. Returns
- * `undefined` for any other line. This fast path fits most lines of a run.
+ * `undefined` for any other line. Most lines of a run take this fast path.
  */
 function joinNext(known: StepRecord, next: StepRecord): StepRecord | undefined {
   const [before, job] = [known.purchases[0], next.purchases[0]];
@@ -66,7 +66,7 @@ function joinNext(known: StepRecord, next: StepRecord): StepRecord | undefined {
   return normalRecord(address, part, isJob(before) ? joinFacts(before, job) : job);
 }
 
-/** Joins two locks address by address. The caller checks that both locks belong to the same service. */
+/** Joins two locks, step by step. The caller checks that both locks belong to the same service. */
 export function joinLocks(a: Lock, b: Lock): Lock {
   const steps = new Map<string, StepRecord>();
   for (const [address, record] of a.steps) steps.set(address, joinParts(address, [record]));
@@ -78,8 +78,8 @@ export function joinLocks(a: Lock, b: Lock): Lock {
 }
 
 /**
- * Makes the state of each create request equal at all addresses. After a rename, two addresses may have the same
- * request, and only one of them its answer or a decision.
+ * Gives a create request the same state at all step addresses. After a step was renamed, two addresses may have the
+ * same request, and only one of them its answer or a decision.
  */
 export function agreeOnSends(lock: Lock): Lock {
   const closed = closedSends(lock);
@@ -113,7 +113,7 @@ export function partOf(line: LockLine): Part {
 }
 
 /**
- * Returns the lock line of a record. The line omits the request of an earlier purchase whose output is unused and whose
+ * Returns the lock line of a record. Omits the `request` of an earlier purchase if no step uses its output and its
  * charge is known. Returns `undefined` for a record without purchases.
  */
 export function lineOf(record: StepRecord): LockLine | undefined {
@@ -151,16 +151,16 @@ export function joinParts(address: string, parts: readonly [Part, ...Part[]]): S
       else addFact(refusals, purchase);
     }
   }
-  // A refusal is dropped if its purchase has a job: refusals only determine the next idempotency key.
+  // Drops a refused create request if its purchase has a job: a refusal only determines the next idempotency key.
   const bought = new Set([...jobs.values()].map(boughtAs));
   const known = [
     ...jobs.values(),
     ...[...sends.values()].filter(({ send }) => !closed.has(send)), // I22
     ...[...refusals.values()].filter((refusal) => !bought.has(boughtAs(refusal))),
   ].sort(compareNewestFirst);
-  // The newest purchase determines the kind, because the task of a step may have been rewritten with another kind.
+  // The newest purchase determines the kind of the line, because the task may have had another kind before.
   const kind = known[0]?.kind ?? smallestKind(parts);
-  // `map` reserves no memory for more items, and the array exists as long as the lock.
+  // Uses `map`, because it reserves no memory for more items, and the array exists as long as the lock.
   const purchases = known.map((purchase) => normalPurchase(purchase, kind));
   return {
     address,
@@ -222,7 +222,7 @@ export function newestVersion(a: string | undefined, b: string | undefined): str
   return compareVersions(a, b) >= 0 ? a : b;
 }
 
-/** Ranks of states. A join keeps the state with the higher rank. */
+/** Ranks of states. Rank of each purchase state. Of two states, a join keeps the one with the higher rank. */
 const ranks: Readonly<Record<PurchaseState, number>> = {
   refused: 0,
   intent: 1,
@@ -239,8 +239,8 @@ export function groupOf(purchase: Purchase): string {
 }
 
 /**
- * Returns a name that identifies a fact about a purchase by the ID of the create request, the refused idempotency key,
- * or the job ID.
+ * Returns a name for a fact about a purchase. It contains the ID of the create request, the refused idempotency key, or
+ * the job ID.
  */
 export function factOf(purchase: Purchase): string {
   const is = isJob(purchase) ? 'job' : mayBeCharged(purchase) ? 'send' : 'refused';
@@ -267,7 +267,7 @@ const joins: { readonly [field in keyof Purchase]?: (a: never, b: never) => unkn
   ...{ credits: larger, take: larger, recordId: largerText, url: largerText, request: largerJson },
 };
 
-/** Joins two versions of one fact. A mark that is set in one version stays set. */
+/** Joins two versions of one fact. A flag that is set in one version stays set. */
 function joinFacts<Fact extends Purchase>(a: Fact, b: Fact): Fact {
   const joined = { ...b, ...a, state: further(a, b).state } as Fact;
   for (const [field, join] of Object.entries(joins)) {
@@ -277,7 +277,7 @@ function joinFacts<Fact extends Purchase>(a: Fact, b: Fact): Fact {
   }
   const error = a.state === b.state ? largerText(a.error, b.error) : further(a, b).error;
   const { outputs, revision } = joinFiles(a, b);
-  // The fence of the earlier version counts, because all jobs created after it are newer than that fence.
+  // Uses the fence of the earlier version: all jobs that were created after either version are newer than that fence.
   const fences = [a, b].map(({ since, fence }) => (since === joined.since ? fence : undefined));
   return setAll(joined, {
     ...{ error, outputs, revision, fence: smaller(fences[0], fences[1]), unknownFields: undefined },
@@ -346,8 +346,8 @@ function normalJob(purchase: Job): Job {
 }
 
 /**
- * Joins files: the higher revision wins, or at equal revisions the JSON text that sorts later. If the files are equal,
- * the unknown fields of both versions stay.
+ * Joins the output files of a job: those with the higher revision win or, at equal revisions, those whose JSON text
+ * sorts later. If the files are equal, the unknown fields of both versions stay.
  */
 function joinFiles(a: Purchase, b: Purchase): Pick<Purchase, 'outputs' | 'revision'> {
   const byRevision = (a.revision ?? 0) - (b.revision ?? 0);

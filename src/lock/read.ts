@@ -12,12 +12,12 @@ import { type FileLine, isConflictMarker, isOfRecord, isRunLine, splitLines } fr
 import { emptyLock, writeLines } from './write.ts';
 
 export interface LockReading {
-  /** The lock. If `diagnostics` contains errors, the lock is incomplete and only for display. */
+  /** The lock. Lock read from a file. If `diagnostics` contains errors, the lock is incomplete: only display it. */
   lock: Lock;
   /** Errors: MB2001, MB2002, MB2003. Warnings: MB2004, MB2006. */
   diagnostics: Diagnostic[];
   services: string[];
-  /** Byte offset of an interrupted append, where the caller must truncate the file before it appends. */
+  /** Byte offset of a line whose write was interrupted. The caller must truncate the file there before it appends. */
   tornTailAt?: number;
   /** True if the file differs from the output of `writeLock` for this lock. */
   needsRewrite: boolean;
@@ -27,14 +27,14 @@ const maxDamages = 5;
 
 interface Findings {
   steps: Map<string, StepRecord>;
-  /** Second and later lines of an address. Joined in one pass, so that many lines about one step are read fast. */
+  /** Second and later lines of a step address, joined in one pass: reading many lines about one step is fast. */
   more: Map<string, Part[]>;
   /** Line number of the first header line of each service, by digest. */
   services: Map<string, number>;
   headers: Header[];
-  /** True if the file contains lines that a run appended. A finished run removes such lines. */
+  /** True if the file contains lines that a run appended. At its end, a run replaces them by one line per step. */
   hasRunLines: boolean;
-  /** Digests of the lines read so far. Set only for a large file, because merges can repeat lines. */
+  /** Digests of the lines read so far, to skip lines that a merge repeated. Set only for a large file. */
   seen?: Set<string>;
   newer?: { version: number; line: FileLine };
   damages: { line: FileLine; problem: string }[];
@@ -43,7 +43,7 @@ interface Findings {
 
 /**
  * Reads a lock. Accepts lines in any order, duplicates, CRLF, a byte order mark and merge conflict markers. `file`:
- * path as the user typed it, for messages. `isOnlyRead`: skips the check for `needsRewrite`, which takes as long as
+ * path as the user typed it, for messages. `isOnlyRead`: does not compute `needsRewrite`, which takes as long as
  * reading.
  */
 export function readLock(file: string, bytes: Uint8Array, { isOnlyRead = false } = {}): LockReading {
@@ -102,14 +102,14 @@ const largeBytes = 32 * 1024 ** 2;
 
 function readLine(findings: Findings, line: FileLine): void {
   if (line.text === undefined) throw new LineProblem('is not UTF-8 text');
-  // A byte order mark may occur in the middle of concatenated files.
+  // A byte order mark may be in the middle of the lock if a user joined two files.
   const text = line.text.startsWith('\ufeff') ? line.text.slice(1) : line.text;
   if (text.trim() === '') return;
   if (isConflictMarker(text)) {
     findings.markers.push(line);
     return;
   }
-  // Joining is idempotent, so a repeated line has no effect.
+  // Skips a repeated line: joining is idempotent, so it has no effect.
   const id = findings.seen && hash('sha256', text, 'base64');
   if (id !== undefined && findings.seen?.has(id) === true) return;
   const value = parseLine(text);
@@ -161,7 +161,7 @@ function readHeader(findings: Findings, line: FileLine, header: { [field: string
 }
 
 /**
- * Returns whether the end of a finished file is missing. If false, the incomplete last line comes from an interrupted
+ * Returns whether the end of a finished lock is missing. If false, the incomplete last line comes from an interrupted
  * append, which begins differently. A line of zero bytes means a missing end only if no run has appended lines.
  */
 function isLostEnd(torn: Uint8Array, { lock, findings }: { lock: Lock; findings: Findings }): boolean {
@@ -188,8 +188,8 @@ function isNormalForm(bytes: Uint8Array, lock: Lock): boolean {
 const mostNamed = 5;
 
 /**
- * Finds purchases with several jobs: two users or branches paid for the same request. All jobs stay in the lock. After
- * a later decision (`--redo`, `pin` or `forget`), the double payment is no longer reported.
+ * Reports purchases with several jobs: two users or git branches paid for the same request. All jobs stay in the lock.
+ * After a later decision about the step (`--redo`, `pin` or `forget`), no longer reports its double payment.
  */
 function findDoublePayments(file: string, lock: Lock): Diagnostic[] {
   const found: Diagnostic[] = [];

@@ -1,7 +1,7 @@
 import { canonicalJson, type Json } from '../ground/json.ts';
 import type * as line from './record.generated.ts';
 
-/** Fields that only a newer version can interpret. This version stores, joins and writes unknown fields unchanged. */
+/** Fields that only a newer mediabatch understands. This version stores, joins and writes them unchanged. */
 export interface MayHaveUnknown {
   unknownFields?: { readonly [name: string]: Json } | undefined;
 }
@@ -28,7 +28,7 @@ export interface OpenSend extends OfAny, OfSend, None<OfRefusal>, None<OfJob> {
   state: line.OpenSend['state'];
 }
 
-/** Idempotency key that the service refused, or that a user declared not charged. */
+/** Idempotency key that the service refused, or that was not charged, as a user stated. */
 export interface Refusal extends OfAny, OfRefusal, None<OfSend>, None<OfJob> {
   state: line.Refusal['state'];
 }
@@ -39,7 +39,7 @@ export interface Job extends OfAny, OfJob, None<OfSend>, None<OfRefusal> {
 }
 
 /**
- * One fact about a purchase at an address. A lock line may contain fields of several facts: reading checks them, and
+ * One fact about a purchase of a step. A lock line may contain fields of several facts: reading checks them, and
  * joining drops those of other facts.
  */
 export type Purchase = OpenSend | Refusal | Job;
@@ -62,12 +62,12 @@ export type PurchaseState = Purchase['state'];
 export interface StepRecord {
   address: string;
   kind: string;
-  /** All purchases for the address, newest first. Empty if no create request had a result. */
+  /** All purchases of the step, newest first. Empty if no create request had a result. */
   purchases: Purchase[];
   decisions?: Decisions;
   /**
-   * IDs of create requests that were answered or never sent. A line that shows such a request as unresolved is
-   * outdated. A finished lock has no such IDs.
+   * IDs of create requests that were answered or never sent. A lock line with such a request as unresolved is outdated.
+   * After the end of a run, the lock contains no such IDs.
    */
   closes?: readonly string[];
 }
@@ -78,15 +78,15 @@ export interface Lock {
   version: typeof lockVersion;
   /** Version of the newest mediabatch that wrote the lock. */
   writtenBy?: string;
-  /** Digest of the service's address. `undefined` before the first run. */
+  /** Digest of the service's URL. `undefined` before the first run. */
   service?: string;
   unknownFields?: MayHaveUnknown['unknownFields'];
   steps: Map<string, StepRecord>;
 }
 
 /**
- * Joins the unknown fields of two versions of one object. If a field has two values, the value whose JSON text sorts
- * later wins.
+ * Joins the unknown fields of two versions of an object. If a field has two values, the one whose JSON text sorts later
+ * wins.
  */
 export function joinUnknown(a: MayHaveUnknown, b: MayHaveUnknown): MayHaveUnknown {
   const [one, other] = [a.unknownFields, b.unknownFields];

@@ -18,8 +18,8 @@ export function isJob(purchase: Purchase): purchase is Job {
 }
 
 /**
- * Lists each unresolved create request of a lock once. During a rename, a request may be stored at two addresses. For a
- * request at two addresses, the result names the address that is in `addresses`.
+ * Lists each unresolved create request of a lock once. While a step is being renamed, the lock may have a request at
+ * two addresses; the result then names the one that is in `addresses`.
  */
 export function openSends(lock: Lock, addresses: ReadonlySet<string>) {
   const settled = new Set([...closedSends(lock), ...writtenOffSends(lock)]);
@@ -40,7 +40,7 @@ export function hasOpenSends(lock: Lock): boolean {
   return openSends(lock, new Set()).length > 0;
 }
 
-/** Returns the IDs of closed create requests. If one record closes a request, it is closed at every address. */
+/** Returns the IDs of create requests that, by the record of any step, were answered or never sent. */
 export function closedSends(lock: Lock): ReadonlySet<string> {
   const closed = new Set<string>();
   for (const { closes, decisions } of lock.steps.values()) {
@@ -60,7 +60,7 @@ export function writtenOffSends(lock: Lock): ReadonlySet<string> {
   return writtenOff;
 }
 
-/** Counts jobs and possible jobs, but not uploads and refused requests, which are free. */
+/** Counts jobs and unresolved create requests, but not uploads and refused requests, which are free. */
 export function countJobs({ steps }: Lock): number {
   let count = 0;
   for (const { kind, purchases } of steps.values()) {
@@ -72,7 +72,7 @@ export function countJobs({ steps }: Lock): number {
 
 /**
  * Returns the credits charged for the jobs in the lock. An unknown charge counts as 0. A job shared by several steps
- * counts once. The same job ID for two different requests counts twice, because services may number jobs per kind.
+ * counts once. A job ID of two different requests counts twice, because services may number the jobs of each kind.
  */
 export function spentCredits(lock: Lock): number {
   let sum = 0;
@@ -92,7 +92,7 @@ export function chargesByJob(lock: Lock): ReadonlyMap<string, number> {
   return charged;
 }
 
-/** Returns a name for the charge of a job, the same at every address that has the job. */
+/** Returns a name for the charge of a job, which is the same for every step that shares the job. */
 export function chargeName({ fingerprint, jobId }: Pick<Job, 'fingerprint' | 'jobId'>): string {
   return `${fingerprint} ${jobId}`;
 }

@@ -1,23 +1,23 @@
 import { parseJson } from '../ground/json.ts';
 
 export interface FileLine {
-  /** `undefined` if the bytes of the line are not UTF-8. */
+  /** Text of the line, `undefined` if its bytes are not UTF-8. */
   text: string | undefined;
   start: number;
   number: number;
 }
 
 interface SplitLines {
-  /** Lines are decoded lazily, because the text of all lines is as large as the file. */
+  /** Lines of the file, decoded one by one, because the text of all lines would be as large as the file. */
   lines: Iterable<FileLine>;
   /** Incomplete line of an interrupted append after the last line. `lines` excludes it. */
   torn?: { start: number; number: number };
 }
 
 /**
- * Splits a file to which complete lines are appended. A line ends with LF, CR LF or CR. A last line without a line end
- * stays in `lines` if it is valid JSON. If the last line is a partial append, or zero bytes after a crash, it becomes
- * `torn`. Any other last line is damaged and stays in `lines`.
+ * Splits a lock file, to which runs append complete lines. A line ends with LF, CR LF or CR. A last line without a line
+ * end stays in `lines` if it is valid JSON. A last line from an interrupted append, or of zero bytes after a crash,
+ * becomes `torn`. Any other last line is damaged and stays in `lines`.
  */
 export function splitLines(bytes: Uint8Array): SplitLines {
   const start = Math.max(bytes.lastIndexOf(lineFeed), bytes.lastIndexOf(carriageReturn)) + 1; // I12 (CR)
@@ -81,12 +81,12 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Fields and states of a purchase with a job. A run writes such a line only after the line of its create request. */
+/** Fields and states of a line about a job. A run writes such a line only after the line about its create request. */
 const containsJob = /"jobId":|"state":"(?:running|lost|failed|done)"/;
 
 /**
- * Returns whether an interrupted append can have left these bytes: they begin a line that may follow the earlier lines.
- * A line with a job must follow the line of its create request. Uploads have no create request.
+ * Returns whether these bytes may come from an interrupted append: they are the start of a line that may follow the
+ * earlier lines. A line about a job must follow the line about its create request. Uploads have no create request.
  */
 function isBegunLine(last: Uint8Array, before: Uint8Array): boolean {
   const text = decodeStart(last);
@@ -126,7 +126,8 @@ function isOpenObject(text: string): boolean {
 
 /**
  * Moves `kind` to the front of a line. A line that a run appends begins with `kind`, and a line of a finished file with
- * `address`. The start of a torn line therefore shows whether an append was interrupted or a finished file was cut.
+ * `address`. The start of an incomplete line therefore shows whether an append was interrupted or a finished file cut
+ * off.
  */
 export function asRunLine(line: string): string {
   return line.replace(/^\{("address":"(?:[^"\\]|\\.)*"),("kind":"[^"]*"),/, '{$2,$1,');

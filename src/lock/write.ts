@@ -19,7 +19,7 @@ export function emptyLock(): Lock {
 
 /**
  * Returns the text of the file: a header, then one line per step, sorted by address (code units). Equal locks give
- * equal bytes. Closed create requests and `closes` are omitted.
+ * equal bytes. Omits `closes`, and create requests that were answered or never sent.
  */
 export function writeLock(lock: Lock): string {
   return [...writeLines(lock)].join('');

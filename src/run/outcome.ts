@@ -3,33 +3,33 @@ import type { StopReason } from '../contract/event.ts';
 import { knownKeyError, recoveryOf } from '../plan/purchases/next.ts';
 
 interface CreateSituation {
-  /** Whether the service answers a repeated idempotency key with the first answer. */
+  /** True if the service answers a repeated idempotency key with the first answer. */
   replays: boolean;
-  /** Whether the list of jobs shows the result of a request whose answer was lost. */
+  /** True if the service's list of jobs can show whether a request whose answer was lost made a job. */
   searches: boolean;
   /** True if an earlier request with this key may have reached the service, in this run or before. */
   maybeSent: boolean;
-  /** Requests that this run sent for this purchase, including this one. */
+  /** Number of requests that this run sent for this purchase, including this one. */
   tries: number;
   /** Age in ms of the first request with this idempotency key, by the service's clock if known. */
   ageMs: number;
   /** Time in ms since the first request of this run. */
   elapsedMs: number;
-  /** Longest wait in ms that the user allows; at least 10 minutes. */
+  /** Longest wait for the service in ms that the user allows (`--patience`); at least 10 minutes. */
   patienceMs?: number | undefined;
 }
 
-/** `again` always sends the same bytes with the same idempotency key. */
+/** Next act after an answer to a create request. `again` always sends the same bytes with the same idempotency key. */
 export type Next =
   | { do: 'again'; afterMs: number; because: string; throttled?: true }
   /**
-   * Nothing was charged. The next idempotency key may be tried: now if this key was refused before, otherwise in the
+   * Nothing was charged. The run may try the next idempotency key: now if this key was refused before, otherwise in the
    * next run.
    */
   | { do: 'refuse'; error: string; stop?: StopReason; because?: 'no-operation' }
-  /** Nothing was sent. `waitMs`: the wait that the service requested, set if it is too long for the run. */
+  /** Nothing was sent. `waitMs`: the wait that the service demands, set if it is longer than this run may wait. */
   | { do: 'drop'; error: string; stop?: StopReason; waitMs?: number }
-  /** The request may have been charged, and this run cannot find out. The lock keeps the create request. */
+  /** The request may have been charged, and this run cannot find out. It stays unresolved in the lock. */
   | { do: 'give-up'; error: string; stop?: StopReason; waitMs?: number }
   /** The request was charged, but its job is unknown. No further request is sent for this purchase. */
   | { do: 'hold'; error: string }
@@ -40,8 +40,8 @@ const longestReplayMs = 10 * 60_000;
 const mostTries = 8; // I16 (tries)
 
 /**
- * Decides what follows an answer to a create request; no other function does. After a search through the service's
- * list, `decideLookUp` decides.
+ * Decides what a run does after an answer to a create request; no other function decides this. After a search in the
+ * service's list, `decideLookUp` decides.
  */
 export function nextAfterCreate(answer: Exclude<CreateAnswer, { is: 'accepted' }>, situation: CreateSituation): Next {
   const { maybeSent, tries, elapsedMs } = situation;
@@ -89,9 +89,9 @@ export function canReplay({ replays, ageMs }: Pick<CreateSituation, 'replays' | 
 }
 
 /**
- * A refusal settles only its own request. An earlier request with the same idempotency key and a lost answer stays
- * open, because rules, links and balance may have changed between the two. A refusal of the bytes (400) settles the
- * earlier request only if a list has shown that no job was made.
+ * A refusal proves only that its own request was not charged. An earlier request with the same idempotency key and a
+ * lost answer stays open, because rules, links and balance may have changed between the two. A refusal of the bytes
+ * (400) closes the earlier request only if the service's list has shown that it made no job.
  */
 function afterRefusal(
   answer: Extract<CreateAnswer, { is: 'refused' | 'no-route' }>,
@@ -118,12 +118,12 @@ function afterRefusal(
   }
 }
 
-/** Longest wait in ms before try `tries + 1`. The caller waits a random part of this time. */
+/** Returns the longest wait in ms before try `tries + 1`. The caller waits a random part of this time. */
 function backoffMs(tries: number): number {
   return Math.min(30_000, 1000 * 2 ** (tries - 1));
 }
 
-/** Wait in ms after a throttled try, between 1 s and 150 s. */
+/** Returns the wait in ms after a throttled try, between 1 s and 150 s. */
 function clampRetryAfter(afterMs: number | null, tries: number): number {
   return Math.min(150_000, Math.max(1000, afterMs ?? 2000 * 2 ** Math.min(5, tries - 1))); // I16 (wait)
 }

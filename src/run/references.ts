@@ -6,10 +6,10 @@ import { isMap } from '../ground/values.ts';
 import type { AskedSend, StepOrder } from '../plan/plan.ts';
 import { type StepEnd, stopFor } from './step-end.ts';
 
-/** Returns the steps whose outputs a request uses, by address, with the fingerprint of the purchase to use. */
+/** Returns the address of each step whose output a request uses, with the fingerprint of the purchase to use. */
 function referencedJobs({ request, paidRequest }: Pick<StepOrder, 'request' | 'paidRequest'>): Map<string, string> {
   const jobs = new Map<string, string>();
-  // Both requests have the same structure; each `$ref` is an address in one, and a fingerprint in the other.
+  // Both requests have the same structure; each `$ref` is a step address in one, and a fingerprint in the other.
   const visit = (open: Json | undefined, paid: Json | undefined): void => {
     if (open === null || paid === null || typeof open !== 'object' || typeof paid !== 'object') return;
     if (Array.isArray(open) && Array.isArray(paid)) {
@@ -30,7 +30,7 @@ interface MissingValue {
   field: string;
 }
 
-/** Replaces every reference by the value of the referenced step. Lists omit references to steps in `absent`. */
+/** Replaces every reference by the value of the referenced step. Removes references to steps in `absent` from lists. */
 export function fillReferences(
   request: OpenRequest,
   values: OutputValues,
@@ -57,7 +57,7 @@ export function fillReferences(
   return missing === undefined ? { body } : { missing };
 }
 
-/** Returns whether a list of the request becomes empty without references to steps in `absent`. */
+/** Returns whether a list in the request becomes empty when its references to steps in `absent` are removed. */
 export function emptiesList(request: OpenRequest, absent: ReadonlySet<string>): boolean {
   const isGone = (item: Json) => isMap(item) && absent.has(String(item.$ref));
   const visit = (value: Json): boolean => {
@@ -69,7 +69,7 @@ export function emptiesList(request: OpenRequest, absent: ReadonlySet<string>): 
 }
 
 export async function makeBody(order: StepOrder, ports: Ports, absent: ReadonlySet<string>): Promise<string | StepEnd> {
-  // After its step was removed from the manifest, only the stored bytes of the request contain the links.
+  // If the step was removed from the manifest, only the stored bytes of its request contain the links.
   if (order.asksOnly && referencedJobs(order).size > 0) {
     const error = 'the answer to the create request was lost, and this machine does not have the links of the request';
     return { outcome: 'unresolved', credits: null, error };
@@ -99,7 +99,7 @@ export async function fillRequest(
   return { outcome: 'blocked', credits: 0, error: `the output of ${address} has no \`${field}\`` };
 }
 
-/** Collects the values of other steps. Requests new links of these steps, because recorded links expire. */
+/** Collects the values of other steps. Requests new links from the service, because the links in the lock expire. */
 async function findValues(
   order: StepOrder,
   ports: Ports,
@@ -133,8 +133,8 @@ async function findValues(
 }
 
 /**
- * Returns a stored body if it equals this request in everything but the values of other steps. Returns `undefined` for
- * any other body, because a run sends only what its plan contains.
+ * Returns a stored body if it differs from this request only in the values of other steps. Returns `undefined` for any
+ * other body, because a run sends only what its plan contains.
  */
 export function matchStoredBody(request: OpenRequest, body: string | undefined): string | undefined {
   if (body === undefined) return undefined;
@@ -162,9 +162,9 @@ function isFilledIn(open: Json, sent: Json | undefined): boolean {
   return isSame && names.every((name) => Object.hasOwn(sent, name) && isFilledIn(open[name] ?? null, sent[name]));
 }
 
-/** A sent list omits references to steps that do not exist, so it may have fewer items than the request. */
+/** A list in a sent body may be shorter than in the request: references to steps that do not exist were removed. */
 function isFilledList(open: readonly Json[], sent: readonly Json[]): boolean {
-  // Numbers of `sent` items that may match the items of `open` read so far.
+  // The possible numbers of `sent` items that match the items of `open` read so far.
   let counts = new Set([0]);
   for (const item of open) {
     const next = new Set(isReference(item) ? counts : []);

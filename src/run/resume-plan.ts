@@ -40,21 +40,21 @@ interface ResumeFacts extends SendFacts {
 }
 
 export interface ResumedPlan {
-  /** All rows, the rest of their orders, and current totals. */
+  /** The plan with all rows, the orders that are not finished, and current totals. */
   plan: Plan;
   ends: Map<string, StepEnd>;
   newEnds: Map<string, StepEnd>;
   spentBefore: number;
-  /** Charged credits of each order that continues, by order id; `null` if unknown. */
+  /** Credits already charged for each order that continues, by order id; `null` if unknown. */
   spent: ReadonlyMap<string, number | null>;
-  /** Charges of the jobs of this run, with the price that the plan expected. */
+  /** Charges of the jobs that this run bought, each with the price that the plan expected. */
   charges: readonly { price: Readonly<Price>; charged: number | null }[];
   learned: PriceBook;
 }
 
 /**
- * Returns the rest of a plan. Earlier charges count and possible charges stay reserved, so spent plus reserved credits
- * never exceed the caps of the plan.
+ * Returns the part of a plan that is not executed yet. Counts the charges so far, and keeps the credits of unresolved
+ * create requests reserved, so that spent plus reserved credits never exceed the budget and limits of the plan.
  */
 export function resumePlan(plan: Plan, facts: ResumeFacts): ResumedPlan {
   const { before, lock } = facts;
@@ -100,8 +100,8 @@ function newJobs({ address }: StepOrder, { before, lock }: ResumeFacts): readonl
 }
 
 /**
- * Returns the credits that count as approved because the first purchase of a price class without an estimate was
- * charged. The lock does not show which charge was the first, so the lowest charge counts.
+ * Returns the credits that count as approved since the first job of a price class without an estimate was charged. The
+ * lock does not show which charge was the first, so the lowest charge counts.
  */
 function approvedSince({ rows, totals: { asksAgain } }: Plan, charges: ResumedPlan['charges']): number {
   const unpriced = rows.flatMap(({ order, action }) =>
@@ -142,7 +142,7 @@ function sumAgain(
   };
 }
 
-/** Adds the list prices that were known when the plan was made. */
+/** Adds the service's list prices that were known when the plan was made. */
 function withNamed(priceOf: PriceOf, rows: readonly PlanRow[]): PriceOf {
   const named = new Map(
     rows.flatMap(({ order }) => (order?.price.held === undefined ? [] : [[order.price.class, order.price.held]])),
@@ -154,19 +154,20 @@ function withNamed(priceOf: PriceOf, rows: readonly PlanRow[]): PriceOf {
   };
 }
 
-/** `spent`: credits that earlier leaders were charged; `null`: unknown. */
+/** `spent`: credits that the order cost under earlier leaders; `null` if unknown. */
 type Resumed = { order: StepOrder; spent: number | null } | { end: StepEnd };
 
 /**
  * Returns the rest of an order that an earlier leader may have begun. `before` is the record of the step when the plan
- * was made, `record` is the record now. No purchase is repeated. A create request without an answer is looked up first.
+ * was made, `record` is the record now. No purchase is repeated. If a create request has no answer, the run first
+ * searches for its job.
  */
 export function resumeOrder(
   order: StepOrder,
   { before, record }: { before: StepRecord | undefined; record: StepRecord | undefined },
   facts: SendFacts,
 ): Resumed {
-  // With `asksOnly`, the order only looks up a create request, and the ledger checks whether the request is still open.
+  // With `asksOnly`, the order only searches for the job of a request. The ledger checks whether it is still open.
   if (order.asksOnly || record === undefined) return { order, spent: 0 };
   const same = countedPurchases(record).filter(
     ({ fingerprint, kind = record.kind }) => fingerprint === order.fingerprint && kind === order.kind,
@@ -204,7 +205,7 @@ export function resumeOrder(
 
 function attach(order: Carry, { jobId, key, attempt, credits }: Job): Carry {
   const rest = withoutSend(order);
-  // The action is `attach`, because running jobs get slots before anything new is bought.
+  // The action is `attach`, because orders with running jobs get slots before new purchases.
   const action = rest.action === 'download' || rest.action === 'move' ? rest.action : ('attach' as const);
   return { ...rest, action, key, attempt, jobId, ...defined({ credits }) };
 }
@@ -220,8 +221,8 @@ function isCollected({ kind, expect }: Carry, { outputs }: Job): boolean {
 }
 
 /**
- * Resumes an order without a known job: looks up an open create request, or tries the idempotency keys again from the
- * first key.
+ * Resumes an order without a known job: searches for the job of an open create request, or tries the idempotency keys
+ * again from the first.
  */
 function resumeSend(order: Carry, act: Extract<Act, { do: 'create' | 'ask' }>, { purchases }: StepRecord): Carry {
   const { campaign, fingerprint, repeat } = order;
@@ -232,7 +233,7 @@ function resumeSend(order: Carry, act: Extract<Act, { do: 'create' | 'ask' }>, {
   }
   const unsent = withoutSend(order);
   if (act.refused === undefined) return unsent;
-  // A refusal costs nothing, and its reason may be gone.
+  // Tries a refused key again: a refusal costs nothing, and its reason may be gone.
   return { ...unsent, attempt: 1, key: idempotencyKey({ campaign, fingerprint, repeat, attempt: 1 }), refused };
 }
 

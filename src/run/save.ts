@@ -12,7 +12,7 @@ import type { StepEnd } from './step-end.ts';
 type How = 'downloaded' | 'moved' | 'restored';
 type SavedEnd = Omit<StepEnd, 'credits'>;
 
-/** Downloads every file of a finished job. Records all files, or none. */
+/** Downloads every file of a finished job. Records all files in the lock, or none. */
 export async function saveOutputs(
   order: StepOrder,
   ports: Ports,
@@ -24,7 +24,7 @@ export async function saveOutputs(
       const target = targetOf(order, ports, index);
       const collected = await collectOutput(order, ports, { jobId: job.jobId, result: job.result, index, target });
       if ('end' in collected) return collected.end;
-      // `concat` instead of `push`: the lock keeps the array, and `push` reserves memory for 16 more items.
+      // Uses `concat`, because the array stays in the lock, and `push` reserves memory for 16 more items.
       outputs = outputs.concat(asAccepted(collected.output, order));
     }
     const how = order.outputs === undefined ? 'downloaded' : 'restored';
@@ -66,13 +66,13 @@ export async function recordOutputs(
   for (const output of outputs) ports.emit({ event: 'output-saved', address: order.address, output, how });
 }
 
-/** Returns the output as accepted if a user accepted this file, or an earlier download with the same bytes. */
+/** Marks the output as accepted if a user accepted this file, or an earlier download with the same bytes. */
 function asAccepted(output: Output, { outputs = [], asIs }: StepOrder): Output {
   const isAccepted = asIs || outputs.some(({ sha256, accepted }) => accepted === true && sha256 === output.sha256);
   return isAccepted ? { ...output, accepted: true } : output;
 }
 
-/** Runs after the files are recorded, because files that do not meet an expectation are paid, too. */
+/** Checks the expectations after the files are recorded: files that do not meet an expectation are paid, too. */
 async function checkExpectation(order: StepOrder, ports: Ports, outputs: readonly Output[]): Promise<SavedEnd> {
   const { expect } = order;
   const aspects = aspectsOf(expect);
@@ -134,7 +134,7 @@ export async function collectOutput(
     isNoticed ||= askedMs >= longestSilentMs;
     if (tries > 1) await clock.sleep(waitMs, signal);
     if (signal.aborted) return interrupted('interrupted');
-    // Only the last try saves an incomplete file that a user accepted, because another try may get a complete file.
+    // A user may have accepted the incomplete file. Only the last try saves it: another may get a complete file.
     const target = order.asIs && tries === mostTries ? { ...job.target, asIs: true as const } : job.target;
     const answer = await outputs.fetch(target, { jobId, index, url }, { signal });
     if (answer.is === 'saved') return { output: answer.output };

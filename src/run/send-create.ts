@@ -12,7 +12,7 @@ import { canReplay, type Next, nextAfterCreate } from './outcome.ts';
 import { makeBody, requireSame } from './references.ts';
 import type { StepEnd } from './step-end.ts';
 
-/** `order`: the order as it was bought. The idempotency key of this order may be a later key than that of the plan. */
+/** `order`: the order with the idempotency key that was used, which may be a later one than in the plan. */
 export type Bought = { order: StepOrder; jobId: string; credits: number | null; fresh: boolean };
 
 /**
@@ -60,7 +60,7 @@ async function resume(order: StepOrder, open: AskedSend, ports: Ports): Promise<
   const send = { id, at: Date.parse(since), because, resent, fence };
   if (fence === undefined) return { is: 'sent', send };
   const ahead = await ports.service.clockAheadMs();
-  // The lock does not contain the time of a resend, so the latest possible time counts.
+  // The lock does not contain the time at which a request was sent again, so the latest possible time counts.
   const sentAt = resent ? ports.clock.now() : send.at - msAhead(ahead);
   return { is: 'searching', send, found: ports.lost.lookUp(order, { id, sentAt, fence, resent }) };
 }
@@ -69,29 +69,27 @@ function msAhead(ahead: number | { unreachable: string }): number {
   return typeof ahead === 'number' ? ahead : 0;
 }
 
-/** A recorded create request. Times are in ms since 1970, by the service's clock. */
+/** A create request in the lock. Times are in ms since 1970, by the service's clock. */
 interface Sent {
   id: string;
   at: number;
   because: string;
   fence?: string | undefined;
-  /** True if the request was sent again because the list showed that the first request made no job. */
+  /** True if the request was sent again because the service's list showed that the first one made no job. */
   resent: boolean;
   /** Error that the service returned for this idempotency key, while the first bytes of the key are sent again. */
   keyError?: string;
 }
 
 /**
- * `intended`: durable, and certainly not received. `sent`: may have been charged. `made-nothing`: the list has shown
- * that no job was made.
+ * State of a create request. `intended`: durable in the lock, and certainly not received. `sent`: may have been
+ * charged. `made-nothing`: the service's list has shown that it made no job.
  */
 type Unsent = { is: 'new' } | { is: 'intended' | 'sent' | 'made-nothing'; send: Sent };
 type Searching = { is: 'searching'; send: Sent; found: Promise<LookUp> };
 type Create = Unsent | Searching;
 
-/**
- * Result of one try of a create request. `afterMs`: how long to wait before the next try, without occupying the gate.
- */
+/** Result of one try of a create request. `afterMs`: time in ms to wait outside the create gate before the next try. */
 type AttemptResult = ({ create: Create } | Ended) & { departure: Departure; afterMs?: number };
 
 /** `leftAt`: when the request was sent, on the monotonic clock. */
@@ -108,7 +106,7 @@ interface Missed {
 class Purchase {
   readonly #order: StepOrder;
   readonly #ports: Ports;
-  /** The bytes to send. If the body cannot be made, the end of the step. */
+  /** The bytes to send or, if the body cannot be made, the end of the step. */
   #body: string | StepEnd;
   readonly #reserved: number | null;
   /** In ms since 1970, by the local clock. */
@@ -159,7 +157,7 @@ class Purchase {
     const replays = this.#replays;
     const ahead = await service.clockAheadMs({ fresh: isAsked });
     const at = clock.now() + msAhead(ahead);
-    // A prompt, a long queue or a suspended machine may have used up the service's replay window for the key.
+    // The run may have waited for a user, a slot or a suspended machine until the service's replay window ended.
     if (create.is === 'sent' && !canReplay({ replays, ageMs: at - create.send.at })) {
       const error = 'the service no longer replays the answer to the create request';
       const end = this.#leaveOpen(error, create.send.fence !== undefined);
@@ -186,14 +184,14 @@ class Purchase {
   }
 
   /**
-   * Makes the create request durable, and then sends it. If `sent` is missing in the result, nothing was recorded or
+   * Makes the create request durable, and then sends it. A result without `sent` means that nothing was recorded or
    * sent.
    */
   async #post(create: Unsent, body: string, at: number): Promise<{ answer: CreateAnswer; sent?: Sent }> {
     const { service } = this.#ports;
     const { kind, key } = this.#order;
     if (create.is === 'intended' || create.is === 'sent') {
-      // An earlier run sent the request, so the listeners of this run have no record of it.
+      // An earlier run sent the request, so the listeners of this run have had no event about it.
       if (this.#tries === 1) this.#reportIntended();
       return { answer: await service.create({ kind, body, key }), sent: create.send };
     }
@@ -249,7 +247,7 @@ class Purchase {
         if (next.do === 'refuse') return this.#refuse(next, sent.id);
         if (await this.#sendFirstBody()) {
           const send = { ...sent, keyError: next.error };
-          // The request may wait long in the gate, so the age of a key that was sent before is checked again.
+          // The request may have waited long at the gate, so checks the age of a key that was sent before again.
           return { create: { is: create.is === 'sent' ? 'sent' : 'intended', send }, departure: { is: 'returning' } };
         }
         return { end: await this.#hold(next.error, sent.id), departure };
@@ -274,7 +272,7 @@ class Purchase {
     if (sent?.fence === undefined) throw new Error('internal error: a search for a create request without a fence');
     emit({ event: 'create-searched', address: this.#order.address, because: error });
     const { id, fence, resent } = sent;
-    // The system clock may have been set after the request was sent.
+    // Uses the monotonic clock, because a user may have set the system clock after the request was sent.
     const sentAt = clock.now() - (elapsedOf(clock) - leftAt);
     const found = lost.lookUp(this.#order, { id, sentAt, fence, resent });
     return { is: 'searching', send: { ...sent, because: error }, found };
@@ -285,7 +283,7 @@ class Purchase {
     const { clock, emit } = this.#ports;
     const afterMs = throttled ? next.afterMs : Math.round(next.afterMs * clock.random());
     emit({ event: 'create-repeated', address: this.#order.address, because, afterMs, ...defined({ throttled }) });
-    // If this request was certainly not charged, an earlier request may still have been charged.
+    // Even if this request was certainly not charged, an earlier one with the same key may have been charged.
     const is = isUnknown ? 'sent' : create.is === 'new' ? 'intended' : create.is;
     const again: Create = sent === undefined ? create : { is, send: { ...sent, because } };
     // After a throttled request, the gate makes all requests of the account wait.
@@ -301,7 +299,7 @@ class Purchase {
 
   /**
    * Restores the bytes that were first sent with this idempotency key, because the service replays an answer only for
-   * the first bytes. Returns false if no other bytes are stored.
+   * those. Returns false if no other bytes are stored.
    */
   async #sendFirstBody(): Promise<boolean> {
     const first = await this.#ports.ledger.firstBody(this.#order);
@@ -333,7 +331,7 @@ class Purchase {
     return goOn(underKey({ ...rest, refused: isWalked ? order.attempt : order.refused }, 1)); // I20 (walk)
   }
 
-  /** Ends a step that sends no further request. A request that may have been charged stays open. */
+  /** Ends a step whose run sends no further create request. A request that may have been charged stays open. */
   async #stopSending(create: Unsent, end: StepEnd): Promise<StepEnd> {
     const { ledger, clock, signal } = this.#ports;
     switch (create.is) {
@@ -360,7 +358,7 @@ class Purchase {
 
   /**
    * Closes a create request that was not sent, or that was refused because of its idempotency key. If the service
-   * refused the key because it has a purchase, the request is held, so that the purchase is not lost.
+   * refused the key because a job exists for it, marks the request as unresolved, so that the job is not lost.
    */
   async #withdraw({ id, keyError }: Sent, end: StepEnd): Promise<StepEnd> {
     if (keyError !== undefined) return this.#hold(keyError, id);
@@ -387,14 +385,14 @@ class Purchase {
       return { end: this.#leaveOpen(`${send.because}; ${describeUnfound(answer)}`, answer.do !== 'hold') };
     }
     if (!this.#order.asksOnly) return { create: { is: 'made-nothing', send } };
-    // The step no longer needs the job, so the run only records that no job was made.
+    // No step needs the job of this create request, so the run only records that it made no job.
     await this.#ports.ledger.finish(this.#order, { state: 'unsent', send: send.id });
     return { end: { outcome: 'done', credits: 0 } };
   }
 
   /**
-   * Records a listed job for a lost create request. A listed charge of 0 counts as unknown, because the service may not
-   * have booked the charge yet.
+   * Records the job that was found in the service's list for a lost create request. A charge of 0 in the list counts as
+   * unknown, because the service may not have booked the charge yet.
    */
   async #adopt({ jobId, recordId, model, credits }: ListedJob, send: Sent): Promise<Bought | StepEnd> {
     const { emit, service, clock } = this.#ports;
@@ -408,8 +406,8 @@ class Purchase {
   }
 
   /**
-   * Records a job. If the ledger cannot record the job, the ID is reported and the job is still collected, because it is
-   * paid.
+   * Records a job. Records a job. If the ledger cannot record it, reports its ID and still saves its outputs, because
+   * the job is paid.
    */
   async #record(made: {
     job: CreatedJob;
@@ -434,7 +432,7 @@ class Purchase {
       const isOurs = isDefect(error);
       if (!isOurs) gate.stop('disk', message);
       notice(`job ${jobId} was created for ${address} and could not be recorded (${message}); keep this line`);
-      // After a defect of this program, the other steps continue, and the lock decides how this step ends.
+      // After a defect of mediabatch, the other steps continue, and this step ends as its lock record says.
       if (isOurs) throw error;
     }
     if (made.doubt !== undefined) {
@@ -455,7 +453,7 @@ function unanswered(create: Unsent, message: string): { answer: CreateAnswer; se
   return create.is === 'new' || create.is === 'made-nothing' ? { answer } : { answer, sent: create.send };
 }
 
-/** While the list cannot be read, no create request is sent whose lost answer only the list can recover. */
+/** Reads the fence. While the list is unreadable, the run sends no create request that needs a fence. */
 async function readFence(kind: string, { lost }: Ports): Promise<string | undefined | CreateAnswer> {
   if (kinds[kind]?.recovery !== 'list') return undefined;
   try {

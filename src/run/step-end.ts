@@ -10,14 +10,14 @@ export interface StepEnd {
   /** Credits that this run was charged for the step; `null`: unknown. */
   credits: number | null;
   error?: string | undefined;
-  /** Set if the step is `unresolved` and the next run may resolve it. */
+  /** True if the step is `unresolved`, but the next run may resolve it. */
   recoverable?: true;
   because?: 'no-operation' | 'key-known';
   /** The step that a blocked step needs. */
   need?: Need;
-  /** Requirement of `expect` that an output does not meet. */
+  /** Requirement in `expect:` that an output of the step does not meet. */
   unmet?: string;
-  /** Set if the step counts as `running` because its job has finished but its files are not saved. */
+  /** True if the step counts as `running` because its job has finished, but its files are not saved. */
   unsaved?: true;
 }
 
@@ -30,7 +30,7 @@ export function stepFinished({ address, task, kind, request }: StepOrder, end: S
   };
 }
 
-/** Stops purchases if the API key was refused or the host cannot be reached. */
+/** Stops purchases of the run if the service refused the API key or its host cannot be reached. */
 export function stopFor(
   { because, error }: Pick<Extract<JobEnd, { is: 'unwatched' }>, 'because' | 'error'>,
   { gate }: Pick<Ports, 'gate'>,

@@ -1,10 +1,8 @@
 /*
  * One step, from its create request to its saved file.
  * Takes: an order of the plan, and ports.
- * Returns: how the step ended, or a finished job whose files `saveJob` saves. Before each paid act its record is durable
- * (I2, I3).
- * Independent of: other steps, slots, budgets, concurrency. When a request may be sent again: `outcome.ts` after an answer,
- * `plan/purchases/next.ts` from the record.
+ * Returns: how the step ended, or a finished job whose files `saveJob` saves. The record of each paid act is durable before the act (I2, I3).
+ * Independent of: other steps, slots, budgets, concurrency. Whether a request may be sent again is decided by `outcome.ts` after an answer, by `plan/purchases/next.ts` from the lock.
  */
 
 import type { JobResult } from '../contract/answer.ts';
@@ -32,8 +30,8 @@ interface UnsavedJob {
 }
 
 /**
- * Executes one step until its files can be saved. May be repeated after any interruption: the ledger contains every
- * fact that the step needs, and every new fact is durable before an act that relies on it.
+ * Executes one step until its files can be saved. A later run can repeat it after any interruption: the ledger contains
+ * every fact that the step needs, and every new fact is durable before an act that relies on it.
  *
  * @param urgency returns a factor of the polling rate: 1 for a job without dependents, more if steps or other jobs wait
  */
@@ -88,7 +86,7 @@ async function makeMedia(
   for (let order = first; ; ) {
     const bought = await findOrBuyJob(order, ports, absent);
     if ('outcome' in bought) {
-      // The charge for the earlier job counts, even if no other job was bought.
+      // The step's credits include the charge for the earlier job, even if no other job was bought.
       return { ...bought, credits: addCredits(spent, bought.credits) };
     }
     const { jobId, fresh } = bought;
@@ -141,7 +139,7 @@ function watchStep(order: StepOrder, ports: Ports, job: { jobId: string; fresh: 
   );
 }
 
-/** Sends a post, and does not wait until it is published. A post is sent only if its order is marked as approved. */
+/** Sends a post if its order is marked as approved. Does not wait until the post is published. */
 async function sendPost(order: StepOrder, ports: Ports, absent: ReadonlySet<string>): Promise<StepEnd> {
   const leaves = order.jobId === undefined && order.sharesJobOf === undefined;
   // I24
@@ -165,7 +163,7 @@ export function addCredits(a: number | null, b: number | null): number | null {
   return a === null || b === null ? null : a + b;
 }
 
-/** `absent`: steps that lists of the request refer to, and that do not exist. */
+/** `absent`: steps that do not exist, to which lists in the request refer. */
 type Need = { is: 'needed'; absent: ReadonlySet<string> } | { is: 'unneeded'; because: string };
 
 async function findNeed(order: StepOrder, { ledger }: Pick<Ports, 'ledger'>): Promise<Need> {
@@ -191,7 +189,7 @@ async function findNeed(order: StepOrder, { ledger }: Pick<Ports, 'ledger'>): Pr
 }
 
 /**
- * Returns the end of a step that a defect of this program interrupted. An open create request of the step may have been
+ * Returns the end of a step that a defect of mediabatch interrupted. An open create request of the step may have been
  * charged. Returns `undefined` for any other exception, or if the ledger itself failed.
  */
 export function endBroken(order: StepOrder, ports: Ports, error: unknown): StepEnd | undefined {
@@ -206,7 +204,7 @@ export function endBroken(order: StepOrder, ports: Ports, error: unknown): StepE
   try {
     if (order.asksOnly) settleSend(order, ports, end);
   } catch {
-    // The exception may come from the listener of events itself.
+    // The exception may come from the event listener, so ignores another exception of the listener.
   }
   return end;
 }
@@ -269,8 +267,8 @@ export function nextOrder(order: StepOrder, failed: { error: string; charged: nu
 }
 
 /**
- * Uploads a file to the media library. Uploads are free, so a file is uploaded again if the answer is lost. The public
- * URL is recorded, because no other call returns it.
+ * Uploads a file to the media library. Uploads are free, so uploads the file again if the answer is lost. Records the
+ * public URL, because no other call of the service returns it.
  */
 async function uploadFile(order: StepOrder, ports: Ports): Promise<StepEnd> {
   const { ledger, signal } = ports;
@@ -281,7 +279,7 @@ async function uploadFile(order: StepOrder, ports: Ports): Promise<StepEnd> {
     return { outcome: 'done', credits: 0 };
   }
   if (signal.aborted) return { outcome: 'left', credits: 0 };
-  // Uploads are free, but not needed once buying has stopped: the API key was refused, or the account is empty.
+  // Uploads are free, but not needed once the run buys nothing more: the API key was refused, or the account is empty.
   const begin = await ledger.begin(order);
   if (begin.do === 'stop') return { outcome: 'left', credits: 0 };
   const filled = await fillRequest(order, ports, new Set());

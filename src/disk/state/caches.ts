@@ -27,8 +27,8 @@ export async function readJsonFile(path: string, mostBytes: number): Promise<Jso
 }
 
 /**
- * Returns the fields of a cache file, or no fields if the file is missing or has another version. The seal proves that
- * this user wrote the fields.
+ * Returns the fields of a cache file, or no fields if the file is missing or has another version. The file's seal
+ * proves that this user wrote it.
  */
 export async function readCache(state: string, name: string, version: number): Promise<{ [field: string]: Json }> {
   const kept = await orForgotten(async () => {
@@ -67,13 +67,13 @@ function nameOf(service: string, what: Answer): string {
   return `service/${service.replace(/[^A-Za-z0-9]/g, '_')}${part}.json`;
 }
 
-/** `durations`: name of the file with durations of this service. The sandbox has such a file for each `--speed`. */
+/** `durations`: name of the file with the durations of a service's jobs. The sandbox has one for each `--speed`. */
 interface Place {
   state: string;
   durations: string;
 }
 
-/** Reads how long jobs took in earlier runs. Polling and time estimates use these durations. */
+/** Reads how long the jobs of earlier runs took. Polling and time estimates use these durations. */
 export async function readKeptDurations({ state, durations: fileName }: Place): Promise<KeptDurations> {
   const { durations } = await readCache(state, fileName, 1);
   return isMap(durations) ? (durations as KeptDurations) : {};

@@ -21,12 +21,12 @@ const approvalsFolder = 'approvals';
 const mostApprovalBytes = 1 << 16;
 const approvalFile = /^[0-9a-f]{32}\.json$/;
 
-/** Returns `undefined` if this machine sealed no approval of exactly this plan and lock. */
+/** Reads an approval. Returns `undefined` if this user did not approve exactly this plan and lock on this machine. */
 export function readApproval(of: Pick<Approval, 'digest' | 'lock'>): Promise<Approval | undefined> {
   return readNamed(approvalName(of));
 }
 
-/** Returns the newest approval first. */
+/** Lists this user's approvals, newest first. */
 export async function listApprovals(): Promise<Approval[]> {
   const own = findOwn()?.folder;
   if (own === undefined) return [];

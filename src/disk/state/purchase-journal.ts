@@ -25,8 +25,8 @@ import { isUnsent, type SpendingClock, SpendingLedger } from './spending-ledger.
 const folderName = 'purchases';
 const waitMs = 200;
 /**
- * In ms. After this time, a reservation of a process in another container expires, because such a process cannot be
- * checked.
+ * Time in ms after which the reservation of a process in another container expires, because a run cannot check whether
+ * that process has ended.
  */
 const foreignMs = 24 * 3_600_000;
 
@@ -43,7 +43,7 @@ interface Run {
 }
 
 class Entry {
-  /** Positions of the lines in the file. The lines are not stored, because a long run has many. */
+  /** Positions of the key's lines in the journal file. The lines are not in memory, because a long run has many. */
   readonly #places: LinePlace[] = [];
   holds: Reserved[] = [];
   #sends = 0;
@@ -87,7 +87,7 @@ class Entries {
   readonly #runs = new Map<string, Run>();
   readonly #isKnown: ((key: string, jobId: string) => boolean) | undefined;
 
-  /** `isKnown`: returns whether the lock contains the job. If `isKnown` is set, reservations are ignored. */
+  /** `isKnown`: returns whether the lock contains the job. If it is set, reservations of keys are ignored. */
   constructor(isKnown?: (key: string, jobId: string) => boolean) {
     this.#isKnown = isKnown;
   }
@@ -118,7 +118,7 @@ class Entries {
   }
 }
 
-/** Copies a part of a line. Without the copy, V8 would keep the whole line in memory as long as the part is used. */
+/** Copies a part of a line. Without the copy, V8 would hold the whole line in memory as long as its part is used. */
 function copyOf(part: string): string {
   return Buffer.from(part).toString();
 }
@@ -184,7 +184,7 @@ export async function openPurchases(
   }
 }
 
-/** Returns `undefined` if the spending files cannot be written and no limit is set. With a limit, throws. */
+/** Opens the spending files. If they cannot be written, returns `undefined` or, with a spending limit, throws. */
 async function openHome(
   own: string,
   options: Parameters<typeof SpendingFiles.open>[1],
@@ -209,7 +209,7 @@ interface PurchaseFileParts {
 
 /**
  * Journal file of one account and campaign name. Each batch of lines is appended with one write, so that all processes
- * read the same order. If two runs reserve one idempotency key, the first reservation counts.
+ * read the same order. If two runs reserve the same idempotency key, the run whose line is first has it.
  */
 class PurchaseFile implements PurchaseJournal {
   readonly #of: PurchaseFileParts;
@@ -239,7 +239,7 @@ class PurchaseFile implements PurchaseJournal {
         this.release(key);
         return { is: 'stopped' };
       }
-      // The reservation of a killed process can be released: it wrote a line before it sent each request.
+      // The reservation of a killed process can be ended: before each create request, the process wrote a line.
       if (await this.#hasEnded(first)) await this.#put({ key, is: 'free', id: first.run.id });
       else await this.#of.clock.sleep(waitMs);
     }
@@ -285,8 +285,8 @@ class PurchaseFile implements PurchaseJournal {
   }
 
   /**
-   * Renews a reservation before it expires. Throws if another run has reserved the key while this process was
-   * suspended.
+   * Renews the reservation of a key before it expires. Throws if another run has reserved the key while this process
+   * was suspended.
    */
   async #confirm(key: string): Promise<void> {
     const at = this.#held.get(key);
@@ -313,8 +313,8 @@ function fileOf(folder: string, name: string): string {
 
 /**
  * Returns whether a run must not send a create request, because its idempotency key has a job or an unresolved create.
- * The create counts only if this run has reserved the key (`isOurs`): the run that sent it has then ended. `asks`:
- * create request that the step only queries. If set, only the end of that request counts.
+ * An unresolved create counts only if this run has reserved the key (`isOurs`), so that the run that sent it has ended.
+ * `asks`: create request whose lost answer the step recovers. If set, only a settled `asks` counts.
  */
 export function isAnswered(
   records: readonly StepRecord[],

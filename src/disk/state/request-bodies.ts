@@ -5,10 +5,10 @@ import type { RequestBodies } from '../../contract/ports.ts';
 import { readSealedFile, writeSealedFile } from './sealed-file.ts';
 import { isRealFolder } from './state-folder.ts';
 
-/** In bytes. The service accepts requests of at most 10 MB. */
+/** Maximum size of a request body in bytes. The service accepts at most 10 MB. */
 const longestBody = 10 * 1024 * 1024;
 
-/** In ms. The service forgets an idempotency key earlier. */
+/** Time in ms after which a stored body is deleted. The service forgets an idempotency key earlier. */
 const keptForMs = 48 * 3_600_000;
 
 export function createRequestBodies(state: string): RequestBodies {
@@ -21,8 +21,8 @@ export function createRequestBodies(state: string): RequestBodies {
       try {
         return (await readSealedFile(state, nameOf(key), { mostBytes: longestBody }))?.toString('utf8');
       } catch (error) {
-        // A link or a device counts as a body that was never stored. After any other error, such as a failing disk, the
-        // run must not send different bytes with the same idempotency key.
+        // If the path is a link or a device, no body was stored. Any other error, such as a failing disk, is thrown, so
+        // that the run does not send different bytes with the same idempotency key.
         if (error instanceof UnsafeFileError) return undefined;
         throw error;
       }

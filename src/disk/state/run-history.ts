@@ -14,7 +14,7 @@ interface HistoryLimits {
 
 const historyLimits: HistoryLimits = { runs: 100, bytes: 64 * 1024 ** 2 };
 
-/** Example: `2026-11-22-0435-k3f9.jsonl`. The name contains the start time in UTC and random characters. */
+/** Name of a history file: start of the run in UTC, and random characters, as in `2026-11-22-0435-k3f9.jsonl`. */
 const runName = /^(\d{4}-\d{2}-\d{2}-\d{4}-[0-9a-hjkmnp-tv-z]{4})\.jsonl$/;
 const endBytes = 1 << 18;
 const letters = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -32,7 +32,7 @@ interface Lines {
   size: number;
 }
 
-/** Histories of earlier runs. Histories are only displayed, so damaged content does no harm. */
+/** Histories of earlier runs. Histories are only displayed, so a damaged file does no harm. */
 export class RunHistory {
   readonly #state: string;
   readonly #folder: string;
@@ -42,7 +42,7 @@ export class RunHistory {
     this.#folder = folder;
   }
 
-  /** Returns the newest run first. Returns an empty list if no history is readable. */
+  /** Lists the runs, newest first. Returns an empty list if no history is readable. */
   async list(): Promise<{ id: string; bytes: number }[]> {
     const runs = await orForgotten(async () => {
       if (!hasRealFolders(this.#state, this.#folder)) return [];
@@ -85,7 +85,7 @@ export class RunHistory {
         const buffer = Buffer.alloc(Math.max(0, Math.min(size - position, most)));
         const { bytesRead } = await handle.read(buffer, 0, buffer.length, position);
         const end = buffer.lastIndexOf(0x0a, bytesRead - 1) + 1;
-        // If the bytes read contain no line end, they are skipped: no run writes a longer line.
+        // Skips the bytes if they contain no line end: no run writes a line as long as that.
         const read = end === 0 && bytesRead === most ? bytesRead : end;
         return { values: valuesOfLines(buffer.toString('utf8', 0, end)), next: position + read, size };
       } finally {
@@ -94,7 +94,7 @@ export class RunHistory {
     });
   }
 
-  /** Removes the oldest files until one more run fits. Ignores errors of the disk. */
+  /** Removes the oldest history files until one more run fits the limits. Ignores errors of the disk. */
   async prune({ runs, bytes }: HistoryLimits = historyLimits): Promise<void> {
     let count = 1;
     let size = 0;
@@ -124,7 +124,7 @@ export class RunJournal {
   readonly #stream: WriteStream;
   readonly #mostCharacters: number;
   #length = 0;
-  /** Number of lines dropped because the file is full. */
+  /** Number of lines not written because the file had reached its maximum size. */
   dropped = 0;
 
   private constructor(stream: WriteStream, mostCharacters: number) {
@@ -133,8 +133,8 @@ export class RunJournal {
   }
 
   /**
-   * `onLost`: called when a line cannot be written for the first time. Later lines are dropped. Rejects if the file
-   * cannot be created.
+   * `onLost`: called when writing a line fails for the first time. Later lines are dropped. Rejects if the file cannot
+   * be created.
    */
   static async create(
     state: string,

@@ -15,8 +15,8 @@ const beginning = 'mediabatch-sealed 1 ';
 const headLength = beginning.length + 64 + 1;
 
 /**
- * Reads the content of a file such as `durations.json` or `bodies/KEY.json`. Returns `undefined` if this user wrote no
- * such file. Throws `UnsafeFileError` for a link or a device.
+ * Reads the content of a file such as `durations.json` or `bodies/KEY.json`. Returns `undefined` if the file is missing
+ * or another user wrote it. Throws `UnsafeFileError` for a link or a device.
  */
 export async function readSealedFile(
   state: string,
@@ -38,7 +38,7 @@ export async function writeSealedFile(state: string, name: string, content: stri
   return true;
 }
 
-/** Returns the seal in hex. Only this user can make the seal of a content and name. */
+/** Returns the seal in hex. Only this user can compute the seal of a content and name. */
 export function sealOf(secret: Buffer, name: string, content: string | Uint8Array): string {
   return createHmac('sha256', secret).update(`${name}\0`).update(content).digest('hex');
 }
@@ -87,15 +87,15 @@ export async function makeOwn(): Promise<Own | undefined> {
     // If two runs create a secret at once, both use the secret that was created first.
     await createWhole(join(folder, fileName), Buffer.from(`${randomBytes(32).toString('hex')}\n`), 0o600);
   } catch (error) {
-    // The folder is read-only, its disk is full, or another user owns it.
+    // The state folder is read-only, its disk is full, or another user owns it.
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
   }
   return findOwn();
 }
 
 /**
- * Returns the folder for state of this program. The folder is never temporary. Returns `undefined` if the user has no
- * home folder.
+ * Returns the user's state folder of mediabatch, which is never a temporary folder. Returns `undefined` if the user has
+ * no home folder.
  */
 export function stateFolder(): string | undefined {
   const name = 'mediabatch';

@@ -7,13 +7,13 @@ const pieceBytes = 1 << 18;
 const lineFeed = 0x0a;
 const datasync = promisify(fdatasync);
 
-/** Place of a line in a file, in bytes. */
+/** Offset and length of a line in a file, in bytes. */
 export interface LinePlace {
   at: number;
   size: number;
 }
 
-/** Reads a growing file in pieces, because it may be longer than the longest string of JavaScript. */
+/** Reads a file of lines that grows. Reads it in pieces, because JavaScript strings have a maximum length. */
 export class LineReader {
   readonly #fd: number;
   #buffer = Buffer.allocUnsafe(pieceBytes);
@@ -25,7 +25,7 @@ export class LineReader {
 
   /**
    * Reads the lines that were added since the last call. Omits a last line without a line feed, because another process
-   * may still be writing it. Synchronous, because the data is in memory and a thread would be slower.
+   * may still be writing it. Reads synchronously: the file is in memory, and another thread would be slower.
    */
   readOn(each: (line: string, place: LinePlace) => void): void {
     for (;;) {
@@ -42,7 +42,7 @@ export class LineReader {
     }
   }
 
-  /** Reads a line again. Throws if the line no longer exists, because a run without it would repeat a purchase. */
+  /** Reads a line again. Throws if the line is gone, because a run that does not know it would repeat a purchase. */
   lineAt({ at, size }: LinePlace): string {
     const bytes = Buffer.allocUnsafe(size + 1);
     const isWhole = readSync(this.#fd, bytes, 0, size + 1, at) === size + 1 && bytes[size] === lineFeed;
@@ -55,7 +55,7 @@ export class LineReader {
 
 /** File to which several processes append. Each batch is one write, so that all processes read the same order. */
 export class SharedLines {
-  /** Set to -1 when the file is closed, because the system may give the descriptor to another file. */
+  /** File descriptor, -1 after the file is closed, because the system may reuse the number for another file. */
   #fd: number;
   readonly #reader: LineReader;
   readonly #flush = coalesce(() => this.#write());
@@ -69,7 +69,7 @@ export class SharedLines {
 
   /** Appends a line. Resolves when other processes can read the line. */
   append(line: string): Promise<void> {
-    // The leading line feed ends an incomplete line, which a crash may have left.
+    // A crash may have left an incomplete line, which the leading line feed ends.
     this.#waiting.push(`\n${line}\n`);
     return this.#flush();
   }

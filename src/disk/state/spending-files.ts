@@ -43,7 +43,7 @@ export class SpendingFiles implements SpendingHome {
 
   async add(line: SpendingLine): Promise<Verdict> {
     const month = this.#monthNow();
-    // Without a limit, no decision depends on the spending lines.
+    // Without a spending limit, no decision depends on the spending lines.
     const isJudged = 'hold' in line && (this.limits.day ?? this.limits.month) !== undefined;
     if (isJudged) month.verdicts.set(line.line, undefined);
     await month.lines.append(JSON.stringify(line));

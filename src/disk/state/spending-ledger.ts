@@ -8,22 +8,22 @@ import type { ProcessIdentity } from '../lock/process-identity.ts';
 
 export type SpendingClock = Pick<Clock, 'now' | 'sleep'>;
 
-/** In ms. Interval between checks of another purchase's price probe. */
+/** Interval in ms between checks whether another purchase's price probe has ended. */
 const waitMs = 200;
 
 /** Storage of spending lines. All runs read the lines in the same order. */
 export interface SpendingHome {
   readonly limits: SpendingLimits;
   readonly named: string;
-  /** Appends a line. Resolves when the line is durable. A reservation over a limit need not be written. */
+  /** Appends a line. Resolves when it is durable. A reservation that would exceed a limit need not be written. */
   add(line: SpendingLine): Promise<Verdict>;
-  /** Returns whether a reservation must still wait for a price probe. */
+  /** Returns whether a reservation must still wait for the price probe of another purchase. */
   mustWait(hold: HoldName, probe: HoldName): boolean;
   /** Returns whether the process or run that started a price probe has ended without reporting the price. */
   hasEnded(finder: Finder): Promise<boolean>;
 }
 
-/** Finds a purchase of this run by its key: a job of its lock, or `awaited` while the run has reserved the key. */
+/** Finds a purchase of this run by its key. Returns its job, or `awaited` while the run has only reserved the key. */
 type FindOwn = (key: string) => 'awaited' | Pick<LockLine, 'credits'> | undefined;
 
 interface Held {
@@ -40,7 +40,7 @@ export class SpendingLedger {
   readonly #of: { campaign: string; path: string; by: Finder; clock: SpendingClock };
   readonly #held = new Map<string, Held>();
   readonly #charged = new Set<string>();
-  /** Price probe of another purchase, for which the purchases of this run wait. */
+  /** Another purchase's price probe. The purchases of this run wait until it ends. */
   #probe: UnknownHold | undefined;
 
   /** `path`: path that identifies the campaign in messages. `by`: process or run that starts price probes. */
@@ -52,7 +52,7 @@ export class SpendingLedger {
   async hold({ key, credits, likely, isSent }: Hold, find?: FindOwn): Promise<HoldAnswer> {
     if (this.#held.has(key)) return 'held';
     const { campaign } = this.#of;
-    // While a run waits, it writes no line, because a line for each check would make the storage grow.
+    // A run that waits writes no lines: a line for each check would make the storage grow.
     if (!isSent && this.#probe !== undefined && this.#home.mustWait({ campaign, hold: key }, this.#probe)) {
       return this.#await(this.#probe, find);
     }
@@ -115,8 +115,8 @@ export class SpendingLedger {
   }
 
   /**
-   * Waits for another purchase's price probe. Records the charge if the lock has its job. Marks the probe as lost if its
-   * owner has ended and this run does not recover its answer.
+   * Waits for another purchase's price probe. If the lock has the probe's job, records its charge. If the run that owns
+   * the probe has ended and this run does not recover its answer, marks it as lost.
    */
   async #await(other: UnknownHold, find?: FindOwn): Promise<HoldAnswer> {
     const { campaign, hold, unknown, isLost } = other;
@@ -137,7 +137,7 @@ export class SpendingLedger {
   }
 
   #end(charged: string, held: number, became: HoldEnd, campaign = this.#of.campaign): void {
-    // Until this line is written, the credits count as reserved.
+    // Until the charge is written, the credits count as reserved.
     this.#home.add({ at: this.#now(), charged, campaign, held, ...became }).catch(() => undefined);
   }
 
@@ -154,7 +154,7 @@ export type Finder = ProcessIdentity | string;
 
 export type SpendingLine = HoldLine | ChargeLine;
 
-/** Identifies a reservation: different campaigns may have equal idempotency keys. */
+/** Identifies a reservation by key and campaign, because two campaigns may have equal idempotency keys. */
 export interface HoldName {
   hold: string;
   campaign: string;
@@ -165,7 +165,7 @@ interface HoldLine extends HoldName {
   line: string;
   /** Reserved credits. For an unknown price: the estimate, or 0. */
   credits: number;
-  /** Set for an unknown price. `by`: owner of the price probe. `path`: path of the lock, or name of the campaign. */
+  /** Set if the price is unknown. `by`: process or run that probes it. `path`: path of the lock, or campaign name. */
   unknown?: { by: Finder; path: string };
   /** Set if the create request was sent before this reservation. */
   isSent?: true;
@@ -177,9 +177,9 @@ interface ChargeLine {
   at: string;
   charged: string;
   campaign: string;
-  /** Omitted if no charge was reported. Without a charge, the reserved credits stay counted. */
+  /** Charge of the job. Omitted if the service reported none; the reserved credits then stay counted. */
   credits?: number | undefined;
-  /** Credits of the reservation, which an earlier month may have counted. */
+  /** Credits that the reservation had. They may have been counted in an earlier month. */
   held?: number;
   isUnsent?: true;
   isLost?: true;
@@ -187,7 +187,7 @@ interface ChargeLine {
 
 export type Verdict =
   | { is: 'held' }
-  /** Another purchase is probing the price. The caller tries again. `isLost`: only a run of its campaign can find it. */
+  /** Another purchase probes the price: the caller tries again. `isLost`: only a run of its campaign can find it. */
   | { is: 'later'; other: UnknownHold }
   | { is: 'over'; per: 'day' | 'month'; most: number; left: number };
 
@@ -203,7 +203,7 @@ interface Entry {
 
 /**
  * Sums of a month, computed from the lines in order, so that all processes get the same result for each reservation. A
- * reservation over the limit is not counted.
+ * reservation that exceeds a limit is not counted.
  */
 export class SpendingSums {
   #at = '';
@@ -287,8 +287,8 @@ export class SpendingSums {
   }
 
   /**
-   * Returns a reservation of unknown price that blocks new reservations. Prefers one with a lost price probe, because
-   * no run will report its price soon.
+   * Returns a reservation of unknown price, which blocks new reservations. Prefers one whose price probe is lost,
+   * because no run will report its price soon.
    */
   #findUnknown(): Entry | undefined {
     return [...this.#unknown].find(({ isLost }) => isLost === true) ?? [...this.#unknown][0];
@@ -314,8 +314,8 @@ export class SpendingSums {
   }
 
   /**
-   * Returns the credits to count for a job without a reported charge: the reserved credits or, without an estimate, all
-   * credits that the limits leave.
+   * Returns the credits to count for a job whose charge was not reported: the reserved credits or, without an estimate,
+   * all credits that the limits leave.
    */
   #unreported({ line, counts }: Entry): number {
     if (line.unknown === undefined || line.credits > 0) return counts;

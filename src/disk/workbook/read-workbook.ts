@@ -11,7 +11,7 @@ interface Part {
 
 /**
  * Reads the requested sheets of a workbook, or the only sheet. Refuses a file that would exhaust the memory, such as
- * one with a cell in the billionth row. In messages, `problem` follows the file name.
+ * one with a cell in the billionth row. Messages print `problem` after the file name.
  */
 export async function readWorkbook(
   bytes: Uint8Array,
@@ -79,12 +79,12 @@ async function readSheet(
 ): Promise<Sheet | { problem: string }> {
   const notes = scanSheet(parts.get(path)?.toString('utf8') ?? '');
   if ('problem' in notes) return notes;
-  // The workbook is packed again with checked parts only: one sheet, without compression.
+  // Packs the workbook again with checked parts only: one sheet, without compression.
   const others = new Set(sheets.filter((sheet) => sheet.path !== path).map((sheet) => sheet.path));
   const packed = zip(
     new Map([...parts].filter(([part]) => !others.has(part)).map(([part, xml]) => [part, plainXml(xml)])),
   );
-  // Imported on demand, because it is large, and few campaigns need it.
+  // Imports read-excel-file on demand: the package is large, and few campaigns need it.
   const { readSheet: readCells } = await import('read-excel-file/universal');
   try {
     const cells = await readCells(new Blob([new Uint8Array(packed)]), name, { trim: false });
@@ -124,7 +124,7 @@ function applyFormats(cells: string[][], { numbers }: SheetNotes, styles: Buffer
   }
 }
 
-/** Number formats that a workbook identifies by id only. */
+/** Built-in number formats, which a workbook refers to by ID without defining them. */
 const ownFormats: { readonly [id: string]: string } = { 9: '0%', 10: '0.00%', 46: '[h]:mm:ss' };
 
 function durationText(days: number): string {
@@ -139,7 +139,7 @@ function textOf(value: unknown): string {
   if (typeof value === 'number') return String(Number(value.toPrecision(15)));
   if (!(value instanceof Date)) return String(value);
   if (Number.isNaN(value.valueOf())) return '';
-  // Rounded to seconds, because a spreadsheet stores times as fractions of a day, which are not exact.
+  // Rounds a time to seconds, because a spreadsheet stores it as a fraction of a day, which is not exact.
   const [date = '', time = ''] = new Date(Math.round(value.valueOf() / 1000) * 1000)
     .toISOString()
     .slice(0, 19)
@@ -170,7 +170,7 @@ const maxColumns = 2 ** 14;
 
 const maxArea = 2_000_000;
 
-/** Numbers from this one on may be inexact, because spreadsheets store 15 digits. */
+/** Least number that may be inexact, because spreadsheets store 15 digits. */
 const leastInexact = 1e15;
 
 interface SheetNotes {

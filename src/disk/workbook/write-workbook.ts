@@ -1,12 +1,12 @@
 import { nameCell } from '../../ground/diagnostic.ts';
 import { zip } from './zip.ts';
 
-/** Maximum number of UTF-16 units in a cell of a spreadsheet program. */
+/** Maximum number of UTF-16 units that spreadsheet programs accept in a cell. */
 const longestCell = 32_767;
 const mostRows = 2 ** 20;
 
 /**
- * Application name in the workbook. `isOwnList` allows mediabatch to replace a workbook that has this name. A
+ * Application name that mediabatch writes into a workbook. `isOwnList` allows it to replace workbooks with this name. A
  * spreadsheet program removes the name when a user saves the file.
  */
 const application = 'mediabatch';

@@ -14,7 +14,7 @@ interface Entry {
   packedBytes: number;
 }
 
-/** Unpacks the wanted files of an archive. Stops at a limit of unpacked bytes, even if the archive states fewer. */
+/** Unpacks the wanted files of an archive. Stops at a maximum of unpacked bytes, whatever size the archive states. */
 export function unzip(bytes: Buffer, isWanted: (name: string) => boolean): Map<string, Buffer> | ZipProblem {
   const entries = readEntries(bytes);
   if ('problem' in entries) return entries;
