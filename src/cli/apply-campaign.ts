@@ -33,7 +33,7 @@ import { endStage } from './timing.ts';
 
 interface ApplyContext {
   campaign: OpenCampaign;
-  /** Digest of the plan's inputs except files. Undefined if this command must plan even if nothing changed. */
+  /** Digest of all inputs of the plan except files. If undefined, `apply` always plans, even if nothing changed. */
   given: string | undefined;
   engine: EngineChoice | undefined;
   terminal: Terminal;
@@ -41,8 +41,8 @@ interface ApplyContext {
 }
 
 /**
- * Plans, gets approval, runs and updates the lock. If charges exceed the approved total, prompts again on an
- * interactive terminal with the price of the remaining steps.
+ * Plans, gets approval, executes the plan and updates the lock. If charges exceed the approved total, prompts again on
+ * an interactive terminal with the price of the remaining steps.
  */
 export async function applyCampaign(typed: ApplyOptions, given: ApplyContext): Promise<number> {
   const { terminal } = given;
@@ -138,7 +138,7 @@ async function carryOut(round: Round): Promise<Applied | 'no' | 'interrupted'> {
     : watch(running, made, round);
 }
 
-/** Returns the part of the plan that was approved: credits first, then posts. Throws MB3007 if nothing was approved. */
+/** Gets approval for credits, then for posts. Returns the approved part of the plan. Throws MB3007 if there is none. */
 async function agree({ made, misspelt }: LockedPlan, round: Round): Promise<Plan | 'no' | 'interrupted'> {
   const { options, campaign, terminal, saved, isAskedAgain } = round;
   // The approval is checked while the lock is held, because another run may have used the approval.
@@ -229,7 +229,7 @@ function printResult(run: Parameters<typeof nextOfRun>[0] & Applied, view: RunVi
   if (end === undefined) {
     throw new CampaignError({
       code: 'MB3501',
-      message: 'the run was stopped immediately: its unanswered requests are on record',
+      message: 'the run was stopped immediately; its unanswered create requests are on record',
       hint: 'apply again to collect the jobs of the run',
     });
   }
@@ -247,7 +247,7 @@ function canAskAgain({ yes, json, events }: ApplyOptions, { interactive }: Termi
   return interactive && yes !== true && json !== true && events === undefined;
 }
 
-/** Marks a plan with unknown prices and no limit, so that the user is asked again once its prices are known. */
+/** Marks a plan with unknown prices and no limit, so that `apply` asks again once the prices are known. */
 function asksAgain(plan: Plan, { options, terminal, approved }: Round): Plan {
   const { totals } = plan;
   const { estimate, budget, maxCredits } = totals;
@@ -302,7 +302,7 @@ function consentToPosts(plan: Plan, round: Round): PostConsent {
 
 /**
  * Gets approval for credits from the user, `--yes` or a saved approval. `nothing`: the plan needs no approval.
- * `misspelt`: warning about a field name, which `--yes` does not cover.
+ * `misspelt`: warning about a field name that is probably misspelt; `--yes` does not approve such a plan.
  */
 async function agreeToSpend(
   plan: Plan,

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** Exit code if the process ends before the command has finished, as in Node for a promise that never settles. */
 const unsettled = 13;
-/** Same as in `contract/exit.ts`, which `--version` does not load. */
+/** Exit code, repeated from `contract/exit.ts`, because `--version` does not load that module. */
 const cannotWrite = 73;
 
 async function run(argv: string[]): Promise<void> {
@@ -20,7 +20,7 @@ async function run(argv: string[]): Promise<void> {
     process.stderr.write(`error MB3301 ${lost}\n`, () => process.exit(cannotWrite));
     return;
   }
-  // All output is written and all data is saved. The process does not wait for V8's background compilation.
+  // Exits without waiting for V8's background compilation, because all output and data are already written.
   process.exit(exitCode);
 }
 
@@ -63,7 +63,7 @@ function keepCompiledCode(): void {
   }
 }
 
-/** Undefined if the user has no absolute cache path. A relative path would be in the campaign's folder. */
+/** Returns undefined for a relative cache path, because it would lead into the campaign's folder. */
 function ownCacheFolder(): string | undefined {
   const { isAbsolute, join } = process.getBuiltinModule('node:path');
   const { homedir } = process.getBuiltinModule('node:os');

@@ -10,7 +10,7 @@ import { terminalText } from '../report/render/terminal-text.ts';
 import { safeText } from '../report/safe-text.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Whether `--yes` and `--publish` are valid approvals. `because`: why a user must approve interactively. */
+/** Whether `--yes` and `--publish` count as approvals. `because`: why a user must approve interactively instead. */
 export type Consent = { flags: 'count' } | { flags: 'ignored'; because: string };
 
 export function consentIn(env: NodeJS.ProcessEnv, { sandbox }: { sandbox: boolean }): Consent {
@@ -31,7 +31,7 @@ export function approving(path: string, ...words: string[]): Call {
   return { ...call('approve', path.startsWith('-') ? `./${path}` : path, ...words), bare: true };
 }
 
-/** `yes`: the user gave `--yes`. If `consent` is undefined, the question is not about credits. */
+/** `yes`: whether the user gave `--yes`. `consent`: set if the question is about credits. */
 interface Asked {
   yes: boolean | undefined;
   terminal: Terminal;
@@ -43,7 +43,7 @@ export function declined(answer: 'no' | 'interrupted', done: string, { err }: Pi
   return answer === 'no' ? exitCodes.done : exitCodes.interrupted;
 }
 
-/** Time in ms in which the terminal delivers input that was typed before the question. */
+/** Time in ms to wait before a question, so that the terminal delivers earlier input, which is then ignored. */
 const typedAheadMs = 50;
 
 /**

@@ -42,7 +42,7 @@ export function applyingPlan({ path }: Pick<SavedPlan, 'path'>, ...words: string
 
 /**
  * Returns the options for the next `apply`, without those that would create steps again. `purchases`: steps that still
- * need approval. If the list is not empty, this run created no job.
+ * need approval. If any do, this run created no job.
  */
 function optionsLeft({ redo, new: _new, ...limits }: ApplyOptions, purchases: readonly PlanRow[]): ApplyOptions {
   const isOpen = purchases.length > 0 && limits.publish !== true;
@@ -249,7 +249,7 @@ export function nextOfRun(run: EndedRun, view: Pick<RunView, 'stepsByAddress' | 
   const step = stepsFor(terminal);
   const endsAs = (...wanted: StepOutcome[]) => [...outcomes].filter(([, outcome]) => wanted.includes(outcome));
   const unresolved = endsAs('unresolved').map(([id]) => id);
-  // With `--on-unknown hold` another apply recovers nothing.
+  // With `--on-unknown hold`, another `apply` recovers no lost answers.
   const isRecoverable = (id: string) =>
     options.onUnknown !== 'hold' && view.stepsByAddress.get(id)?.recoverable === true;
   const [asked] = [
@@ -269,7 +269,7 @@ export function nextOfRun(run: EndedRun, view: Pick<RunView, 'stepsByAddress' | 
   return [
     ...(asked === undefined ? [] : [step(call('explain', asked), { needs: 'person' })]),
     ...(view.stopped?.because === 'auth' ? [step(call('doctor'))] : []),
-    // Only a user can raise a limit.
+    // Only a user can raise a budget or a credit limit.
     ...(goesOn ? [step(again, isLimited ? { needs: 'person' } : {})] : []),
     ...(purchases.length + posts.length === 0
       ? []

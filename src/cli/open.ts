@@ -67,7 +67,7 @@ export function printSandboxLock(
   terminal: Terminal,
 ): void {
   if (options.sandbox === true || options.lock !== undefined || existsSync(paths.lock)) return;
-  // MEDIABATCH_API_KEY_COMMAND is not run only to print a hint.
+  // Checks whether a key is set without executing MEDIABATCH_API_KEY_COMMAND, because the key is not used.
   if (hasKey(environment)) return;
   if (!existsSync(campaignPaths(paths.manifest, { sandbox: true }).lock)) return;
   terminal.err('a sandbox lock exists: add --sandbox (or set MEDIABATCH_SANDBOX=1)\n');

@@ -7,8 +7,8 @@ import type { SelectionOptions } from './open.ts';
 import { printNotice, type Terminal } from './terminal.ts';
 
 /**
- * Reports selected steps that depend on unfinished steps outside the selection. `ends`: throws MB3006 if no selected
- * step can run.
+ * Reports selected steps that depend on unfinished steps outside the selection. `ends`: whether to throw MB3006 if no
+ * selected step can run.
  */
 export function warnUnselected(
   plan: Plan,
@@ -26,7 +26,7 @@ export function warnUnselected(
   printNotice(terminal, text, hint);
 }
 
-/** Warns if the service does not replay requests with this token: a user must then decide about each lost answer. */
+/** Warns if the service does not replay answers for this token: a user must then resolve each lost answer. */
 export function warnCredential(plan: Plan, replays: 'yes' | 'no' | 'unknown', terminal: Terminal): void {
   if (replays !== 'no') return;
   const affected = plan.rows.filter(({ action, kind }) => isSpending(action) && kinds[kind]?.recovery === 'replay');

@@ -18,7 +18,7 @@ import { endText, stopText } from '../report/run/run-words.ts';
 import { summaryView } from '../report/run/summary-text.ts';
 import { print, printNotice, restoreCursorAtExit, type Terminal, toCheckoutPath } from './terminal.ts';
 
-/** Opens the `--events` file. Throws for an unusable path before the command plans. */
+/** Opens the `--events` file. Called before planning, so that an unusable path fails early. */
 export function openEvents(
   path: string | undefined,
   { inputs, terminal }: { inputs: readonly string[]; terminal: Terminal },
@@ -89,7 +89,7 @@ export async function makeRecorder(
   };
 }
 
-/** Shows a live display. Prints lines instead if the terminal does not support the display, and with `--verbose`. */
+/** Shows the progress of a run as a live display, or as lines with `--verbose` or on a terminal without support. */
 export async function createReporter(
   terminal: Terminal,
   run: { view: RunView; times: RunTimes; page?: () => string | undefined },

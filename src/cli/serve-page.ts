@@ -13,8 +13,8 @@ import { type RunningReview, serveReview } from '../review/serve/serve-review.ts
 import type { Terminal } from './terminal.ts';
 
 /**
- * Serves the review page, prints its URL and opens it in a browser. `about`: additional line of output. `state`: folder
- * for thumbnails.
+ * Serves the review page, prints its URL and opens it in a browser. `about`: line to print after the URL. `state`:
+ * folder for thumbnails.
  */
 export async function servePage(
   host: ReviewHost,

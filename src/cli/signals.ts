@@ -6,12 +6,12 @@ import { exitCodes } from '../contract/exit.ts';
 const sameSignalMs = 300;
 
 interface Interruption {
-  /** Aborted by the first signal. The reason is the signal's name. The run then sends no more create requests. */
+  /** Aborted by the first signal, with its name as the reason. The run then sends no more create requests. */
   signal: AbortSignal;
   firstSignal: Promise<void>;
   /** Resolves at the second signal. The process then ends at once. Requests in flight stay recorded as sent. */
   secondSignal: Promise<void>;
-  /** Stops polling for the parent process. Signals are still handled. */
+  /** Stops the checks whether the parent process still exists. Signals are still handled. */
   stop(): void;
 }
 
@@ -52,7 +52,7 @@ export function listenForInterruption(
   return { signal, firstSignal, secondSignal, stop: stopWatching };
 }
 
-/** Interval in ms between checks for the parent process, because npm ends without forwarding SIGTERM. */
+/** Interval in ms between checks whether the parent process exists, because npm ends without forwarding SIGTERM. */
 const pollMs = 1000;
 
 /** Calls `onOrphaned` once if npm started this command and npm has ended. Returns a function that stops the check. */
@@ -74,7 +74,7 @@ function isShell(pid: number): boolean {
 }
 
 function parentOf(pid: number): number | undefined {
-  // In `/proc/PID/stat`, the name in brackets may contain brackets. State and parent follow the last bracket.
+  // In `/proc/PID/stat`, the name in brackets may contain brackets. State and parent come after the last bracket.
   const fields = readProc(pid, 'stat')
     ?.replace(/^.*\) /s, '')
     .split(' ');

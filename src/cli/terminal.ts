@@ -38,7 +38,7 @@ const defaultWidth = 100;
 export const notCalled: Pick<Terminal, 'called' | 'paste'> = {
   called: { file: undefined, options: {} },
   paste(command) {
-    throw new Error(`internal error: ${command.call} is advised before a command has been called`);
+    throw new Error(`internal error: a hint names ${command.call} before the command line was parsed`);
   },
 };
 
@@ -58,7 +58,7 @@ export function restoreCursorAtExit(): () => void {
 /** First error of stdout or stderr. A closed reader (`| head`) is not an error. */
 let brokenStream: { name: string; error: NodeJS.ErrnoException } | undefined;
 
-/** Streams with output. Only they are flushed, because on a full disk even an empty write fails. */
+/** Streams that were written to. Other streams are not flushed: on a full disk even an empty write fails. */
 const written = new Set<NodeJS.WriteStream>();
 
 /** After a write error, the command continues, because its jobs are paid. `flushed` returns the error. */
@@ -146,7 +146,7 @@ export async function outAs<Form extends string = never>(
   else show(terminal, made);
 }
 
-/** Prints a failure. On GitHub Actions, also annotates the lines of its diagnostics. */
+/** Prints a failure. On GitHub Actions, also annotates the source lines with their diagnostics. */
 export function printFailure({ err, style, github, paste, screen, width }: Terminal, failure: Failure): void {
   err(failureText(failure, { style, paste, width: screen ? width : undefined }));
   if (github === undefined) return;
@@ -156,7 +156,7 @@ export function printFailure({ err, style, github, paste, screen, width }: Termi
   github(diagnostics.length > 0 ? diagnosticsGithub(diagnostics, { toCheckoutPath }) : failureGithub(code, lines));
 }
 
-/** Returns the exit code of a command that processes items in sequence. `ended`: why it skipped the remaining items. */
+/** Returns the exit code of a command for several items. `ended`: why the command skipped the remaining items. */
 export function exitOfItems(
   terminal: Terminal,
   { failed, ended }: { failed: number; ended: Failure | 'interrupted' | undefined },

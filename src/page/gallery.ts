@@ -64,7 +64,7 @@ function openGallery(page: Page): void {
 const settled = 300;
 
 /**
- * Synchronizes the hash of the URL with the view, so that a link opens the same state. Each change of views or filters
+ * Synchronizes the hash of the URL with the view, so that a link opens the same view. Each change of views or filters
  * adds an entry to the browser history.
  */
 function followAddress(page: Page): void {

@@ -11,7 +11,7 @@ const arrows = { ArrowLeft: 'left', ArrowRight: 'right', ArrowUp: 'up', ArrowDow
 interface Pressed {
   /** Element that a pointer pressed last. A key press resets it to undefined. */
   element: Element | undefined;
-  /** Code of the last key that the page handled. While that key is held, only the page gets the repeated events. */
+  /** Code of the last key that the page handled. Its repeated events are hidden from the browser. */
   code: string | undefined;
 }
 
@@ -89,8 +89,8 @@ function isPressing({ key, target }: KeyboardEvent): boolean {
 const sliderKeys = [...Object.keys(arrows), 'Home', 'End', 'PageUp', 'PageDown'];
 
 /**
- * Returns whether a field, an open dialog, a player or the browser handles a key. A checkbox, slider or list handles
- * only the keys that it uses. `isPointed`: whether a pointer focused the element.
+ * Returns whether a field, an open dialog, a player or the browser handles a key instead of the page. A checkbox,
+ * slider or list handles only keys that it uses. `isPointed`: whether a pointer focused the element.
  */
 function isForAnother(event: KeyboardEvent, press: Press, isPointed: boolean): boolean {
   const { target } = event;

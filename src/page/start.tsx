@@ -17,7 +17,7 @@ import { pageViews } from './views/registry.ts';
 
 interface Parts {
   load(): Promise<ReviewData>;
-  /** Omitted for a page that was opened from disk. */
+  /** Server of the page. Omitted for a page that was opened from disk. */
   host?: Host;
   prepare?(page: Page): void;
 }

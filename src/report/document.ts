@@ -14,11 +14,9 @@ export type Text = Span | readonly Span[];
 export interface Column {
   title: string;
   align?: 'right';
-  /** Minimum width in columns. If omitted, cells are never cut, so that users can copy them. */
+  /** Minimum width in columns. Without a minimum, cells are never cut, so that users can copy them. */
   least?: number;
-  /**
-   * How to shorten a long text. `middle`: cuts the middle. `wrap`: continues on the next lines. Default: cuts the end.
-   */
+  /** How to fit a text into its column. `middle`: cuts the middle. `wrap`: adds lines. Default: cuts the end. */
   cut?: 'middle' | 'wrap';
   close?: true;
 }

@@ -55,7 +55,7 @@ interface Money {
   held: number;
   heldUnknown?: number;
   budget?: number | null | undefined;
-  /** Remaining budget. Default: `budget - spentEver - held`, at least 0. */
+  /** Remaining budget in credits. Defaults to `budget - spentEver - held`, but at least 0. */
   left?: number | undefined;
   balance?: number | null;
 }

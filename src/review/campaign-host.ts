@@ -27,15 +27,15 @@ import { attributedTo, describeNext, planForPage, refusalsOf, reviewCommands } f
 
 const pollMs = 700;
 /**
- * Minimum pause between polls: a multiple of the time for one poll (`looking`) and of the time to read the campaign
- * (`reading`).
+ * Minimum pause between polls of the campaign's files: a multiple of the time for one poll (`looking`) and of the time
+ * to read the campaign (`reading`).
  */
 const pauses = { looking: 20, reading: 3 };
 /** In a campaign with at most this many assets, the host reads the whole campaign again after each verdict. */
 const fewAssets = 300;
 /**
- * In a larger campaign, the host waits for a pause in the verdicts before it reads the campaign again. Length of the
- * pause: a multiple of the time to read the campaign, within the bounds.
+ * In a larger campaign, the host waits for a pause in the verdicts before it reads the campaign again. The pause is a
+ * multiple of the time to read the campaign, from `leastMs` to `mostMs`.
  */
 const settle = { pauses: 20, leastMs: 1000, mostMs: 10_000 };
 const waitForLockMs = 2000;
@@ -166,7 +166,7 @@ export class CampaignHost implements ReviewHost {
 
   async #read(revision: number): Promise<ReviewData> {
     const began = performance.now();
-    // The stamp is older than the data, so that a poll notices a change during the read.
+    // File stamps are taken before the campaign is read, so that a poll notices a change during the read.
     const source = await this.#stampSource();
     const graph = await this.#graph.get();
     const { situation } = await Session.open(this.#campaign, { graph });

@@ -9,9 +9,7 @@ import { FileFinder } from './find-files.ts';
 import { attributedTo, refusalsOf, reviewCommands } from './review-text.ts';
 
 const notifyEveryMs = 250;
-/**
- * The host uses at most 1 / `lookShare` of the time to describe the campaign, because the run is in the same process.
- */
+/** The host describes the campaign in at most 1 / `lookShare` of the time, because the run shares its process. */
 const readShare = 8;
 
 export class LiveHost implements ReviewHost {

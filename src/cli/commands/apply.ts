@@ -97,7 +97,7 @@ function printSavedPlan({ path, manifest, options }: SavedPlan, { err, style }: 
   );
 }
 
-/** Digest of program and options. Undefined if this command must plan even if nothing changed. */
+/** Returns a digest of the program and the options, or undefined if `apply` must plan even if nothing changed. */
 function digestOfCall(options: ApplyOptions, campaign: OpenCampaign): string | undefined {
   if (options.json || options.events !== undefined || options.redo !== undefined) return undefined;
   // `--yes` and `--lock-timeout` change how a run starts, but not its steps.

@@ -29,7 +29,7 @@ interface Called {
   campaign: OpenCampaign;
   words: string[];
   chosen: { names: string[]; select: string[] | undefined };
-  /** Options of all decision commands. Each command accepts the options of its row in `program/`. */
+  /** Options of all decision commands. Each command accepts only the options that `program/` lists for it. */
   options: SharedOptions & PickOptions & ForgetOptions & AdoptOptions & ResolveOptions;
   shared: DecideOptions;
   terminal: Terminal;

@@ -39,7 +39,7 @@ export async function doctor(options: ServiceOptions, terminal: Terminal): Promi
     ...(access.isUsable ? await checkService(options) : []),
     ...(await checkLocks(folder, { sandbox, service: knownService(sandbox, environment) })),
   ];
-  // The highest exit code is about what a run needs first: the API key (77), then the service, then the locks.
+  // The highest exit code belongs to the first need of a run: the API key (77), then the service, then the locks.
   const exit = Math.max(exitCodes.done, ...findings.map(({ exit = exitCodes.done }) => exit));
   const shown = findings.map(withoutItself);
   const { paste } = terminal;
@@ -128,7 +128,7 @@ async function checkUser({ limits }: Environment): Promise<Finding[]> {
 }
 
 const service = findingsAbout('service');
-/** A larger difference of the clocks causes a warning. The service replays answers for 24 hours, runs use only 23. */
+/** Clock difference that causes a warning. The service replays answers for 24 hours, but runs rely on only 23. */
 const worryingSkewMs = 60_000;
 
 async function checkService(options: ServiceOptions): Promise<Finding[]> {

@@ -84,7 +84,7 @@ const wordsOf: Readonly<
   resume: { done: 'resumed', idle: 'is not paused' },
 };
 
-/** Cancels, pauses or resumes a run on an engine. Its running jobs are still collected. */
+/** Cancels, pauses or resumes a run on an engine. Running jobs of a stopped run are still collected. */
 export async function changeRun(
   act: RunAct,
   file: string,

@@ -82,7 +82,7 @@ function surroundingsOf(folder: string): NewFiles {
 
 const longestFile = 1024 * 1024;
 
-/** Writes all files of the campaign or none. Also adds missing files around it, such as `.gitignore`. */
+/** Writes all files of the campaign or none. Also adds files such as `.gitignore` if the folder lacks them. */
 async function writeAll(
   folder: string,
   { files, around }: { files: NewFiles; around: NewFiles },
@@ -168,7 +168,7 @@ async function readExample(name: string): Promise<NewFiles> {
 
 async function exampleNames(): Promise<string[]> {
   const entries = await readdir(examples, { withFileTypes: true });
-  // The folder also contains CI workflows and worker setups, which are not campaigns.
+  // `examples/` also contains CI workflows and worker setups, which are not campaigns.
   const isCampaign = ({ name }: Dirent) => existsSync(new URL(`${name}/campaign.yaml`, examples));
   const names = entries.filter(isCampaign).map((entry) => entry.name);
   const first = 'quickstart';
@@ -318,13 +318,13 @@ const mostPaired = 12;
 
 /**
  * Returns the best row key: one or two columns without empty or duplicate values, preferably with a name such as `id`.
- * Uses the prompt column only if nothing else works.
+ * Returns the prompt column only if no other column is suitable.
  */
 function chooseKey({ columns, rows }: Table, prompted?: string): { column: string; template: string } | undefined {
   const tests: ((column: string) => boolean)[] = [
     (column) => idName.test(column.trim()),
     (column) => /(id|sku|key|slug|handle|code)$/i.test(column.trim()),
-    // A first column of short values, such as room numbers, is preferred to names.
+    // Prefers a first column of short values, such as room numbers, to a column of names.
     (column) => column === columns[0] && rows.every((row) => /^[A-Za-z0-9][\w-]{0,19}$/.test(row[column] ?? '')),
     (column) => /name|title|product/i.test(column),
     () => true,
@@ -366,7 +366,7 @@ function chooseWords({ columns, rows }: Table, key: string): string[] {
     if (isDescription(column)) return 1;
     return /name|title|product/i.test(column) ? 0 : speechName.test(column) ? 3 : 2;
   };
-  // A key such as A-17 or m001 is not a text. A word is.
+  // A prompt contains the row key if it is a word, but not if it is a code such as A-17 or m001.
   const isId = idName.test(key.trim()) || rows.some((row) => /[\d_]/.test(row[key] ?? ''));
   const texts = columns.filter((column) => isText(column) && (column !== key || rank(column) === 0 || !isId));
   const described = [0, 1].flatMap((wanted) => texts.filter((column) => rank(column) === wanted).slice(0, 1));

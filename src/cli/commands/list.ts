@@ -37,8 +37,8 @@ import { exitOfItems, outAs, printNotice, type Terminal } from '../terminal.ts';
 export type ServiceOptions = Flags<'json' | 'sandbox'>;
 
 /**
- * Connects to the service or the sandbox of the working directory while `use` runs. `keeps`: true if a new sandbox
- * stores its state.
+ * Connects to the service or the sandbox of the working directory while `use` runs. `keeps`: whether a sandbox without
+ * stored state stores its state.
  */
 export function withService<T>(
   { sandbox = false, keeps = false }: ServiceOptions & { keeps?: boolean },
@@ -48,7 +48,7 @@ export function withService<T>(
   return withLibrary({ environment: sandbox ? {} : readEnvironment(process.env, folder), sandbox, folder, keeps }, use);
 }
 
-/** Queries the service. Without an API key or an answer, returns the documented rows. */
+/** Queries the service. Returns the documented rows if there is no API key or the service does not answer. */
 async function askService<Row>(
   what: 'models' | 'voices',
   documented: Row[],
@@ -190,7 +190,7 @@ export async function jobs(options: JobsOptions, terminal: Terminal): Promise<vo
     if (why !== undefined) printNotice(terminal, `${shown}: ${why}`);
   }
   const onUnread = (name: string, error: unknown) => {
-    // If the service refuses one list, the others are still shown.
+    // If the service refuses the job list of one kind, the lists of the other kinds are still shown.
     const isOnlyThis = error instanceof ServiceError && (error.why === 'refused' || error.why === 'unusable');
     if (!isOnlyThis || wanted.length === 1) throw error;
     printNotice(terminal, `the ${name} jobs cannot be listed: ${error.message}`);
@@ -269,8 +269,8 @@ export async function upload(files: string[], options: ServiceOptions, terminal:
 }
 
 /**
- * Processes items in sequence. Ends early at a signal, or if the service refuses the key or is unreachable. Returns why
- * it ended early.
+ * Processes items in sequence. Skips the remaining items after a signal, or if the service refuses the key or is
+ * unreachable. Returns why it skipped items.
  */
 export async function treatEach<Item>(
   items: readonly Item[],
@@ -304,7 +304,7 @@ async function readLocalFile(given: string): Promise<LocalFile> {
       hint: 'nothing was uploaded',
       file: given,
     });
-  // The file becomes public, so a link in a branch must not decide which file is uploaded.
+  // An uploaded file becomes public, so a symbolic link in a git branch must not select it.
   const wayOut = findWayOut(given);
   if (wayOut !== undefined) throw wrong(wayOut);
   const path = await realpath(given).catch(({ code, message }: NodeJS.ErrnoException) => {

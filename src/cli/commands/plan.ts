@@ -84,7 +84,7 @@ function textOf(made: Plan, options: ApplyOptions, terminal: Terminal): string {
   return github === undefined ? text : inertText(text);
 }
 
-/** `outOfCredits` takes precedence over `changesPending`. */
+/** Returns the exit code of `--detailed-exitcode`. `outOfCredits` takes precedence over `changesPending`. */
 function detailedExit({ rows, totals }: Plan): number {
   const isShort = (totals.fit?.missing ?? 0) > 0;
   if (isShort || rows.some(({ blockedBy }) => blockedBy === 'budget')) return exitCodes.outOfCredits;
@@ -112,7 +112,7 @@ async function comparePlan(file: string, options: ApplyOptions, terminal: Termin
     return exitOf(!isSame(view), view.fit?.missing);
   } catch (error) {
     const failure = failureOf(error);
-    // The commit lacks the campaign, or the campaign had errors. The comment then has the plan without a comparison.
+    // If the commit lacks the campaign, or the campaign had errors, the comment shows the plan without a comparison.
     if (formOf(options) !== 'markdown' || failure?.code !== 'MB3604') throw error;
     const { plan } = await showPlan(campaign, checked, { serviceMoved });
     const marker = commentMarker(pathInTree(file));

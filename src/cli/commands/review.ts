@@ -12,7 +12,7 @@ type ReviewOptions = StateOptions & SelectionOptions & { port: number; open: boo
 export async function review(file: string, options: ReviewOptions, terminal: Terminal): Promise<void> {
   const campaign = await open(file, options, terminal);
   const { paste } = terminal;
-  // Only the notices of the first read are shown, because later reads repeat them.
+  // Prints notices only when the campaign is read first, because each later read would repeat them.
   let isShown = false;
   const host = new CampaignHost(
     { ...campaign, notify: (notice) => (isShown ? undefined : campaign.notify(notice)) },

@@ -83,7 +83,7 @@ async function withEngine(
   const { inspectRun } = await import('../../campaign/on-engine/engine-run.ts');
   const found = await inspectRun(engine, campaign, name).catch((error: unknown) => {
     const failure = failureOf(error);
-    // With `--json`, the command fails, because the document cannot show that the progress is missing.
+    // `status --json` fails, because its JSON document cannot show that the progress of the run is missing.
     if (failure?.code !== 'MB3702' || options.json === true) throw error;
     printNotice(
       terminal,

@@ -13,8 +13,8 @@ import { outJson, type Terminal } from '../terminal.ts';
 type UnlockOptions = Texts<'id' | 'lock'> & Flags<'sandbox' | 'json' | 'force'>;
 
 /**
- * Releases the lock of a run whose machine is unreachable, or of a run on an engine. Ends the run on
- * the engine. Requires the run's ID.
+ * Releases the lock of a run whose machine is unreachable, or of a run on an engine. Ends a run on an engine. Requires
+ * the run's ID.
  */
 export async function unlock(file: string, options: UnlockOptions, terminal: Terminal): Promise<void> {
   const { lock } = campaignPaths(file, options);
@@ -32,7 +32,7 @@ export async function unlock(file: string, options: UnlockOptions, terminal: Ter
       way('when you are certain that this run has ended', call('unlock', '--id', held)),
     );
   }
-  // `workers` shows the first eight characters of an id.
+  // The command `workers` shows the first eight characters of a run's id.
   const { id: short } = options;
   const id = [note?.run, holder?.id].find((one) => short.length >= 8 && one?.startsWith(short)) ?? short;
   if (note?.run === id) await abandonRunOnEngine(file, note, { options, terminal });

@@ -62,8 +62,8 @@ function describeFine(
 type LoadedLocally = LoadedManifest & { hasDocument: boolean };
 
 /**
- * Loads a manifest without querying the service. Checks requests with the service's stored document, and unpublished
- * posts against the clock.
+ * Loads a manifest without querying the service. Checks requests against the stored OpenAPI document of the service,
+ * and the times of unpublished posts against the clock.
  */
 export async function loadLocally(file: string, options: StateOptions, terminal: Terminal): Promise<LoadedLocally> {
   const campaign = await open(file, options, terminal);

@@ -46,7 +46,7 @@ const languageCommands: readonly CommandRow[] = [
     alsoCalled: ['check', 'lint', 'test'],
     summary: 'check a manifest and show every error at once',
     description:
-      'Shows every error of a manifest, or “ok” with counts. In GitHub Actions, also annotates the lines. Needs no network. Requests without a built-in description are checked against the API description that `plan --refresh` stored, or with --sandbox against the sandbox.',
+      'Shows every error of a manifest, or “ok” with the numbers of tasks and steps. In GitHub Actions, also annotates the lines. Needs no network. Requests without a built-in description are checked against the API description that `plan --refresh` stored, or with --sandbox against that of the sandbox.',
     arguments: [['[files...]', `manifests (default: ${defaultManifest})`]],
     options: [optionTable.json, optionTable.sandbox, optionTable.strict, ...Object.values(varOptions)],
     examples: [
@@ -156,7 +156,7 @@ const runCommands: readonly CommandRow[] = [
       optionTable.json,
       [
         '--graph',
-        'dependencies and states as a Mermaid graph; with --list, step by step',
+        'dependencies and states as a Mermaid graph; with --list, of each step',
         { conflicts: ['json', 'follow'] },
       ],
       ['--engine <address>', 'include what the run of this campaign on an engine has recorded so far'],
@@ -215,7 +215,7 @@ const runCommands: readonly CommandRow[] = [
       ['--copy', 'copy the media into the folder, so that you can send it'],
       [
         '--max-size <size>',
-        'copy, and shrink pictures to stay below this size, as in 20MB',
+        'copy, and shrink pictures to keep the folder below this, as in 20MB',
         { takes: 'bytes', conflicts: 'singleFile' },
       ],
       ['--single-file <file>', 'one HTML file with small pictures only, 20 MB at most', { conflicts: ['out', 'copy'] }],
@@ -273,7 +273,7 @@ const historyCommands: readonly CommandRow[] = [
     name: 'outputs',
     isEveryday: true,
     alsoCalled: ['export', 'files', 'open'],
-    summary: 'list every file with its row, review, credits and request',
+    summary: 'list every file with its row, decision, credits and request',
     description:
       'Lists every purchased file and every post, one per line. Columns: those of the row, joined tables and matrix, then path, digest, size, review decision, credits, sources and request. Needs no network and no key. Files that are not on this machine are listed from the lock.',
     arguments: [manifestArgument],
@@ -321,7 +321,7 @@ const historyCommands: readonly CommandRow[] = [
       ...selecting,
     ],
     notes:
-      'A layout may use row, matrix, key, task, kind, take, part and path (where the file is now).\nIf two files would get the same name, the command fails and copies nothing.',
+      'A layout may use row, matrix, key, task, kind, take, part and path (current path of the file).\nIf two files would get the same name, the command fails and copies nothing.',
     examples: [
       ['mediabatch deliver --sandbox --to delivery --picked', 'without unpicked candidates', 'at gates'],
       ["mediabatch deliver --sandbox --to shop -s song --layout 'songs/{{key}}'", 'under names of your own'],
@@ -370,7 +370,7 @@ const historyCommands: readonly CommandRow[] = [
     arguments: [manifestArgument, ['<id>', 'id of the run, as the list shows it; the last four characters are enough']],
     options: runsOptions,
     examples: [
-      ['mediabatch runs show k3f9', 'the end of the run id is enough', 'not run'],
+      ['mediabatch runs show k3f9', 'one run, by the end of its id', 'not run'],
       ['mediabatch runs show --sandbox 2026-11-22-0435-k3f9 --json', 'for a program', 'not run'],
     ],
     // Commander parses an option with the parent command if the parent also has it.

@@ -18,7 +18,7 @@ import type { Terminal } from '../terminal.ts';
 
 /**
  * A command line and its explanation. `not run`: tests skip the example. `until Ctrl-C`: tests interrupt the command.
- * `at gates`: tests run it in the example draft-to-final. `asks`: the command asks the user to confirm.
+ * `at gates`: tests run the command in the campaign draft-to-final. `asks`: the command asks the user to confirm.
  */
 type Example = readonly [line: string, about: string, how?: 'not run' | 'until Ctrl-C' | 'at gates' | 'asks'];
 
@@ -172,7 +172,7 @@ function requireNeeded(command: Command, options: readonly CommandOption[]): voi
 
 type Reader = (text: string, earlier: unknown) => unknown;
 
-/** Undefined for plain strings, and for lists of words, which Commander checks. */
+/** Returns the parser of an option's values. Undefined for strings, and for sets of words, which Commander checks. */
 function readerOf(takes: OptionDetails['takes'], range: Range = { least: 0 }): Reader | undefined {
   const append: Reader = (text, earlier = []) => [...(earlier as string[]), text];
   const readers: Readonly<Record<string, Reader | undefined>> = {
@@ -189,7 +189,7 @@ function readerOf(takes: OptionDetails['takes'], range: Range = { least: 0 }): R
   return typeof takes === 'string' ? readers[takes] : undefined;
 }
 
-/** Throws for a value that starts with `-`, because the user probably forgot the path. */
+/** Throws if the value of a path option starts with `--`, because the user probably forgot the path. */
 function readPath(text: string): string {
   if (/^--\w/.test(text))
     throw new InvalidArgumentError(`give a path before ${text} (for a file with this name: ./${text})`);

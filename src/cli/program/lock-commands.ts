@@ -160,15 +160,15 @@ export const lockCommands: readonly CommandRow[] = [
       'Releases the lock of a run that died on another machine. A run on an engine is ended: its purchases are added to the lock, and workers no longer execute the run.',
     arguments: [manifestArgument],
     options: [
-      ['--id <id>', 'id of the run, as shown by the refused command'],
+      ['--id <id>', 'id of the run, as the error message shows it'],
       ['--sandbox', 'the lock of the sandbox runs'],
       optionTable.lock,
       optionTable.json,
       ['--force', 'unlock a run on an engine even if it is open or the engine is down'],
     ],
     examples: [
-      ['mediabatch unlock --id 4f1c2b7a', 'the id that the refused command showed', 'not run'],
-      ['mediabatch unlock --sandbox --id 4f1c2b7a', 'the same for a run of the sandbox', 'not run'],
+      ['mediabatch unlock --id 4f1c2b7a', 'the run id from the error message', 'not run'],
+      ['mediabatch unlock --sandbox --id 4f1c2b7a', 'releases the lock of a sandbox run', 'not run'],
     ],
     run: async (terminal, file, options) => (await import('../commands/unlock.ts')).unlock(file, options, terminal),
   },

@@ -10,8 +10,8 @@ function isAboutManifest(command: Command): boolean {
 }
 
 /**
- * Inserts `campaign.yaml` into a command line without FILE. If the number of words is not decisive, checks whether the
- * first word looks like a manifest path.
+ * Inserts `campaign.yaml` into a command line without FILE. If the number of words does not show whether FILE is
+ * missing, checks whether the first word looks like a path.
  */
 export function nameManifest(program: Command, argv: readonly string[]): readonly string[] {
   const found = findCommand(program, argv);

@@ -91,7 +91,7 @@ export function makeProgram(context: ProgramContext): Command {
   return program;
 }
 
-/** Sets `--sandbox` as if typed, so that printed commands also work without `MEDIABATCH_SANDBOX`. */
+/** Sets `--sandbox` as if the user had typed it, so that printed commands also work without `MEDIABATCH_SANDBOX`. */
 async function rehearse(command: Command): Promise<void> {
   const { knowsPlayMoneyOnly } = await import('../../campaign/environment.ts');
   const canRehearse = command.options.some(({ long }) => long === '--sandbox');
@@ -119,7 +119,7 @@ function firstScreen(program: Command): string {
   return terminalText(document, { style: makeStyle(false) });
 }
 
-/** Escapes control sequences of typed text. Removes suggested options that start with another letter. */
+/** Escapes control sequences in a usage error. Removes a suggested option if it starts with another letter. */
 function usageText(text: string, { style }: Terminal): string {
   const first = /^error: unknown option '(--.)/.exec(text)?.[1] ?? '';
   const guessed = text.replace(/\n\(Did you mean .*\)/, (guess) => (guess.includes(first) ? guess : ''));
@@ -127,7 +127,7 @@ function usageText(text: string, { style }: Terminal): string {
   return safe.join('\n').replace(/^error: /, `${style.red('error')} MB3000 `);
 }
 
-/** Returns whether a printed command repeats the option. Without the plan's limits, it would create more steps. */
+/** Returns whether printed commands repeat the option. Without the plan's limits, a command would buy more steps. */
 function isCarried({ settles, printed }: OptionRow, command: string): boolean {
   const where = printed ?? ({ campaign: 'always', plan: 'apply', run: 'never', here: 'never' } as const)[settles]; // I25
   return where === 'always' || (where === 'apply' && command === 'apply');

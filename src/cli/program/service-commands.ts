@@ -18,7 +18,7 @@ const serviceCommands: readonly CommandRow[] = [
   {
     name: 'list voices',
     summary: 'the voices for voiceovers',
-    description: 'Lists the voices for voiceovers. Without a key, lists the documented ones.',
+    description: 'Lists the voices for voiceovers. Without an API key, lists the documented voices.',
     options: [
       ['--gender <gender>', 'female, male or neutral'],
       ['--accent <accent>', 'for example british'],
@@ -60,7 +60,7 @@ const serviceCommands: readonly CommandRow[] = [
       ['--kind <kind>', 'only jobs of this kind'],
       [
         '--limit <n>',
-        'show at most this many',
+        'maximum number of jobs to show',
         { takes: 'number', range: { least: 1, most: 10_000, whole: true }, standard: 50 },
       ],
       ['--unknown', 'only jobs that no lock of this folder contains'],
@@ -102,8 +102,8 @@ const serviceCommands: readonly CommandRow[] = [
     description: 'Checks the prerequisites of a run, and prints a fix for each problem. Read-only.',
     options: asking,
     examples: [
-      ['mediabatch doctor --sandbox', 'the locks of this folder and the embedded service'],
-      ['mediabatch doctor', 'key, clock and service as well', 'not run'],
+      ['mediabatch doctor --sandbox', 'checks the locks of this folder and the embedded sandbox'],
+      ['mediabatch doctor', 'also checks key, clock and service', 'not run'],
     ],
     run: async (terminal, options) => (await import('../commands/doctor.ts')).doctor(options, terminal),
   },
@@ -145,7 +145,7 @@ const engineCommands: readonly CommandRow[] = [
     name: 'worker',
     summary: 'run a worker for an engine until it is stopped',
     description:
-      'Carries out runs that `apply --engine` submitted for the account of MEDIABATCH_API_KEY. One worker leads: it creates jobs and polls them. All workers with the --store of the run download its files. Start any number of workers, on any machine. On Ctrl-C or SIGTERM the worker hands over to another worker.',
+      'Carries out runs that `apply --engine` submitted for the account of MEDIABATCH_API_KEY. One worker leads: it creates jobs and polls them. All workers with the --store of the run download its files. Start any number of workers, on any machine. On Ctrl-C or SIGTERM, another worker takes over its runs.',
     options: [
       optionTable.engine,
       ['--store <folder>', 'store of outputs: a folder that all workers share, or s3://bucket/prefix'],
@@ -184,7 +184,7 @@ const engineCommands: readonly CommandRow[] = [
   runAct(
     'pause',
     'pause a run on an engine until `resume`',
-    'Stops the run of this campaign from creating jobs. Running jobs are already paid and are still collected. The run stays open and paused, even if another worker takes the lead, and reserves credits only for unresolved create requests.',
+    'Stops the run of this campaign from creating jobs. Running jobs are already paid and are still collected. The run stays paused even if another worker becomes the leader. A paused run reserves credits only for unresolved create requests.',
   ),
   runAct('resume', 'resume a paused run on an engine', 'Resumes the run of this campaign after `pause`.'),
   {

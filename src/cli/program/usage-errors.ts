@@ -7,7 +7,7 @@ import { nearestName } from '../../manifest/suggest.ts';
 import { rowOf } from './command-row.ts';
 import { defaultManifest } from './name-manifest.ts';
 
-/** Returns the command with the most similar name; a destructive command only if `word` is in its `alsoCalled`. */
+/** Returns the command with the most similar name, a destructive one only if its `alsoCalled` contains `word`. */
 export function nearestCommand(program: Command, word: string): string | undefined {
   const rows = program.commands.flatMap((command) => rowOf(command) ?? []);
   const wanted = word.toLowerCase();

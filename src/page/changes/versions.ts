@@ -7,7 +7,7 @@ export interface Version {
   file?: ReviewFile;
 }
 
-/** Returns the version at the reference commit, then earlier purchases, newest first. Each purchase occurs once. */
+/** Returns earlier versions of an output: first that of the reference commit, then replaced purchases, newest first. */
 export function versionsOf({ report, earlier }: ReviewAsset): Version[] {
   const before = report?.before;
   const others = earlier.filter(({ job }) => before == null || job === undefined || job !== before.job);

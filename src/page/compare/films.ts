@@ -14,15 +14,15 @@ export function filmsOf(page: Page): FilmPair {
   return pair;
 }
 
-/** Delay of the follower, in seconds. Above `apart`, the follower changes its speed; above `farApart`, it seeks. */
+/** Seconds between two films. Above `apart`, the following film changes its speed; above `farApart`, it seeks. */
 const apart = 0.015;
 const farApart = 0.12;
 const nudge = 0.06;
 
-/** Plays two films synchronously. The leader plays its sound and determines the position of the follower. */
+/** Plays two films synchronously. The leading film plays its sound; the following film adjusts its position. */
 class FilmPair {
   readonly isPlaying = signal(false);
-  /** Position of the leader, in seconds. */
+  /** Position of the leading film, in seconds. */
   readonly position = signal(0);
   readonly seconds = signal(0);
   readonly #films = new Map<Side, HTMLVideoElement>();

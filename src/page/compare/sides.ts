@@ -31,8 +31,8 @@ export function startSides(group: readonly ReviewAsset[], active: string, source
 }
 
 /**
- * Returns the sides after the active asset has changed. If the inactive side shows the new asset, that side becomes
- * active. A new asset on neither side replaces the asset on the active side. In a new group, chooses the initial pair.
+ * Updates the comparison after the active asset has changed. If the inactive side shows the new asset, that side
+ * becomes active. If neither side does, the new asset replaces the old one. In a new group, chooses the initial pair.
  */
 export function followActive(sides: Sides, group: readonly ReviewAsset[], active: string, source?: string): Sides {
   if (sides[sides.active] === active) return sides;

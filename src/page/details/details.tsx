@@ -108,7 +108,7 @@ interface RequestListProps {
   isBrief?: boolean;
 }
 
-/** Lists the values of a request, and marks those that the other requests lack. `isBrief`: lists only marked values. */
+/** Lists the values of a request, and marks values that other requests lack. `isBrief`: lists only marked values. */
 export function RequestList({ page, request, others, isBrief = false }: RequestListProps) {
   const rows = listRequest(request, others).filter(({ differs }) => differs || !isBrief);
   return (

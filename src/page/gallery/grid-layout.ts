@@ -7,7 +7,7 @@ export interface Section {
   assets: readonly ReviewAsset[];
 }
 
-/** Line of the grid: the head of a section, or assets with pictures of one height, in CSS pixels. */
+/** Line of the grid: the head of a section, or assets whose pictures have the same `height` in CSS pixels. */
 export type GridLine = { name: string } | { name: string; assets: readonly ReviewAsset[]; height: number };
 
 export const around = 50;

@@ -14,9 +14,9 @@ export interface MatrixRow {
 }
 
 /**
- * Arranges assets in a matrix with a row per row key. All takes of a step share a cell. If columns are tasks, all axis
- * values share a cell. If columns are values of an axis, the values of other axes have rows of their own.
- * Assets without a value on the axis of the columns are omitted.
+ * Arranges assets in a matrix with a row per row key. All takes of a step share a cell. If columns are tasks, a cell
+ * contains the assets of all axis values. If columns are values of one axis, each combination of other axis values has
+ * its own row. Assets without a value on the axis of the columns are omitted.
  */
 export function layMatrix(assets: readonly ReviewAsset[], by: MatrixBy): Matrix {
   const placed = assets.flatMap((asset) => {

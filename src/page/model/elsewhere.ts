@@ -10,8 +10,8 @@ interface Elsewhere {
 }
 
 /**
- * Describes, for each group, the decisions in newer data that this page did not make. `isUnderWay`: returns whether
- * this page has sent the verdict.
+ * Describes, for each group, the decisions that newer data contains and that were not made in this page. `isUnderWay`:
+ * returns whether this page has sent the verdict.
  */
 export function madeElsewhere(
   before: Shown,
@@ -22,7 +22,7 @@ export function madeElsewhere(
   const foreign = now.assets.filter((asset) => {
     const [was, own] = [known.get(asset.address), before.assets.get(asset.address)];
     if (was === undefined || was === asset || own === undefined) return false;
-    // A pick of this page un-picks this asset.
+    // This page has picked another asset of the group, which removes the pick of this asset.
     const group = before.groupOf.get(asset.address)?.assets ?? [asset];
     if (group.some((one) => isUnderWay(one.address, 'picked'))) return false;
     if (isUnderWay(asset.address, markOf(asset))) return false;

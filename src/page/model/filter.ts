@@ -4,7 +4,7 @@ import { needsVerdict, type Shown, type ShownGroup } from './shown.ts';
 export interface Facet {
   name: 'task' | 'tag' | 'kind' | 'state' | 'verdict';
   valuesOf(asset: ReviewAsset): readonly (string | undefined)[];
-  /** Selectable values. Defaults to the values of the assets. */
+  /** Selectable values of the facet. Defaults to the values that assets have. */
   values?: readonly string[];
 }
 
@@ -18,7 +18,7 @@ export const pageFacets: readonly Facet[] = [
   },
 ];
 
-/** Filter settings. If a facet is empty or missing, every asset matches. */
+/** Filter settings. An empty or missing facet excludes no asset. */
 export interface Filter extends Partial<Record<Facet['name'], string>> {
   undecided: boolean;
   /** Search words. An asset matches if its texts contain all words. */

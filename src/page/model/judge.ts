@@ -98,12 +98,12 @@ export function givenUp(before: Shown, after: Shown, address: string): ReviewAss
     (asset) => markOf(asset) === 'picked' && after.assets.get(asset.address)?.verdict?.is !== 'picked',
   );
   const used = new Set(lost.flatMap(({ usedBy }) => usedBy));
-  // The loop adds to the set that it reads.
+  // The loop adds assets to the set that it iterates over.
   for (const name of used) for (const user of after.assets.get(name)?.usedBy ?? []) used.add(user);
   return [...used].flatMap((name) => after.assets.get(name) ?? []).filter(({ state, job }) => state === 'done' && job);
 }
 
-/** Returns the verdicts that restore earlier decisions, after verdicts that remove picks not yet recorded. */
+/** Returns `verdicts`, which restore earlier decisions, preceded by verdicts that remove unrecorded picks. */
 export function puttingBack(shown: Shown, own: Own, verdicts: readonly WantedVerdict[]): WantedVerdict[] {
   const meant = new Set(verdicts.map(({ address }) => address));
   const replaced = verdicts.flatMap(({ address, is }) => {
@@ -126,7 +126,7 @@ export function undoOf(before: Shown, after: Shown, address: string): Step {
   );
   const back = changed.flatMap((asset) => {
     const { note = '', reason, by } = asset.verdict ?? {};
-    // An empty reason removes the reason of the undone verdict.
+    // An empty reason removes the reason that the user gave with the verdict to undo.
     const isNew = reason === undefined && after.assets.get(asset.address)?.verdict?.reason !== undefined;
     return verdictOn(asset, markOf(asset), {
       note,

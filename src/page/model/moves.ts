@@ -4,7 +4,7 @@ import { isUndecided, needsVerdict, type Shown, type ShownGroup } from './shown.
 
 export type Direction = 'left' | 'right' | 'up' | 'down';
 
-/** Assets from left to right. `at`: horizontal position in columns. */
+/** Line of assets from left to right. `at`: horizontal position of the asset in columns. */
 export type Line = readonly { address: string; at: number }[];
 
 export function linesOfList(assets: readonly ReviewAsset[]): Line[] {

@@ -31,7 +31,7 @@ export interface ShownGroup {
 /** Verdicts that the host has not recorded, by address, oldest first. */
 export type Own = ReadonlyMap<string, WantedVerdict>;
 
-/** Applies a change to the data. Unchanged assets and groups stay the same objects. */
+/** Applies a change from the server to the data of the page. Unchanged assets and groups stay the same objects. */
 export function withChange(data: ReviewData, { since: _, assets, groups, ...rest }: ReviewChange): ReviewData {
   const { run: _run, next: _next, ...kept } = data;
   const byAddress = new Map(assets.map((asset) => [asset.address, asset]));

@@ -158,7 +158,7 @@ function Leave({ page }: { page: Page }) {
       document.getElementById('picks-by')?.focus();
       return;
     }
-    // Verdicts are in the order of the manifest, so that users can compare two files.
+    // Verdicts are in the order of the manifest, so that users can compare two files of picks.
     const own = page.outbox.own.value;
     const inOrder = page.data.value.assets.flatMap(({ address, report }) => {
       const verdict = own.get(address);

@@ -33,8 +33,8 @@ export function sourcesOf(file: ReviewFile, side = 0): string[] {
 }
 
 /**
- * Shows the thumbnail of a file. In a larger area, shows a larger version on top. If no thumbnail can be made, shows
- * the file itself. The digest of the file is the key, so that a failure does not affect the next file.
+ * Shows the thumbnail of a file. In an area larger than the thumbnail, shows a larger version on top. If no thumbnail
+ * can be made, shows the file itself. Counts failures by digest, so that a failure does not affect the next file.
  */
 export function Thumb({ file, isFirst = false, side }: ThumbProps) {
   const sources = sourcesOf(file, side);

@@ -118,7 +118,7 @@ export function Small({
   return <Nothing text={file.path} />;
 }
 
-/** Returns the state if it is not done, the charge if charges differ within the group, and the note of the verdict. */
+/** Returns the asset's state unless it is done, its charge if charges differ in the group, and its verdict's note. */
 function factsOf(asset: ReviewAsset, group?: ShownGroup): string {
   const words = asset.files.length > 0 ? stateWords(asset) : '';
   const showsPrice =

@@ -3,7 +3,7 @@ import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
 
 interface RowOptions {
   count: number;
-  /** Returns the height of a row in CSS pixels. A new function causes a new layout. */
+  /** Returns the height of a row in CSS pixels. If the caller passes another function, the layout is computed again. */
   heightOf(index: number): number;
   keyOf(index: number): string;
   scroller: RefObject<HTMLElement | null>;

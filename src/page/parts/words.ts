@@ -8,7 +8,7 @@ export function credits(amount: number | null): string {
   return `${grouped} ${amount === 1 ? 'credit' : 'credits'}`;
 }
 
-/** Returns the sum. `null` if one of the amounts is `null`. */
+/** Returns the sum of amounts, or `null` if one of them is `null`. */
 export function sumOf(amounts: readonly (number | null)[]): number | null {
   return amounts.includes(null) ? null : amounts.reduce<number>((sum, amount) => sum + (amount ?? 0), 0);
 }

@@ -6,7 +6,7 @@ import { readWave } from '../../ground/wave.ts';
 import { Nothing } from '../parts/media.tsx';
 
 interface KnownSound {
-  /** Peaks from 0 to 1, in equal intervals. */
+  /** Peak amplitudes from 0 to 1, one per interval; all intervals have the same length. */
   peaks: readonly number[];
   /** Loudness in LUFS, or -Infinity for silence. */
   loudness?: number | undefined;
@@ -20,9 +20,9 @@ const unmeasured = new Set<string>();
 let isReading = false;
 /** Number of intervals in a waveform. */
 const stretches = 600;
-/** Number of samples to process before the browser gets control. */
+/** Number of samples to process before the page lets the browser handle events. */
 const slice = 1 << 17;
-/** Sample rates in Hz. A waveform needs a much lower rate than loudness. */
+/** Sample rates in Hz. Drawing a waveform needs a much lower rate than measuring loudness. */
 const rates = { wave: 8000, loudness: 48_000 } as const;
 
 async function readWanted(): Promise<void> {
@@ -37,7 +37,7 @@ async function readWanted(): Promise<void> {
       const sound = await readSound(url, isMeasured);
       known.value = new Map(known.peek()).set(url, { ...known.peek().get(url), ...sound });
     } catch {
-      // The tile shows no waveform, and the player reports the error.
+      // If a sound cannot be read, its tile shows no waveform, and the player reports the error.
     }
   }
   isReading = false;

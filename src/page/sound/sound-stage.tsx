@@ -130,7 +130,7 @@ function TrackWave({ page, deck, track, number }: TrackWaveProps) {
       </div>
       <span class="facts">
         {lengths.has(track.url) && seconds === 0
-          ? 'this browser cannot play it'
+          ? 'this browser cannot play this sound'
           : factsOf(seconds, sound?.loudness, deck.gains.value.get(track.url))}
       </span>
     </div>

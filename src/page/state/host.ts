@@ -5,15 +5,15 @@ const patience = 60_000;
 /** Delay before the page reopens an event stream. */
 const askAgainMs = 5000;
 
-/** Change of the data. If it is only a revision number, the page must load all data. */
+/** Change of the campaign's data. After a change without assets, only a revision number, the page loads all data. */
 export type Change = ReviewChange | { revision: number };
 
-/** Connection to the page's server. A page that was opened from disk has none. */
+/** Connection to the page's server. A page that was opened from disk has no server. */
 export interface Host {
   load(): Promise<ReviewData>;
   /** Calls `listener` for each change, and when the connection is lost or restored. */
   watch(listener: (news: Change | 'lost' | 'found') => void): void;
-  /** Sends verdicts. `failed`: the server recorded none of them, and `text` states the reason. */
+  /** Sends verdicts. `failed`: the server recorded no verdict, and `text` states the reason. */
   send(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer | { is: 'failed'; text: string }>;
 }
 
@@ -59,7 +59,7 @@ async function send(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer | {
     // A repeated verdict has no effect.
     const answer = await post('verdicts', { verdicts });
     if (answer.status === 200 || answer.status === 423) return (await answer.json()) as JudgeAnswer;
-    // Another process with another token uses this port.
+    // Another process of mediabatch, with another token, uses this port now.
     if (answer.status === 403) return { is: 'failed', text: 'mediabatch was started again: open its new address' };
     return { is: 'failed', text: await reasonOf(answer) };
   } catch {

@@ -29,7 +29,7 @@ export interface View {
   Component: FunctionComponent<{ page: Page }>;
   /** Returns the new active address after an arrow key. Undefined if the active asset stays the same. */
   move(page: Page, direction: Direction): string | undefined;
-  /** Returns the new active address after a verdict. Undefined to use the default. */
+  /** Returns the new active address after a verdict. If undefined, the page chooses the address. */
   lead?(page: Page, address: string, is: Mark): string | undefined;
   /** Handles a key before the page handles it. Returns whether the view has handled the key. */
   onKey?(page: Page, press: Press): boolean;
@@ -140,7 +140,7 @@ export class Page {
       if (data.revision < this.data.value.revision) return;
       this.#takeIn(data);
     } catch {
-      // The page keeps its data. The next change or reconnect loads again.
+      // If the load fails, the page shows its old data until the next change or reconnect, which loads the data again.
     } finally {
       this.#isLoading = false;
       if (this.#isStale) void this.reload();
@@ -180,7 +180,7 @@ export class Page {
     });
   }
 
-  /** Activates the first new output without a verdict. If all have a verdict, activates the first new output. */
+  /** Activates the first new output without a verdict. If all new outputs have one, activates the first. */
   goFresh(): void {
     const fresh = new Set(this.fresh.value);
     const strips = this.strips.value.filter(({ assets }) => assets.some(({ address }) => fresh.has(address)));

@@ -24,7 +24,7 @@ export interface PictureRoom {
 export interface Room extends PictureRoom {
   height: number;
   head: number;
-  /** Vertical frame of a line of tiles. */
+  /** Height of a line of tiles without its pictures, in CSS pixels. */
   below: number;
   isLow(asset: ReviewAsset): boolean;
 }
@@ -36,7 +36,7 @@ const widestShape = 3;
 const leastBeside = 0.75;
 /** Minimum factor by which one more line must enlarge the pictures of a group. */
 const worthALine = 1.2;
-/** Pictures may have this share of the minimum height if that saves a line. */
+/** Pictures may be lower than the minimum height, down to this share of it, if that saves a line. */
 const nearlyLeast = 0.9;
 /** Maximum number of assets on one line, if the window has at least the width `from` in CSS pixels. */
 const oneLine = { most: 3, from: 700 };
@@ -60,7 +60,7 @@ export function layRows(strips: readonly Strip[], room: Room): Row[] {
       continue;
     }
     const { lines, height } = layKnown(strip, room);
-    // Only a row of whole groups has a task.
+    // A row that shows only a part of a group has no task, so it is never shared.
     if (last?.task === task && last.planned === undefined) {
       const together = Math.floor(fullHeight([...last.strips.flatMap((one) => one.assets), ...assets], room));
       const own = Math.max(height, last.own);

@@ -38,7 +38,7 @@ function fitting({ picture, pane }: Frame): number {
   return Math.min(pane.width / picture.width, pane.height / picture.height) || 1;
 }
 
-/** Returns the scale at which a picture pixel is one device pixel. Below 1 if the picture is smaller than its pane. */
+/** Returns the scale at which a picture pixel is one device pixel: below 1 for a picture smaller than its pane. */
 export function oneToOne(frame: Frame): number {
   return 1 / (fitting(frame) * frame.density);
 }

@@ -15,7 +15,7 @@ import { cutStart, cutToWidth, displayWidth } from '../text-width.ts';
 
 interface DiagnosticsTextOptions {
   style: Style;
-  /** Width in columns. If omitted, the output is a file or a pipe, and only source lines are cut, at 100 columns. */
+  /** Width of the terminal in columns. Omitted for a file or pipe, where only source lines are cut, at 100 columns. */
   width?: number;
   most?: number;
 }

@@ -18,7 +18,7 @@ import {
 import { clockText, costCell, costText, countCell, countWords, creditsText, elapsedText } from '../numbers.ts';
 import { createRunView, foldEvent, hasEnded, type RunView, type StepView } from '../run/run-view.ts';
 
-/** Run as its history records it. A field is omitted if the history lacks the lines that contain it. */
+/** A run, read from its history file. A field is omitted if the file lacks the lines that contain it. */
 export interface RunStory
   extends Partial<Omit<RunHeader, 'mediabatch' | 'version' | 'id' | 'steps' | 'totals'>>,
     Partial<Pick<RunClose, 'how' | 'exit' | 'error' | 'elapsedMs' | 'unsaved' | 'dropped'>> {
@@ -56,7 +56,7 @@ export function foldRun(lines: readonly HistoryLine[]): RunView {
   return view;
 }
 
-/** Summarizes a run. `lines`: at least the first and last lines of its history. */
+/** Summarizes a run. `lines`: lines of the run's history file, at least the first and the last lines. */
 export function summarizeRun(id: string, lines: readonly HistoryLine[]): RunStory {
   return storyOf(id, lines, foldRun(lines));
 }

@@ -128,7 +128,7 @@ export function outputsTable(
   const all = [...columnsOf(entries), ...ownColumns, ...rightsOf(entries)];
   const columns = delivered === undefined ? all : all.filter(({ isInternal }) => isInternal !== true);
   const text = (cell: Cell | null | undefined) => (typeof cell === 'string' ? textOf(cell) : (cell ?? ''));
-  // With a line break in a name, `isOwnList` would not recognize the list.
+  // If a column name contained a line break, `isOwnList` would not recognize the list.
   const head = columns.map(({ name }) => columnName(textOf(name)));
   const rows = entries.map((entry) => columns.map((column) => text(column.of(entry, folder))));
   return delivered === undefined || delivered.length === 0 ? [head, ...rows] : joinEarlier([head, ...rows], delivered);
@@ -245,7 +245,7 @@ export interface OutputsList {
   posts: readonly PostEntry[];
   /** Prefix that makes paths relative to the folder of the list. Empty, or ends in `/`. */
   folder: string;
-  /** Earlier rows whose files still exist. Set only for the list of a delivery. */
+  /** Rows of the folder's previous list whose files still exist. Set only for the list that `deliver` writes. */
   delivered?: readonly JsonMap[];
 }
 

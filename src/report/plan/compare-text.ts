@@ -68,8 +68,8 @@ export function compareMarkdown(view: CompareView, { path }: { path: string }): 
 }
 
 /**
- * Returns the first line of a pull request comment, by which a later run finds the comment. The line contains the path
- * of the manifest, because two campaigns may have the same name. An escaped path cannot end the HTML comment.
+ * Returns the first line of a pull request comment, by which a later CI run finds the comment. The line contains the
+ * path of the manifest, because two campaigns may have the same name. An escaped path cannot end the HTML comment.
  */
 export function commentMarker(path: string): string {
   const percent = (found: string) => Buffer.from(found).toString('hex').replace(/../g, '%$&');
@@ -85,7 +85,7 @@ function rowOfStep({ change, address, task, kind, text, changes, follows, discar
   const row = { address, task, kind, credits: 0 as const, ...defined({ discards }) };
   switch (change) {
     case 'added':
-      // The text for `not-bought` is about purchases, but a comparison states that the manifest has a new step.
+      // The text of `not-bought` is about purchases, but a comparison is about new steps of the manifest.
       return { ...row, action: 'create', reason: { code: 'orphan', text } };
     case 'removed':
       return { ...row, action: 'orphan', reason: { code: 'orphan', text } };

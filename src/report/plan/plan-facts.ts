@@ -85,7 +85,7 @@ export function spendText(totals: Prices): string {
   return costText(costOf(totals));
 }
 
-/** Returns a text such as `, within the remaining budget of 40`. Empty if only the approved total limits the cost. */
+/** Returns a text such as `, within the remaining budget of 40`. Empty if only the approved total limits costs. */
 export function capText({
   unknownPrices,
   toSpend,

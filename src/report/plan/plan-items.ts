@@ -33,7 +33,7 @@ export interface PlanItem {
   causes: number;
 }
 
-/** Maximum number of lines for one task and action. Further causes share the last line. */
+/** Maximum number of lines for one task and action. The last line counts the causes without a line of their own. */
 const mostCauses = 10;
 /** If a plan has at most this many unresolved steps, each has a line of its own, because each needs a decision. */
 const mostUnresolved = 12;
@@ -83,8 +83,8 @@ function foldKept(rows: readonly PlanRow[], itemOf: MakeItem): PlanItem[] {
 }
 
 /**
- * Returns a function that names the cause of a row. Equal causes have equal names. For a step that is redone because
- * another step is redone, the cause is that of the first step in the chain.
+ * Returns a function that describes the cause of a row; rows with the same description form one item. For a step that
+ * is redone because another step is redone, the cause is that of the first step in the chain.
  */
 function causeFinder(rows: readonly PlanRow[]): (row: PlanRow) => string {
   let byAddress: Map<string, PlanRow> | undefined;
@@ -122,7 +122,7 @@ function nameAll(row: PlanRow, causes: readonly string[]): string {
   return `${code} ${[...new Set(causes)].sort().join('\n')}`;
 }
 
-/** Reason codes whose text has more facts than the code. */
+/** Reason codes whose text contains facts that distinguish rows, in addition to the code. */
 const explained = new Set<PlanRow['reason']['code']>([
   'refused',
   'job-failed',
@@ -270,7 +270,7 @@ const sentences: { readonly [code in PlanRow['reason']['code']]?: string } = {
   unpicked: 'not picked; their files are not on this machine',
   budget: 'the budget is not enough',
   'run-limit': '--max-credits is not enough',
-  limit: 'the limit is not enough',
+  limit: 'the credit limit is not enough',
   needs: 'need steps that will not run',
   gate: 'wait for a pick',
   'not-selected': 'need steps that are neither done nor selected',

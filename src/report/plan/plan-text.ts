@@ -54,7 +54,7 @@ const glyphs: { readonly [action in Action]: Span } = {
   orphan: '-',
 };
 
-/** Shows a line for each cause, then the counts. Costs come last, because the question for approval follows. */
+/** Shows each action with its cause, then the counts. Costs come last, because the prompt for approval follows. */
 function planView(plan: Plan, { all = false, isRehearsal = false, now }: ViewOptions): Document {
   const items = groupPlan(plan, { all });
   const headline = planHeadline(plan);

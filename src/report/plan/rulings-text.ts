@@ -22,7 +22,7 @@ const mostListed = 20;
 
 interface Facts {
   command: string;
-  /** `asked`: waits for the user's confirmation. `journaled`: recorded in the purchase journal but not in the lock. */
+  /** `asked`: the user must still confirm. `journaled`: recorded in the purchase journal, but not in the lock. */
   stage: 'recorded' | 'journaled' | 'dry run' | 'asked';
 }
 

@@ -2,9 +2,7 @@ import { type Block, type Document, paragraph, spansOf, type Text, wordsOf } fro
 import { countOf } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 
-/**
- * Limit in bytes. A GitHub comment may have 65,536 characters; the caller may use the rest for links.
- */
+/** Maximum size of a document in bytes. GitHub accepts 65,536 characters, so callers can append links. */
 const mostCommentBytes = 60_000;
 
 /** Maximum lengths of a part of a document, in lines, tried in order until the document fits. */

@@ -236,7 +236,7 @@ function widestWord(text: Text, { style }: Pick<Screen, 'style'>): number {
 }
 
 interface Wrapping {
-  /** Number of columns by which all lines after the first are shorter. */
+  /** Number of columns by which the lines of a text after its first are shorter. */
   hang?: number;
   /** Breaks words that are longer than a line. By default, such words stay whole, so that users can copy them. */
   isHard?: boolean;

@@ -24,8 +24,8 @@ export function createEventLines(
 }
 
 /**
- * Events to print. `quiet`: failures. `screen`: failures, and events that the run screen does not show. `steps`: also ends
- * of steps. `events`: all events.
+ * Events to print. `quiet`: failures. `screen`: failures, and events that the run screen does not show. `steps`: also
+ * each step that has ended. `events`: all events.
  */
 export type Detail = 'quiet' | 'screen' | 'steps' | 'events';
 
@@ -38,7 +38,7 @@ interface LinesOptions {
   /** Defaults to `steps`. */
   detail?: Detail;
   times?: RunTimes | undefined;
-  /** Calls `call` every `ms` until the returned function is called. If omitted, only events cause heartbeats. */
+  /** Calls `call` every `ms` until the returned function is called. If omitted, heartbeats follow events only. */
   every?(ms: number, call: () => void): () => void;
 }
 
@@ -167,10 +167,7 @@ function progressLine(event: RunEvent): Text | undefined {
   }
 }
 
-/**
- * Returns the line for the end of a step. A failure has a line at every level of detail. A step that did not start has
- * none.
- */
+/** Returns the line for the end of a step: for a failure at every level of detail, for an unstarted step never. */
 function endLine({ end, step }: NonNullable<RunView['lastEnded']>, view: RunView, detail: Detail): Text | undefined {
   const { address, outcome, unsaved, credits, error = '' } = end;
   if (failedOutcomes.includes(outcome)) {

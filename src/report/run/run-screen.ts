@@ -80,8 +80,8 @@ export function createScreen(options: ScreenOptions): RunReporter {
 const frameMs = 200;
 
 /**
- * Renderer for a listr2 task that is the whole run. The default renderer of listr2 writes all rows on each change (49
- * kB/s for 30 tasks) and delays all other output. If there are too many tasks, it cuts the first rows.
+ * Renderer for listr2, which sees the run as one task. The default renderer of listr2 writes all rows on each change
+ * (49 kB/s for 30 tasks), delays all other output, and cuts the first rows if there are too many tasks.
  */
 class ScreenRenderer implements ListrRenderer {
   static nonTTY = true;

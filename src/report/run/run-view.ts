@@ -248,7 +248,7 @@ function completeJob(view: RunView, { address, jobId, at }: EventOf<'job-complet
   changeStep(view, address, { stage: 'saving', madeAt, jobId, hasCompletedJob: true });
 }
 
-/** Records the reason unless an earlier reason already ended all purchases. */
+/** Records why the run stopped buying, unless it had already stopped all purchases for an earlier reason. */
 function stopSpending(view: RunView, { because, detail, until }: EventOf<'spending-stopped'>): void {
   if (!isPartial(because)) delete view.awaited;
   if (view.stopped === undefined || isPartial(view.stopped.because))

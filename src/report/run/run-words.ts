@@ -14,7 +14,7 @@ interface StageCount {
 
 type StageSums = Pick<TaskView, 'steps' | 'stages'>;
 
-/** Words for the stages of unfinished steps, by priority. Refused steps cost nothing, so they are not `failed`. */
+/** Words for stages of unfinished steps, in display order. Refused steps cost nothing, so they are not `failed`. */
 const stageWords: readonly (Pick<StageCount, 'word'> & { stages: readonly Stage[]; mark?: Mark })[] = [
   { stages: ['running'], word: 'running', mark: 'active' },
   { stages: ['failed', 'lost'], word: 'failed', mark: 'bad' },
@@ -43,10 +43,7 @@ export function busyIn(task: StageSums): number {
   return countIn(task, 'working', 'searching', 'running', 'saving');
 }
 
-/**
- * Counts unfinished steps by stage. Steps that no event has named are `queued`, or `not started` after the end of the
- * run.
- */
+/** Counts unfinished steps by stage. Steps without any event are `queued`, or `not started` after the run. */
 export function stageCounts({ steps, stages }: StageSums, { isOver }: { isOver: boolean }): StageCount[] {
   const unnamed = steps - [...stages.values()].reduce((sum, count) => sum + count, 0);
   const counts = stageWords.map(({ stages: own, word, mark }): StageCount => {
@@ -86,7 +83,7 @@ export function endText(view: RunView, elapsedMs: number): string {
 
 const stopWords: { readonly [because in StopReason]: string } = {
   budget: 'no more steps fit into the budget',
-  limit: 'no more steps fit into the limit',
+  limit: 'no more steps fit into the credit limit',
   price: 'steps whose price the approved total does not cover are not bought',
   balance: 'nothing more is bought, because the account has too few credits',
   auth: 'nothing more is bought, because the service refuses the key',

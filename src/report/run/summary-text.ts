@@ -145,12 +145,15 @@ function waysOn(stopped: NonNullable<RunView['stopped']>, options: SummaryOption
       return [way('with a higher budget (`budget` in the manifest; --max-credits only lowers it)', apply)];
     case 'limit':
       return [
-        way('run again now (a limit per run), after 00:00 UTC (per day), or when the payer raises the limit', apply),
+        way(
+          'run again now (limit per run), after 00:00 UTC (limit per day), or when the payer raises the limit',
+          apply,
+        ),
       ];
     case 'alike':
       return [way('to buy the other steps anyway', call('apply', '--on-error', 'continue'))];
     case 'price':
-      return [way('the next plan uses this charge as the price of the remaining steps', apply)];
+      return [way('to approve the remaining steps at the price that was charged', apply)];
     case 'auth':
     case 'unreachable':
       return [

@@ -17,10 +17,10 @@ interface PurchaseStatus {
   jobId?: string;
   credits?: number;
   file?: string;
-  /** Paths of all files. Omitted if there is only one file. */
+  /** Paths of all output files of the step. Omitted if the step has only one file. */
   files?: string[];
   fileState?: FileState;
-  /** Set if a run saw the job finish and its files are not saved. */
+  /** Set if a run saw the job finish, but did not save its files. */
   unsaved?: true;
   error?: string;
   /**
@@ -62,7 +62,7 @@ export interface StatusView {
   steps: number;
   tasks: TaskStatus[];
   rows: StepStatus[];
-  /** Run that holds the lock, if this machine can detect it. */
+  /** Run that holds the lock. Omitted if this machine cannot detect the run. */
   run?: RunStatus | undefined;
   credits: {
     spent: number;
@@ -77,7 +77,7 @@ export interface StatusView {
   orphans: string[];
   pinned: string[];
   accepted: string[];
-  /** Undecided gates with outputs. Omitted if there are none. */
+  /** Undecided gates that have outputs to review. Omitted without such gates. */
   gates?: GateStatus[];
 }
 

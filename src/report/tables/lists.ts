@@ -7,7 +7,7 @@ import { ageText, bytesText, clockText, creditsText } from '../numbers.ts';
 
 interface AccountRow {
   id: string;
-  /** Name of the provider at the service. `google` is YouTube. */
+  /** Social network, as the service names it. `google` is YouTube. */
   provider: string;
   name: string;
   username: string;
@@ -27,7 +27,7 @@ const platforms: Readonly<Record<string, string>> = {
   pinterest: 'Pinterest',
 };
 
-/** Returns the common name of a provider. An unknown provider keeps its service name. */
+/** Returns the usual name of a social network, or the service's name for an unknown network. */
 export function platformName(provider: string): string {
   const word = provider.toLowerCase();
   return Object.hasOwn(platforms, word) ? (platforms[word] ?? provider) : provider;

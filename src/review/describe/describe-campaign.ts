@@ -165,7 +165,7 @@ function nameDifferences(assets: readonly ReviewAsset[]): void {
   for (const asset of assets) asset.differs = differing;
 }
 
-/** Counts the steps that open gates block, grouped by the gates for which the steps wait. Each step counts once. */
+/** Counts steps that wait for open gates, grouped by these gates. A step that waits for several gates counts once. */
 function listWaits(graph: DecidedGraph, rows: readonly PlanRow[]): ReviewWait[] {
   const held = new Map(rows.flatMap((row) => (row.blockedBy === 'gate' ? [[row.address, row] as const] : [])));
   const gatesOf = new Map<string, readonly string[]>();
@@ -231,7 +231,7 @@ export function differingFields(requests: readonly OpenRequest[]): string[] {
   });
 }
 
-/** Locates an output. `isKeptOnly`: searches only the retained files, because another output now has its path. */
+/** Locates an output's file. `isKeptOnly`: searches only retained files, because another output now has its path. */
 export type PlaceOf = (output: Output, isKeptOnly: boolean) => 'placed' | 'kept' | NonNullable<ReviewFile['problem']>;
 
 interface AssetContext {
@@ -304,8 +304,8 @@ function canBeJudged(match: Match): boolean {
 }
 
 /**
- * Returns a request whose references contain addresses. For a changed, pinned or accepted step, the request comes from
- * the lock.
+ * Returns the request of a step; its references to outputs contain step addresses. For a changed, pinned or accepted
+ * step, the request comes from the lock.
  */
 function requestOf(step: DecidedStep, shown: Purchase | undefined, boughtAt: BoughtAt): OpenRequest {
   if (step.decided?.wanted !== undefined) return readableRequest(step.paidRequest, boughtAt);

@@ -95,8 +95,8 @@ interface BeforeFacts {
 }
 
 /**
- * Adds the state at a commit to each asset. Returns the full commit ID. If the commit has no lock, the current lock
- * shows which requests of that commit were bought.
+ * Adds to each asset its state at the commit `ref`. Returns the full commit ID. If the commit has no lock, the current
+ * lock shows which requests of that commit were bought.
  */
 async function addBefore(
   campaign: OpenCampaign,
@@ -108,7 +108,7 @@ async function addBefore(
     const text = `${ref} does not contain the lock: the gallery shows the outputs in the current lock that match the requests of ${ref}`;
     campaign.notify({ is: 'notice', text });
   }
-  // The file at a path is the file of the commit only if the digests are equal.
+  // A file at the path of the commit's output is that output only if the digests are equal.
   const now = new Map(assets.flatMap(({ files }) => files.map(({ path, sha256 }) => [path, sha256] as const)));
   const isKeptOnly = (path: string, sha256: string) => now.has(path) && now.get(path) !== sha256;
   const there = describeCampaign({
@@ -123,7 +123,7 @@ async function addBefore(
   for (const asset of assets) {
     const renamed = asset.job === undefined ? undefined : byJob.get(asset.job);
     const before = byAddress.get(asset.address) ?? (renamed && !here.has(renamed.address) ? renamed : undefined);
-    // The purchase was for another request than the request at the commit.
+    // The step was bought with another request than that of the commit.
     const isOther = isAbsent && before?.state === 'changed';
     asset.report = { ...asset.report, before: before === undefined ? null : earlierOf(before, asset, isOther) };
   }

@@ -23,7 +23,7 @@ export function folderHtml(data: ReviewData): string {
 }
 
 export function singleHtml(data: ReviewData, { script, styles }: { script: string; styles: string }): string {
-  // The escape keeps the meaning of strings, regular expressions and templates.
+  // In strings, regular expressions and templates of the script, `\x3c` means the same as `<`.
   const inline = script.replaceAll(/<(?=\/script|!--|script)/gi, '\\x3c');
   const policy = `${closed}; script-src ${hashOf(inline)}; style-src ${hashOf(styles)}; img-src data:`;
   return pageHtml(data, { policy, head: `<style>${styles}</style>`, script: `<script>${inline}</script>` });

@@ -36,7 +36,7 @@ export interface GalleryPlace {
 
 interface PlaceOptions {
   path: string;
-  /** Path as messages show it. */
+  /** Path of the gallery, as messages show it. */
   shown: string;
   single: boolean | undefined;
   copy: boolean;
