@@ -38,7 +38,7 @@ const place = object({
 });
 const model: { [name: string]: Part } = {
   'credits?': ['Credits per job.', anything],
-  'aliasOf?': ['Model that has this name as an alias.', text],
+  'aliasOf?': ['Model of which this name is an alias.', text],
 };
 
 /** Documents that one command prints, each described by one sentence and its parts. */
@@ -72,7 +72,7 @@ const documents: { readonly [name: string]: readonly [description: string, parts
             model: ['Name in a manifest.', text],
             credits: ['Credits per job, or per started unit (`per`); null if unknown.', orNull(credits)],
             'per?': ['Unit of the price: `second` or `1000 characters`.', text],
-            'aliasOf?': ['Model that has this name as an alias.', text],
+            'aliasOf?': ['Model of which this name is an alias.', text],
             isDefault: ['Whether requests without a model use this model.', truth],
             known: ['Source of this entry.', oneOf('documented', 'catalog', 'both')],
             notes: ['Description of the model.', text],
@@ -86,12 +86,12 @@ const documents: { readonly [name: string]: readonly [description: string, parts
     {
       source,
       voices: [
-        'Voices in the order of the service.',
+        "Voices, in the order of the service's list.",
         list(
           object({
             id: ['Value of `voice_id` in a request.', text],
-            gender: ['Value as listed by the service.', text],
-            accent: ['Value as listed by the service.', text],
+            gender: ["Value, spelled as in the service's list.", text],
+            accent: ["Value, spelled as in the service's list.", text],
             'label?': ['Name of the voice.', text],
             'description?': ['Description of the voice.', text],
             'previewUrl?': ['URL of a sample.', text],
@@ -104,17 +104,17 @@ const documents: { readonly [name: string]: readonly [description: string, parts
     'Social media accounts for posts, as printed by `mediabatch list accounts --json`.',
     {
       accounts: [
-        'Accounts in the order of the service.',
+        "Accounts, in the order of the service's list.",
         list(
           object({
             id: ['Account id, for `accountIds` of a post.', text],
-            provider: ["Platform, in the service's spelling.", text],
-            platform: ['Platform, in its usual spelling.', text],
+            provider: ["Platform, spelled as in the service's answer.", text],
+            platform: ['Platform, spelled as the platform spells its name.', text],
             name: ['Name of the account; empty if none is known.', text],
             username: ['Name of the account; empty if none is known.', text],
-            'expiresAt?': ['Time at which the connection expires.', text],
+            'expiresAt?': ['Time at which the service loses access to the account.', text],
             expiry: [
-              'Whether the connection is valid, expires soon or has expired.',
+              "Whether the service's access to the account is valid, expires soon or has expired.",
               oneOf('unknown', 'valid', 'soon', 'past'),
             ],
           }),
@@ -131,7 +131,7 @@ const documents: { readonly [name: string]: readonly [description: string, parts
           object({
             kind: ['Kind of generation.', text],
             jobId: ['Id of the job.', text],
-            status: ['Value as given by the service.', text],
+            status: ["Status of the job, spelled as in the service's answer.", text],
             'createdAt?': ['Time at which the job was created.', text],
             'model?': ['Model.', text],
             'prompt?': ['Prompt or text of the request.', text],
@@ -145,7 +145,7 @@ const documents: { readonly [name: string]: readonly [description: string, parts
           }),
         ),
       ],
-      more: ['Whether there are more jobs than requested.', truth],
+      more: ['Whether the service has more jobs than `--limit` allowed to list.', truth],
       unlisted: ['Kinds for which the service has no list of jobs.', list(text)],
       locks: ['Locks that were read.', list(path)],
     },
@@ -239,7 +239,7 @@ const documents: { readonly [name: string]: readonly [description: string, parts
             'beatMs?': ["Milliseconds since the leader's last heartbeat.", credits],
             'error?': ['Error of the account.', text],
             'limit?': [
-              'Limit of the workers with the fewest remaining credits.',
+              'Workers can set several limits: this is the limit with the fewest remaining credits.',
               object({
                 credits: ['Maximum credits in the period.', count],
                 per: ['Period of the limit; days and months in UTC.', oneOf('run', 'day', 'month')],
@@ -264,7 +264,7 @@ const documents: { readonly [name: string]: readonly [description: string, parts
               store: ['Store for files; null if the worker has no store.', orNull(text)],
               files: ['Maximum number of concurrent downloads; 0 if the worker downloads no files.', count],
               beatMs: ['Milliseconds since the last heartbeat of the worker.', credits],
-              isSilent: ['Whether the worker has sent no heartbeat for longer than a live worker would.', truth],
+              isSilent: ['Whether the worker counts as dead, because its last heartbeat is too old.', truth],
               isHead: ['Whether the worker is the leader of its account.', truth],
             },
             'open',
@@ -280,7 +280,7 @@ const documents: { readonly [name: string]: readonly [description: string, parts
         'Files that can be deleted.',
         list(
           object({
-            path: ['Path relative to the output folder, or to the folder of kept files.', path],
+            path: ['Path relative to the output folder, or to `.mediabatch/kept`.', path],
             bytes: ['Size in bytes.', count],
             is: [
               '`output`: output of an earlier purchase. `partial`: part of an interrupted download. `kept`: file that a newer file replaced.',
@@ -300,7 +300,7 @@ const documents: { readonly [name: string]: readonly [description: string, parts
     },
   ],
   destroy: [
-    'Removed records of the service, as printed by `mediabatch destroy --json`.',
+    'Records that mediabatch removed from the service, as printed by `mediabatch destroy --json`.',
     {
       records: [
         'Records, one for each job.',
@@ -326,7 +326,7 @@ const documents: { readonly [name: string]: readonly [description: string, parts
     },
   ],
   explanation: [
-    'Action of a step and its reason, as printed by `mediabatch explain --json`. `row`, `step` and `record` may have further fields.',
+    'Action of a step and its reason, as printed by `mediabatch explain --json`. `row`, `step` and `record` may have fields that this schema does not list.',
     {
       row: [
         'Row of the step in a plan.',
@@ -350,7 +350,10 @@ const documents: { readonly [name: string]: readonly [description: string, parts
         object(
           {
             address: ['Address of the step.', text],
-            request: ['Request, with unresolved references to other steps.', mapOf(anything)],
+            request: [
+              'Request of the step, before references to other steps are replaced by their outputs.',
+              mapOf(anything),
+            ],
             fingerprint: ['Digest of everything that can change the output.', text],
             needs: ['Steps and gates that come before the step.', list(text)],
             save: ['Path of the file of the step without extension; empty if the step has no file.', path],
@@ -385,7 +388,10 @@ const documents: { readonly [name: string]: readonly [description: string, parts
               task: ['Task of its step.', text],
               kind: ['Kind of generation.', text],
               trail: ['Expansion path, from the task to the row.', list(text)],
-              origins: ['Position of each value in the files, by path.', mapOf(place)],
+              origins: [
+                'Position in the manifest files at which each value is set, by the path of the value.',
+                mapOf(place),
+              ],
             },
             'open',
           ),
@@ -403,7 +409,7 @@ const documents: { readonly [name: string]: readonly [description: string, parts
             name: ['Value of `kind` in a manifest.', text],
             description: ['Description of the kind.', text],
             media: ['Kind of generation.', text],
-            documented: ['Whether the service documents the request.', truth],
+            documented: ['Whether the service documents the request of this kind.', truth],
             fields: [
               'Fields of `with`.',
               list(
@@ -431,7 +437,10 @@ const documents: { readonly [name: string]: readonly [description: string, parts
             outputs: ['Output fields that other tasks can use.', list(text)],
             'parts?': [
               'Parts of the output.',
-              object({ name: ['Name of the list of parts.', text], most: ['Maximum number of parts.', count] }),
+              object({
+                name: ['Name of the output field that lists the parts, such as `clips`.', text],
+                most: ['Maximum number of parts.', count],
+              }),
             ],
           }),
         ),
