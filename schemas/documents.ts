@@ -38,7 +38,7 @@ const place = object({
 });
 const model: { [name: string]: Part } = {
   'credits?': ['Credits per job.', anything],
-  'aliasOf?': ['Model of which this name is an alias.', text],
+  'aliasOf?': ['Model that has this name as an alias.', text],
 };
 
 /** Documents that one command prints, each described by one sentence and its parts. */
@@ -72,7 +72,7 @@ const documents: { readonly [name: string]: readonly [description: string, parts
             model: ['Name in a manifest.', text],
             credits: ['Credits per job, or per started unit (`per`); null if unknown.', orNull(credits)],
             'per?': ['Unit of the price: `second` or `1000 characters`.', text],
-            'aliasOf?': ['Model of which this name is an alias.', text],
+            'aliasOf?': ['Model that has this name as an alias.', text],
             isDefault: ['Whether requests without a model use this model.', truth],
             known: ['Source of this entry.', oneOf('documented', 'catalog', 'both')],
             notes: ['Description of the model.', text],
@@ -223,7 +223,7 @@ const documents: { readonly [name: string]: readonly [description: string, parts
               }),
             ],
             store: ['Store for the files of the run; null if the attached `apply` downloads the files.', orNull(text)],
-            protocol: ['Version of the protocol between submitters and workers.', count],
+            protocol: ['Version of the protocol between `apply` and workers.', count],
           }),
         ),
       ],
@@ -259,7 +259,7 @@ const documents: { readonly [name: string]: readonly [description: string, parts
               account: ['Account of the worker.', text],
               host: ['Host name of the worker.', text],
               pid: ['Process id of the worker.', count],
-              protocol: ['Version of the protocol between submitters and workers.', count],
+              protocol: ['Version of the protocol between `apply` and workers.', count],
               version: ['Version of mediabatch.', text],
               store: ['Store for files; null if the worker has no store.', orNull(text)],
               files: ['Maximum number of concurrent downloads; 0 if the worker downloads no files.', count],
