@@ -2,7 +2,7 @@
 export interface Call {
   call: string;
   words: readonly string[];
-  /** Path of the manifest. Manifest argument of the command. Defaults to the manifest of the running command. */
+  /** Path of the manifest in the command. Defaults to the manifest of the running command. */
   file?: string;
   /** True if the renderer must not add options of the running command. */
   bare?: true;

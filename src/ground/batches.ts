@@ -13,7 +13,7 @@ interface BatchOptions<Item> {
   mostSize?: number;
 }
 
-/** Writes items in order. Writes items in batches: a write takes all items that wait when it starts. */
+/** Writes items in order. Each write takes all items that wait when it starts. */
 export class Batches<Item> {
   readonly #options: BatchOptions<Item>;
   #waiting: Waiting<Item>[] = [];

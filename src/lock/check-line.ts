@@ -8,7 +8,7 @@ export class LineProblem extends Error {}
 
 type Fields = { readonly [field: string]: Json };
 
-/** Maximum nesting of a value. Maximum nesting of a value in a lock line: a deeper value would exhaust the stack. */
+/** Maximum nesting of a value in a lock line: a deeper value would exhaust the stack. */
 const maxDepth = 64;
 
 /**

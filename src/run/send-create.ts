@@ -406,8 +406,7 @@ class Purchase {
   }
 
   /**
-   * Records a job. Records a job. If the ledger cannot record it, reports its ID and still saves its outputs, because
-   * the job is paid.
+   * Records a job. If the ledger cannot record it, reports its ID and still saves its outputs, because the job is paid.
    */
   async #record(made: {
     job: CreatedJob;

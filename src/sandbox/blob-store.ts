@@ -11,9 +11,9 @@ export interface StoredBytes {
 }
 
 export interface BlobStore {
-  /** Stores all chunks or none. Rejects with `TooLargeError`, or with the error that `chunks` throws. */
+  /** Stores a blob: all chunks or none. Rejects with `TooLargeError`, or with the error that `chunks` throws. */
   write(name: string, chunks: AsyncIterable<Uint8Array>, limitBytes: number): Promise<StoredBytes>;
-  /** Returns `undefined` if the stored bytes were replaced or deleted. */
+  /** Opens a stored blob. Returns `undefined` if its bytes were replaced or deleted. */
   content(bytes: StoredBytes): Content | undefined;
   read(bytes: StoredBytes): Promise<Buffer>;
   remove(bytes: StoredBytes): Promise<void>;
@@ -103,7 +103,7 @@ function createDiskStore(folder: string): BlobStore {
   };
 }
 
-/** New bytes get a new name, so that clients that read the old bytes can finish. */
+/** Stores new bytes under a new file name, so that clients can finish reading the old bytes. */
 function placeOf(name: string, etag: string): string {
   return `${name}-${etag.slice(1, 17)}`;
 }

@@ -9,9 +9,9 @@ import { isObject, type JsonObject } from './wire.ts';
 export interface Job extends FileFacts {
   readonly entry: LedgerEntry;
   readonly kind: SandboxKind;
-  /** Unguessable folder name in the URLs of the job's files. */
+  /** Folder name in the URLs of the job's files, which nobody can guess. */
   readonly token: string;
-  /** ID of the job's record, for kinds whose records have separate IDs. */
+  /** ID of the job's record, for kinds in which it differs from the job's ID. */
   readonly recordId: string;
   readonly take: number;
   readonly files: ReturnType<SandboxKind['listFiles']>;
@@ -34,7 +34,7 @@ export class Books {
   private readonly journal: Journal | undefined;
   private readonly priceOf: PriceOf | undefined;
   private readonly balances = new Map<string, number>();
-  /** Jobs by ID. Includes deleted jobs, because another job may use their output as its source. */
+  /** Jobs by ID. Deleted jobs are included, because another job may use their output as its source. */
   private readonly jobs = new Map<string, Job>();
   private readonly deleted = new Set<string>();
   private readonly syncTimes = new Map<string, number>();
@@ -51,7 +51,7 @@ export class Books {
     for (const line of journal?.ledger.lines ?? []) this.take(readEntry(line));
     for (const { user, credits, after } of journal?.balances.lines ?? []) {
       if (typeof user !== 'string' || typeof credits !== 'number') continue;
-      // After a later ledger entry, the balance of that entry counts.
+      // Ignores a balance that was set before a ledger entry, which contains a newer balance.
       if (after === this.countOf(user)) this.balances.set(user, credits);
     }
     for (const line of journal?.deleted.lines ?? []) this.deleted.add(String(line.id));
@@ -81,7 +81,7 @@ export class Books {
     return this.priceOf?.(kind.name, body) ?? kind.settle(fitBody(body, kind.create.body)).credits;
   }
 
-  /** Writes the entry to disk before it books the job. If the write fails, throws an error and books nothing. */
+  /** Writes a ledger entry to disk before it books the job. If the write fails, throws an error and books nothing. */
   book(user: string, kind: SandboxKind, create: Create): Job {
     const credits = this.price(kind, create.body);
     return this.takeJob(this.write({ user, kind: kind.name, credits }, create));
@@ -101,7 +101,7 @@ export class Books {
     return entry;
   }
 
-  /** Derives the ID from the idempotency key, so that two runs of a campaign can be compared byte by byte. */
+  /** Derives a job's ID from the idempotency key, so that two runs of a campaign can be compared byte by byte. */
   private nextId(user: string, kind: string, create: Create & { at: string }): string {
     const { at, key, body } = create;
     const which =
@@ -141,7 +141,7 @@ export class Books {
     this.deleted.add(job.entry.id);
   }
 
-  /** In ms. `undefined` if there was no status update. */
+  /** Returns the time in ms of the job's last status update, `undefined` if there was none. */
   syncedAt(job: Job): number | undefined {
     return this.syncTimes.get(job.entry.id);
   }
@@ -206,7 +206,7 @@ export class Books {
 
 const postKind = 'post';
 
-/** An accepted create request. The entry is written before the answer is sent, and never changes. */
+/** Ledger entry of an accepted create request. It is written before the answer is sent, and never changes. */
 export interface LedgerEntry {
   /** ISO 8601. */
   readonly at: string;
@@ -214,7 +214,7 @@ export interface LedgerEntry {
   readonly user: string;
   /** Kind of the job, or `post`. */
   readonly kind: string;
-  /** Idempotency key. `null` if the request had no key, or if the service ignores the key. */
+  /** Idempotency key, `null` if the request had none, or if the service ignores it. */
   readonly key: string | null;
   readonly credits: number;
   readonly balance: number;

@@ -18,7 +18,7 @@ export interface Context {
   readonly startingCredits: number;
   readonly speed: number;
   readonly failRate: number;
-  /** Whether the caller has already checked each request against the rules of another service. */
+  /** True if the caller has already checked each request against the rules of another service. */
   readonly rehearses: boolean;
   readonly now: () => number;
 }
@@ -73,10 +73,10 @@ export class CreatesLimit {
   }
 }
 
-/** User of the API key, and of each JWT without a subject. */
+/** User to which the API key and each JWT without a subject belong. */
 export const mainUser = 'sandbox-user';
 
-/** Subject of a valid JWT whose user does not exist. */
+/** A valid JWT with this subject has no user. */
 const unknownUser = 'unknown-user';
 
 export interface Caller {
@@ -105,7 +105,7 @@ function isSameText(left: string, right: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** Does not check the signature, because the sandbox does not issue tokens. */
+/** Returns the subject of a JWT. Does not check the signature, because the sandbox does not issue tokens. */
 function readClaims(token: string) {
   const parts = token.split('.');
   if (parts.length !== 3 || !parts.every((part) => /^[\w-]+$/.test(part))) return undefined;

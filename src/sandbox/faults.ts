@@ -131,7 +131,7 @@ export interface Handled {
   readonly jobId?: string;
 }
 
-/** Keeps an answer that refuses the request. */
+/** Leaves an answer unchanged if it already refuses the request. */
 export async function applyFault(
   action: FaultAction | undefined,
   handle: () => Handled | Promise<Handled>,

@@ -59,7 +59,7 @@ interface Create {
   readonly origin: string;
 }
 
-/** Synchronous, so that no other request can spend the balance between its check and the booking. */
+/** Checks and books synchronously, so that no other request can spend the balance between the two. */
 function accept(context: Context, create: Create): Handled {
   const { kind, caller, key, body, origin } = create;
   const now = context.now();
@@ -96,7 +96,7 @@ function orUnwritten<Booked>(book: () => Booked): Booked {
   }
 }
 
-/** Builds the answer from the ledger entry alone, so that a replay after a restart gives the same answer. */
+/** Builds the answer to a create request from its ledger entry alone, so that a replay after a restart is the same. */
 function describeCreated(job: Job, origin: string): Handled {
   const { id, credits, balance } = job.entry;
   const answer = answerJson(200, {

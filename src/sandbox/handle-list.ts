@@ -30,7 +30,7 @@ export function handleJobList(
   });
 }
 
-/** `describe`: returns the response fields in addition to `success`. */
+/** `describe`: returns the fields of the response other than `success`. */
 export function handleList(
   context: Context,
   call: Call,

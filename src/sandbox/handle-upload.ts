@@ -50,7 +50,7 @@ const completeBody: BodySchema = {
   },
 };
 
-/** Request bodies by the name of their schema. */
+/** Schemas of the request bodies, by name. */
 export const uploadBodies = { UploadCreate: uploadBody, SignedUrlCreate: signedUrlBody, UploadComplete: completeBody };
 
 const mostUrlBytes = 200 * 1024 * 1024;
@@ -149,7 +149,7 @@ export function describeUpload({ id, name, createdAt, blob }: Asset, origin: str
 interface UploadSource {
   readonly chunks: AsyncIterable<Uint8Array>;
   readonly mediaType: string | undefined;
-  /** Set if the sandbox made a placeholder instead of fetching the file. */
+  /** True if the sandbox made a placeholder instead of fetching the file. */
   readonly isStandIn?: true;
 }
 
@@ -157,7 +157,7 @@ const patienceMs = 60_000;
 
 /**
  * Opens a file of this sandbox or of this machine. For any other URL, makes a placeholder file, so that users can test
- * imports.
+ * uploads by URL.
  */
 async function openUrl(context: Context, url: string, name: string): Promise<UploadSource> {
   const own = findOwnFile(context, url);
@@ -217,7 +217,7 @@ function decodeBase64(text: string): UploadSource {
   }
   const digits = text.slice(comma + 1).replace(/\s+/g, '');
   const unpadded = digits.replace(/={1,2}$/, '');
-  // The pattern searches for an invalid character, because a match of all characters needs too much memory.
+  // Searches for an invalid character, because matching all characters needs too much memory.
   if (unpadded === '' || /[^A-Za-z0-9+/_-]/.test(unpadded)) {
     throw invalid('The base64 value is empty, or contains characters that are not base64.');
   }
@@ -306,7 +306,7 @@ function assetType(mediaType: string): 'IMAGE' | 'VIDEO' | 'AUDIO' | 'DOCUMENT' 
 const lifetimeMs = 15 * 60 * 1000;
 const signedArea = '/storage/upload';
 
-/** First of three steps: reserves a location for the bytes, and returns an upload URL that is valid for 15 minutes. */
+/** First of three requests of an upload: returns an upload URL for the bytes that is valid for 15 minutes. */
 export function handleSignedUrl(context: Context, call: Call): Promise<Reply> {
   return handleUploadCall(context, call, ({ user, body }): Handled => {
     const { fileName } = checkBody(body, signedUrlBody);
@@ -318,13 +318,13 @@ export function handleSignedUrl(context: Context, call: Call): Promise<Reply> {
   });
 }
 
-/** Second of three steps: stores the bytes. The URL is the only credential. */
+/** Second of three requests of an upload: stores the bytes. The URL is the only credential. */
 export async function handlePut(context: Context, call: Call, blobName: string): Promise<Reply> {
   const action = context.faults.next('put', { kind: 'upload', text: blobName });
   return applyFault(action, async () => ({ answer: await takeBytes(context, call, blobName) }));
 }
 
-/** Last of three steps: registers the bytes in the library. A repeated request returns the same record. */
+/** Last of three requests of an upload: registers the bytes in the library. A repetition returns the same record. */
 export function handleComplete(context: Context, call: Call): Promise<Reply> {
   return handleUploadCall(context, call, ({ user, body }): Handled => {
     const { blobName, fileName } = checkBody(body, completeBody);

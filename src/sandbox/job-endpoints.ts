@@ -9,7 +9,7 @@ import { shownLife, syncLife, viewJob } from './life.ts';
 import { answerWith, describeOperation, type Endpoint, listOf } from './openapi.ts';
 import { type Answer, answerJson, answerProblem, type Call, type JsonObject, type Reply } from './wire.ts';
 
-/** Returns the endpoints, those with fixed paths before those with an ID in the path. */
+/** Returns the endpoints for jobs: first those with fixed paths, then those with an ID in the path. */
 export function jobEndpoints(context: Context): Endpoint[] {
   return [
     ...kinds.map((kind) => createEndpoint(context, kind)),
@@ -180,7 +180,7 @@ function showJob(context: Context, { call, id, kinds }: JobRequest, lifeOf: type
   const refusesBlank = kinds.some((kind) => kind.status.blankId === 'refused');
   if (refusesBlank && id.trim() === '')
     return answerProblem({ status: 400, code: 'missing_id', message: 'The id is missing.' });
-  // Accepts every ID in an answer to a create request, which for thumbnails includes the ID of the record.
+  // Finds a job by any ID that the answer to its create request contains; for thumbnails, also the ID of its record.
   const job =
     context.books.find(user, kinds, { id, by: 'job' }) ?? context.books.find(user, kinds, { id, by: 'record' });
   const about = { kind: (job?.kind ?? kinds[0])?.name ?? '', text: job === undefined ? '' : JSON.stringify(job.body) };

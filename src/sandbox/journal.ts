@@ -103,8 +103,8 @@ function isHeld(folder: string, pid: number): boolean {
 }
 
 /**
- * Returns whether a process has ended and its parent has not reaped it yet. A process in this state still accepts
- * signals. Linux only.
+ * Returns whether a process has ended but its parent has not read the exit code yet. It still accepts signals. Linux
+ * only.
  */
 function isZombie(pid: number): boolean {
   const path = `/proc/${pid}/stat`;
@@ -122,11 +122,11 @@ export interface Lines {
 }
 
 function openLines(path: string): Lines {
-  // Creates a missing file, so that appending needs no check.
+  // Creates the file if it is missing, so that later appends need no check.
   appendFileSync(path, '');
   const bytes = readFileSync(path);
   const whole = bytes.subarray(0, bytes.lastIndexOf(0x0a) + 1);
-  // A killed process may leave a partial line. This line is removed, because its request got no answer.
+  // Removes the partial line that a killed process may leave: its request got no answer.
   if (whole.length < bytes.length) truncateSync(path, whole.length);
   const lines = whole
     .toString('utf8')
@@ -138,7 +138,7 @@ function openLines(path: string): Lines {
   return {
     lines,
     append(line: JsonObject): void {
-      // After the file was closed, its descriptor may belong to another file.
+      // Throws, because after the file was closed, its descriptor may belong to another file.
       if (closed) throw new Error(`${path} is closed`);
       const sizeBefore = fstatSync(file).size;
       const text = Buffer.from(`${JSON.stringify(line)}\n`);
@@ -161,7 +161,7 @@ function parseLine(line: string, place: string): JsonObject {
     const value: unknown = JSON.parse(line);
     if (isObject(value)) return value;
   } catch {
-    // Invalid JSON is reported below, together with JSON that is not an object.
+    // The code below reports invalid JSON, as well as JSON that is not an object.
   }
   throw new Error(`${place}: this line of the sandbox's records is damaged; restore it or start with an empty folder`);
 }

@@ -7,7 +7,7 @@ interface Blob {
   readonly token: string;
   readonly user: string;
   readonly fileName: string;
-  /** Name that clients pass to `complete`: the token and a file name that needs no URL escaping. */
+  /** Name that clients send to register the upload: the token and a file name that needs no URL escaping. */
   readonly blobName: string;
   readonly stored: (StoredBytes & { readonly mediaType: string }) | undefined;
   readonly assetId: string | undefined;
@@ -41,8 +41,8 @@ export class Library {
   }
 
   /**
-   * Replaces the bytes of a blob. Returns `undefined` if the blob is already registered. Rejects with the error of the
-   * store.
+   * Replaces the bytes of a blob. Returns `undefined` if the blob is already registered in the library. Rejects with
+   * the error of the store.
    */
   async fill(
     blob: Blob,

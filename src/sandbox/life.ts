@@ -24,7 +24,7 @@ interface Clockwork {
   readonly now: () => number;
 }
 
-/** Returns the current state of a job or, for progress `when asked`, its state at the last status request. */
+/** Returns the current state of a job or, with progress `when asked`, its state at the last status request. */
 export function shownLife(job: Job, clockwork: Clockwork): Life {
   if (job.kind.status.progress === 'by the clock') return lifeOf(job, clockwork.now(), clockwork);
   const syncedAtMs = clockwork.books.syncedAt(job);
@@ -61,7 +61,7 @@ export function viewJob(job: Job, life: Life, origin: string): JobView {
   };
 }
 
-/** Returns the model that runs. In a rehearsal, returns the requested model of the simulated service. */
+/** Returns the name of the model that makes the job. In a rehearsal, returns the requested name unchanged. */
 export function modelOf({ kind, body, entry }: Job): string {
   const { model } = kind.settle(body);
   return body.model === entry.body.model ? model : String(entry.body.model);

@@ -6,9 +6,9 @@ import type { Call, JsonObject, Reply } from './wire.ts';
 
 export interface Endpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** `api`: the path is below `/api/v1`. `root`: the path is absolute. */
+  /** Where an operation's path begins. `api`: below `/api/v1`. `root`: at the root of the host. */
   readonly base: 'api' | 'root';
-  /** Path with `{name}` segments. A `{name}` segment matches any text; only the last segment matches an empty text. */
+  /** Path with `{name}` segments. A segment matches any text, but only the last one matches an empty text. */
   readonly path: string;
   readonly operation: JsonObject;
   readonly run: (call: Call, parameters: Readonly<Record<string, string>>) => Reply | Promise<Reply>;
@@ -56,7 +56,7 @@ export interface OperationFacts {
   readonly body?: string;
   readonly answer: JsonObject;
   readonly errors: readonly number[];
-  /** Set for operations that need no bearer token. */
+  /** True for operations that need no bearer token. */
   readonly isOpen?: true;
   readonly notShown?: string;
 }

@@ -5,7 +5,7 @@ import type { RenderOrder } from './kinds/kind.ts';
 import type { Renderer } from './renderer.ts';
 import { stableJson } from './wire.ts';
 
-/** Part of every cache name. Must be increased if the same order gives other bytes. */
+/** Version in the name of every rendered file. Increase it if the same order gives other bytes. */
 const rendererVersion = 3;
 const memoryBytes = 64 * 1024 * 1024;
 
@@ -27,14 +27,14 @@ export class OutputFiles {
     this.folder = folder;
   }
 
-  /** `loadSource`: loads the source bytes. Called only if the file must be rendered. */
+  /** `loadSource`: loads the source bytes. It is called only if the file must be rendered. */
   get(order: RenderOrder, loadSource?: SourceLoader): Promise<OutputFile> {
     const { kind, body, seed, take, sourceMs, fileName } = order;
     const key = stableJson([rendererVersion, kind, body, seed, take, sourceMs, fileName]);
     const name = createHash('sha256').update(key).digest('hex').slice(0, 32) + extname(fileName);
     const kept = this.kept.get(name);
     if (kept !== undefined) {
-      // Moves the file to the end of the map, because the map is in order of last use.
+      // Moves the file to the end of the map, which is sorted by last use.
       this.kept.delete(name);
       this.kept.set(name, kept);
       return Promise.resolve(kept);

@@ -17,7 +17,7 @@ export function handleOutput(context: Context, call: Call, path: OwnPath): Promi
   });
 }
 
-/** Serves an uploaded file. Browsers must not render it as a page, because any user may have uploaded it. */
+/** Serves an uploaded file. Browsers must not render the file as a page, because any user may have uploaded it. */
 export function handleUploaded(context: Context, call: Call, path: OwnPath): Promise<Reply> | Reply {
   return serve(context, call, {
     file: findUpload(context, path),
@@ -63,7 +63,7 @@ function takePart(content: Content, { first, last }: { first: number; last: numb
   return { ...content, first: content.first + first, size: last + 1 - first };
 }
 
-/** Returns the requested range, or the whole file for several ranges, another unit or an outdated If-Range. */
+/** Returns the byte range to send: the whole file for several ranges, another unit or an outdated If-Range. */
 function readRange(call: Call, etag: string, size: number) {
   const ifRange = call.header('if-range');
   if (ifRange !== undefined && ifRange !== etag) return 'whole';
@@ -98,7 +98,7 @@ interface FoundFile {
   open(): Promise<OwnFile | undefined>;
 }
 
-/** `open` resolves with undefined until the job is completed. */
+/** `open`: opens the file; resolves with undefined until the job is completed. */
 function findOutput(context: Context, path: OwnPath): FoundFile | undefined {
   const sample = findSample(path);
   if (sample !== undefined) {
@@ -140,9 +140,7 @@ export function findOwnFile(context: Context, url: string): FoundFile | undefine
   return path === undefined ? undefined : (findOutput(context, path) ?? findUpload(context, path));
 }
 
-/**
- * Returns whether a request may refer to this URL although the URL is not public: it is an output or a complete upload.
- */
+/** Returns whether a request may contain this URL although it is not public: an output or a complete upload has it. */
 export function isOwnFile(context: Context, url: string): boolean {
   const path = readOwnUrl(url);
   if (path === undefined) return false;

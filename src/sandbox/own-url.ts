@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net';
 import { type Json, stableJson } from './wire.ts';
 
-/** Path of a served file. Outputs and samples are below `/files`, uploads below `/storage/public`. */
+/** Path of a served file: below `/files` for outputs and samples, below `/storage/public` for uploads. */
 export interface OwnPath {
   readonly token: string;
   readonly name: string;
@@ -21,8 +21,8 @@ export function readOwnUrl(url: string): OwnPath | undefined {
 }
 
 /**
- * Returns the body as text. Removes the host from links to sandbox files, because the sandbox may use another port
- * later.
+ * Returns a request body as text. Removes the host from links to sandbox files, because the sandbox may use another
+ * port later.
  */
 export function bodyText(body: Json): string {
   return stableJson(body).replace(ownOrigin, '');

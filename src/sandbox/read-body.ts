@@ -36,7 +36,7 @@ export interface BodySchema extends JsonObject {
 
 export const anyBody: BodySchema = { type: 'object', required: [], properties: {} };
 
-/** Returns the first error in the body as a sentence. `undefined` if the body is valid. Unknown fields are allowed. */
+/** Describes the first error in a request body. `undefined` if the body is valid. Unknown fields are allowed. */
 function findSchemaProblem(body: Json, schema: BodySchema): string | undefined {
   if (!isObject(body)) return 'The body must be a JSON object.';
   for (const name of schema.required) {
@@ -52,8 +52,8 @@ function findSchemaProblem(body: Json, schema: BodySchema): string | undefined {
 }
 
 /**
- * Adapts the body of a request to another service, which is rehearsed, to the schema of this sandbox. Removes values
- * that violate the schema, and adds required values. Returns a valid body unchanged.
+ * Adapts a request body to the schema of this sandbox, if it was made for another service, which a run rehearses.
+ * Removes values that violate the schema, and adds required values. Returns a valid body unchanged.
  */
 export function fitBody(body: JsonObject, { required, properties }: BodySchema): JsonObject {
   const texts = Object.values(body).filter((value) => typeof value === 'string' && value.trim() !== '');
@@ -109,7 +109,7 @@ function findTextProblem(name: string, value: Json, rules: JsonObject): string |
     return `${name} must not be blank.`;
   }
   if (typeof rules.maxLength === 'number') {
-    // Counts code points and not UTF-16 code units, as JSON Schema does.
+    // Counts Unicode code points instead of UTF-16 code units, as JSON Schema does.
     const length = [...value].length;
     if (length > rules.maxLength) return `${name} has ${length} characters; at most ${rules.maxLength} are allowed.`;
   }

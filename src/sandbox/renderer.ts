@@ -14,8 +14,8 @@ export type WorkerAnswer = { readonly number: number } & (
 );
 
 /**
- * Returns a renderer. Built code renders in a worker thread, so that a large picture does not delay other answers. Code
- * that runs from sources renders in the main thread.
+ * Returns a renderer. The built package renders in a worker thread, so that a large picture does not delay other
+ * answers. Code that runs from its TypeScript sources renders in the main thread.
  */
 export function createRenderer(): Renderer {
   return import.meta.url.endsWith('.js') ? new ThreadRenderer() : { render: renderHere, close: async () => undefined };
@@ -34,8 +34,8 @@ interface Waiting {
 }
 
 /**
- * Renders in a worker thread. The thread starts with the first order and restarts after a crash. An idle thread does
- * not keep the process alive.
+ * Renders in a worker thread, which starts with the first order and restarts after a crash. An idle thread does not
+ * keep the process alive.
  */
 class ThreadRenderer implements Renderer {
   private worker: Worker | undefined;
@@ -62,7 +62,7 @@ class ThreadRenderer implements Renderer {
     const worker = new Worker(new URL('./render-worker.js', import.meta.url), { name: 'sandbox-render' });
     worker.on('message', (answer: WorkerAnswer) => this.settle(worker, answer));
     const stop = (error: Error) => {
-      // When the exit event follows an error event, a new thread may already be running with other orders.
+      // An exit event may follow an error event. A new thread may then already be running other orders.
       if (this.worker !== worker) return;
       this.worker = undefined;
       for (const waiting of this.waiting.values()) waiting.reject(error);

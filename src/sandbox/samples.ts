@@ -36,7 +36,7 @@ export function listAccounts(now: number, origin: string): JsonObject[] {
     accountName: account.name,
     accountUsername: account.username,
     profilePicture: linkTo(profilePicture(account), origin),
-    // The date is rounded to a whole day, so that it is constant all day, and is later than any date of a post.
+    // Rounds the date to a whole day that is later than the date of any post, so that it is constant all day.
     expiresAt: describeTime(Math.floor(now / dayMs) * dayMs + 3650 * dayMs),
   }));
 }

@@ -13,9 +13,9 @@ import { createService, type Service } from './service.ts';
 import { type Answer, answerProblem, type Body, type Call, largestBodyBytes, type Reply } from './wire.ts';
 
 export interface SandboxOptions {
-  /** Initial balance of every user. Defaults to 1000. Balances in `dataDir` take precedence. */
+  /** Initial balance of every user. Defaults to 1000. A balance stored in `dataDir` takes precedence. */
   credits?: number;
-  /** Divisor for the durations of jobs; `Infinity` completes jobs at once. Defaults to 1. */
+  /** Number by which the durations of jobs are divided; `Infinity` completes jobs at once. Defaults to 1. */
   speed?: number;
   files?: SandboxFiles;
   /** Accepted API key. Defaults to `sandbox_live_local`. */
@@ -23,53 +23,53 @@ export interface SandboxOptions {
   /** Returns the current time in ms. Defaults to `Date.now`. */
   now?: () => number;
   faults?: Fault[];
-  /** Share of jobs, 0 to 1, with the status FAILED. The body of a job determines whether it fails. Defaults to 0. */
+  /** Share of jobs that fail, 0 to 1. The request body of a job determines whether it fails. Defaults to 0. */
   failRate?: number;
   /**
    * Simulates another service for a caller that has already checked its requests. The sandbox then accepts every body.
-   * If `priceOf` returns undefined, the price of the sandbox applies.
+   * If `priceOf` returns undefined, the sandbox uses its own price.
    */
   rehearsal?: { priceOf?: PriceOf };
 }
 
 interface SandboxFiles {
-  /** Folder for the ledger, uploads and rendered files of one sandbox at a time. Defaults to memory. */
+  /** Folder for the ledger, uploads and rendered files. Only one sandbox at a time can use it. Defaults to memory. */
   dataDir?: string;
   /** Folder for rendered files, which several sandboxes can share. Defaults to a folder in `dataDir`. */
   filesDir?: string | undefined;
-  /** Wraps or replaces the built-in renderer. */
+  /** Function that wraps or replaces the built-in renderer. */
   renderer?: (own: Renderer) => Renderer;
 }
 
 export interface SandboxRequest {
   readonly method: string;
   readonly path: string;
-  /** HTTP status. 0 until the request is answered, and permanently after a reset or a hang. */
+  /** HTTP status of the answer. 0 until the request is answered, and 0 forever after a reset or a hang. */
   readonly status: number;
 }
 
 interface Server {
   /** Handles a request without a socket. */
   fetch(request: Request): Promise<Response>;
-  /** Listens on loopback and a free port by default. When the last listener is closed, the sandbox is closed. */
+  /** Listens on loopback and a free port by default. Closing the last listener closes the sandbox. */
   listen(options?: { port?: number; host?: string }): Promise<Listener>;
-  /** All received requests, in order of arrival. */
+  /** Returns all received requests, in order of arrival. */
   requests(): SandboxRequest[];
   /** Closes the listeners and the renderer. Another sandbox can then use `dataDir`. Later requests get 503. */
   close(): Promise<void>;
 }
 
 export interface Sandbox extends Server {
-  /** All accepted create requests, including posts, in order. */
+  /** Returns all accepted create requests, including posts, in order. */
   ledger(): LedgerEntry[];
-  /** Balance in credits of the user with the API key. */
+  /** Returns the balance of the API key's user in credits. */
   balance(): number;
   setBalance(credits: number): void;
   /** Returns whether this is the ID of a job, post or uploaded file of the sandbox, even if it was deleted. */
   knows(id: string): boolean;
   addFaults(faults: Fault[]): void;
   clearFaults(): void;
-  /** After `creates` requests within `perMs`, answers further create requests and posts of a user with 429. */
+  /** After `creates` create requests and posts of a user within `perMs`, answers further ones with 429. */
   limitCreates(rule: CreatesRule): void;
 }
 
@@ -164,7 +164,7 @@ function createServer(service: Service, onClose: () => Promise<void>): Server {
   };
 }
 
-/** Handles a `fetch`. Rejects after a reset. During a hang, stays pending until the request is aborted. */
+/** Handles a `fetch`. Rejects after a reset. If the sandbox hangs, stays pending until the request is aborted. */
 async function serveFetch(request: Request, serve: (call: Call) => Promise<Reply>): Promise<Response> {
   const url = new URL(request.url);
   const reply = await serve({

@@ -16,7 +16,7 @@ export async function listenHttp(
   options: { readonly port: number; readonly host: string },
 ): Promise<Listener> {
   const server = createServer((request, response) => {
-    // Errors are ignored, because the caller may close the connection at any time.
+    // Errors of a connection are ignored, because the client may close it at any time.
     response.on('error', () => undefined);
     handle(serve, request, response).catch(() => request.socket.destroy());
   });
@@ -80,9 +80,9 @@ async function handle(
   }
 }
 
-/** Reads a body to its end, even if it is too large, because clients read the answer after they have sent the body. */
+/** Reads a request body to its end, even if it is too large: clients read the answer only after they sent the body. */
 async function readBody(request: IncomingMessage): Promise<Body | 'gone'> {
-  // If the handler stops reading early, the connection stays open for the answer.
+  // If the handler stops reading the body early, the connection stays open for the answer.
   if (request.method === 'PUT') return { type: 'stream', chunks: request.iterator({ destroyOnReturn: false }) };
   const chunks: Buffer[] = [];
   let size = 0;
@@ -132,7 +132,7 @@ async function send(response: ServerResponse, answer: Answer, headOnly: boolean)
   }
 }
 
-/** Writes each piece after the previous piece was flushed. Stops if the client has closed the connection. */
+/** Writes each piece of an answer after the previous piece was flushed. Stops if the client closed the connection. */
 async function write(response: ServerResponse, pieces: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const piece of pieces) {
     if (response.destroyed) return;

@@ -23,7 +23,7 @@ import {
 export type Service = (call: Call) => Promise<Reply>;
 
 export function createService(context: Context): Service {
-  // The first matching endpoint is used, so fixed paths precede paths with an ID at the same position.
+  // The sandbox uses the first endpoint that matches, so fixed paths precede paths with an ID at the same position.
   const endpoints = [...libraryEndpoints(context), ...jobEndpoints(context), ...fileEndpoints(context)];
   endpoints.push(...pageEndpoints(context), ...documentEndpoints(endpoints));
   return (call) => answer(endpoints, call);
@@ -191,7 +191,7 @@ function handleState(context: Context, call: Call): Answer {
       success: true,
       baseUrl: `${call.origin}/api/v1`,
       balance: books.balance(mainUser),
-      // After a top-up, the new balance counts as the start, so that the spent credits are not negative.
+      // If a user adds credits, the new balance counts as the start, so that the spent credits are not negative.
       startingCredits: Math.max(startingCredits, books.balance(mainUser)),
       speed: Number.isFinite(speed) ? speed : null,
       now: describeTime(now),
@@ -231,8 +231,8 @@ function describeJob(context: Context, job: Job, origin: string): JsonObject {
 }
 
 /**
- * Refuses a client on another machine or with a host name that is not a loopback name, because the page requires no API
- * key.
+ * Refuses the page to a client on another machine or with a host name that is not a loopback name, because the page
+ * requires no API key.
  */
 function requireLocal(call: Call): void {
   if (call.isLocal && isLoopbackUrl(call.origin)) return;

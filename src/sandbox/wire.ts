@@ -5,7 +5,7 @@ export interface JsonObject {
 
 export interface Call {
   readonly method: string;
-  /** Percent-encoded path without the query. */
+  /** Percent-encoded path of the URL without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
   /** Scheme and host of the URL, for example `http://127.0.0.1:4010`. */
@@ -16,7 +16,7 @@ export interface Call {
 }
 
 /**
- * `too large`: more than 10 MB. `stream`: body of a PUT. This body can be read only once, and throws if the connection
+ * `too large`: more than 10 MB. `stream`: body of a PUT, which can be read only once, and throws if the connection
  * breaks.
  */
 export type Body =
@@ -39,13 +39,13 @@ export type Content =
   | { readonly type: 'bytes'; readonly bytes: Buffer }
   | { readonly type: 'file'; readonly path: string; readonly first: number; readonly size: number };
 
-/** How the body is sent. `cut`: announces the whole length, sends `bytes` bytes and closes the connection. */
+/** How the sandbox sends the body. `cut`: announces the whole length, sends `bytes` bytes and closes the connection. */
 type Delivery =
   | { readonly type: 'whole' }
   | { readonly type: 'cut'; readonly bytes: number }
   | { readonly type: 'paced'; readonly bytesPerSecond: number };
 
-/** Request that gets no answer. `abandoned` is called when the client closes the connection. */
+/** The request gets no answer. `abandoned` is called when the client closes the connection. */
 interface Hang {
   readonly type: 'hang';
   readonly abandoned: () => void;

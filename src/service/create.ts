@@ -11,8 +11,8 @@ import { findNamedJob, readKeyRefusal, readMissing } from './read-refusal.ts';
 import { makeKeyFinder, makeRedact, type Redact, readCredential } from './secrets.ts';
 
 /**
- * Path for create requests of a kind. `isDocumented`: whether the service's OpenAPI document has the operation. Omitted
- * if the document was not read. `missing`: why no path is known.
+ * Path for create requests of a kind. `isDocumented`: whether the service's OpenAPI document has this path; omitted if
+ * the document was not read. `missing`: why no path is known.
  */
 export type CreateRoute = { path: string; isDocumented?: boolean } | { missing: string };
 export type CreateRoutes = { readonly [kind: string]: CreateRoute };
@@ -23,7 +23,7 @@ export interface CreateOptions {
   token: string;
   createTimeoutMs: number;
   createRoutes?: CreateRoutes;
-  /** Called right before a create request is written. If it returns false, nothing is sent. */
+  /** Called right before a create request is written to the connection. If it returns false, nothing is sent. */
   mayCreate?: () => boolean;
 }
 
@@ -59,7 +59,7 @@ export class Creates {
     let message = '';
     for (const route of routes) {
       const answer = await this.#post(kind, route, call);
-      // Without an operation there is no purchase, so the same request may be sent to the next path.
+      // A service that does not have the path bought nothing, so the same request may be sent to the next path.
       if (answer.is !== 'no-route') return answer; // I4 (path)
       tried.push(`POST ${route.path}`);
       message = answer.message;
@@ -84,10 +84,10 @@ export class Creates {
       method: 'POST',
       path: route.path,
       body: call.body,
-      // The service documents the header only for kinds with replay.
+      // The service documents the idempotency header only for kinds with replay.
       ...(kind.recovery === 'replay' && { headers: { [envelope.headers.idempotencyKey]: call.key } }),
       deadlineMs: this.#options.createTimeoutMs,
-      // If the server has closed an old connection, the answer counts as lost, and without replay nothing recovers it.
+      // If the server had closed an old connection, the answer would be lost, and without replay not recoverable.
       freshConnection: !this.replays(kind.name),
       mayLeave: this.#options.mayCreate,
     });
@@ -98,7 +98,7 @@ export class Creates {
   }
 
   /**
-   * Queries the status of a job that a refusal names. If the job has a status, the job exists although the service
+   * Queries the status of a job whose ID a refusal contains. If the job has a status, it exists although the service
    * refused the request.
    */
   async #confirmNamed(kind: Kind, answer: CreateAnswer): Promise<CreateAnswer> {
@@ -122,8 +122,8 @@ interface Asked {
 }
 
 /**
- * Classifies the answer to a create request. Only an error of the service proves that nothing was charged, and only if
- * the error names neither a job nor the request's idempotency key.
+ * Classifies the answer to a create request. Only an error from the service itself proves that nothing was charged, and
+ * only if it mentions neither a job nor the request's idempotency key.
  */
 export function classifyCreate(answer: HttpAnswer, redact: Redact, asked: Asked = {}): CreateAnswer {
   if (answer.is === 'broken') return { is: answer.sent ? 'ambiguous' : 'not-sent', message: answer.message };
@@ -154,7 +154,7 @@ export function classifyCreate(answer: HttpAnswer, redact: Redact, asked: Asked 
     const why = readMissing(json, { kind, isDocumented: route?.isDocumented, body: call?.body ?? '' });
     return why === 'route' ? { is: 'no-route', message } : { is: 'refused', status, why, message, ...mayBe };
   }
-  // A body that is too large (413) never reaches the service.
+  // A server or proxy answers 413 to a body that is too large, before the service receives it.
   if (!isServiceError(json) && status !== 413) return { is: 'ambiguous', message };
   switch (status) {
     case 400:
@@ -178,7 +178,7 @@ function readCreated(
 ): CreateAnswer {
   const { created } = envelope;
   const found = findJob(json, kind);
-  // An ID that contains the credential cannot be stored anywhere. An ID that only resembles a signed link is valid.
+  // A job ID that contains the credential must not be stored. A job ID that only resembles a signed link is valid.
   if (found === undefined || holdsKey(found.jobId)) {
     const seen = unusableId(json, kind);
     const named = seen === undefined ? message : `found ${redact(shown(seen))}`;
@@ -231,7 +231,7 @@ function unusableId(answer: Json | undefined, kind: Kind | undefined): Json | un
   return holdersOf(answer, kind).flatMap((holder) => readAt(holder, jobId) ?? readAt(holder, id) ?? [])[0];
 }
 
-/** No job costs this many credits. A larger charge in an answer is an error of the service. */
+/** Highest plausible charge of a job in credits. A larger charge in an answer is an error of the service. */
 const mostCredits = 1_000_000_000;
 
 function chargeOf(value: Json | undefined): number | null {

@@ -86,17 +86,17 @@ async function toDownload(answer: IncomingMessage, signal: AbortSignal): Promise
   return { body, ...(announced !== undefined && Number.isSafeInteger(bytes) && { bytes }), ...defined({ type }) };
 }
 
-/** Lowest accepted rate, as the average of a minute. A slower download might never end. */
+/** Lowest accepted rate of a download, as the average of a minute. A slower download might never end. */
 const leastBytesPerSecond = 1000;
 const windowMs = 60_000;
-/** Number of bytes to read ahead. Buffering a chunk is cheaper than pausing and resuming the sender. */
+/** Number of bytes to read ahead of the consumer: buffering a chunk is cheaper than pausing the sender. */
 const mostAhead = 128 * 1024;
 
 type Next = IteratorResult<Uint8Array, undefined>;
 
 /**
- * Response body that yields bytes on demand. Without demand, the sender waits. `return` releases the connection, even
- * before the first chunk. After an error, every further call throws the same error.
+ * Response body that yields bytes when the consumer requests them. Otherwise, the sender waits. `return` releases the
+ * connection, even before the first chunk. After an error, every further call throws the same error.
  */
 export class Body implements AsyncIterableIterator<Uint8Array> {
   readonly #stream: Readable;
@@ -125,7 +125,7 @@ export class Body implements AsyncIterableIterator<Uint8Array> {
     stream.once('close', () => this.#finish({ error: new Error('it ended early') }));
     signal.addEventListener('abort', this.#interrupt, { once: true });
     if (signal.aborted) this.#interrupt();
-    // The connection may have failed since the headers arrived.
+    // The connection may have failed after the headers arrived.
     else if (stream.destroyed) this.#finish({ error: stream.errored ?? new Error('it ended early') });
   }
 
@@ -133,7 +133,7 @@ export class Body implements AsyncIterableIterator<Uint8Array> {
     return this;
   }
 
-  /** Returns the first bytes without consuming them: at least 512, unless the body is shorter or too slow. */
+  /** Returns the first bytes of the body, but does not consume them: 512 or more, unless it is shorter or too slow. */
   async peek(): Promise<Uint8Array> {
     while (this.#ahead < 512 && this.#end === undefined && this.#waitedMs < windowMs) await this.#wait();
     return Buffer.concat(this.#chunks);

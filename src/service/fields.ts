@@ -9,7 +9,7 @@ export function readRecord(value: Json | undefined): { [key: string]: Json } | u
   return isMap(value) ? Object.assign(Object.create(null) as { [key: string]: Json }, value) : undefined;
 }
 
-/** Returns the value at a path. The path `a.b` is the field `b` of the object in field `a`. */
+/** Returns the value at a path in an answer. The path `a.b` is the field `b` of the object in field `a`. */
 export function readAt(value: Json | undefined, name: string): Json | undefined {
   let found = value;
   for (const part of name.split('.')) found = Array.isArray(found) ? undefined : ownValue(found, part);
@@ -24,7 +24,7 @@ export function readText(value: Json | undefined, names: string | readonly strin
   return undefined;
 }
 
-/** Returns the first text in the fields `texts`, else the first object or list in the fields `others`, as JSON. */
+/** Returns the first text in the fields `texts` or, if there is none, the first object or list in `others` as JSON. */
 export function readReason(
   value: Json | undefined,
   texts: string | readonly string[],
@@ -48,12 +48,12 @@ export function isServiceError(json: Json | undefined): boolean {
   return readAt(json, envelope.answer.success) === false;
 }
 
-/** HTTP statuses of any server or proxy for a missing path or a body that is too long. */
+/** HTTP statuses with which any server or proxy answers to a missing path or a body that is too long. */
 const ofAnyServer: ReadonlySet<number> = new Set([404, 405, 410, 413]);
 
 /**
- * Returns whether a firewall, a proxy or a network's login page answered instead of the service. An answer of another
- * sender counts as an outage, because it says nothing about the credential, the job or the request.
+ * Returns whether a firewall, a proxy or a network's login page answered instead of the service. Such an answer counts
+ * as an outage, because it does not depend on the credential, the job or the request.
  */
 export function isFromProxy(json: Json | undefined, status: number): boolean {
   if (isServiceError(json) || ofAnyServer.has(status)) return false;
@@ -72,7 +72,7 @@ export function readMessage(json: Json | undefined, status: number, redact: Reda
     (status === 413 ? 'the request is too large; shorten its texts' : nothing);
   const code = readAt(json, answer.code);
   const shown = typeof code === 'string' && code !== text ? ` [${redact(code).slice(0, 60)}]` : '';
-  // The text is redacted before it is cut, because `redact` does not recognize a part of a credential.
+  // Redacts the text before it is cut, because `redact` does not recognize a part of a credential.
   const sender = isFromProxy(json, status)
     ? ' (probably the answer of a firewall, a proxy or a login page, not of the service)'
     : '';
@@ -80,8 +80,8 @@ export function readMessage(json: Json | undefined, status: number, redact: Reda
 }
 
 /**
- * Parses a Retry-After header, in seconds or as an HTTP date by the server's own clock. Returns ms, or undefined if the
- * header is missing or invalid.
+ * Parses a Retry-After header, which contains seconds, or an HTTP date by the server's clock. Returns ms, or undefined
+ * if the header is missing or invalid.
  */
 export function parseRetryAfter(headers: NodeJS.Dict<string | string[]>): number | undefined {
   const value = headers[envelope.headers.retryAfter];
@@ -90,7 +90,7 @@ export function parseRetryAfter(headers: NodeJS.Dict<string | string[]>): number
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
 }
 
-/** Describes a requested wait that is long enough to be shown to the user. */
+/** Describes the wait that a service demands, if it is long enough for users to notice. */
 export function asksToWait(askedMs = 0): string {
   return askedMs < 60_000 ? '' : ` (asks to wait ${Math.round(askedMs / 60_000)} min)`;
 }

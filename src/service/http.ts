@@ -14,7 +14,7 @@ const longestAnswer = 8 * 1024 * 1024;
 
 export type HttpAnswer =
   | { is: 'answer'; status: number; headers: { [name: string]: string }; json: Json | undefined }
-  /** `sent`: false only if certainly no byte of the request was written. */
+  /** Failure of a request. `sent`: false only if certainly no byte of the request was written to the connection. */
   | { is: 'broken'; sent: boolean; message: string };
 
 interface HttpCall {
@@ -24,15 +24,15 @@ interface HttpCall {
   fromRoot?: boolean;
   body?: string;
   headers?: { [name: string]: string };
-  /** In ms. Time limit for the whole answer. */
+  /** Time limit in ms for the whole answer. */
   deadlineMs: number;
   signal?: AbortSignal;
   /**
-   * Opens a new connection. If the server has closed an old connection, it is unknown whether the service received the
+   * True to open a new connection: if the server had closed an old one, nobody would know whether it received the
    * request.
    */
   freshConnection?: boolean;
-  /** Called when the connection is open, before the first byte is written. If it returns false, nothing is sent. */
+  /** Called after the connection is open, before the first byte of a request. If it returns false, nothing is sent. */
   mayLeave?: (() => boolean) | undefined;
 }
 
@@ -99,18 +99,18 @@ function parseJson(bytes: Uint8Array | undefined, encoding: string | undefined):
   }
 }
 
-/** Returns the message of an error with its `code`. If the message is empty, returns the message of the cause. */
+/** Returns the message of an error with its `code`. If it is empty, returns the message of the error's cause. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = (error as { code?: unknown }).code;
   const inner = error instanceof AggregateError ? error.errors[0] : error.cause;
   const text = error.message === '' && inner instanceof Error ? inner.message : error.message;
-  // OpenSSL adds its own source files to the reason.
+  // Removes the names of OpenSSL's source files, which OpenSSL adds to the reason.
   const short = text.replace(/\S+:error:\w+:SSL routines:[^:]*:([^:]+):.*/s, 'TLS: $1');
   return typeof code === 'string' && !short.includes(code) ? `${short} (${code})` : short;
 }
 
-/** Replaces `{id}` in a path with an ID, escaped as one segment. No other code puts IDs into URLs. */
+/** Replaces `{id}` in a path with an ID from the service, escaped as one segment. No other code puts IDs into URLs. */
 export function pathWithId(pattern: string, id: string): string {
   if (!isJobId(id)) throw new Error('internal error: not an id of the service');
   return pattern.replace('{id}', () => encodeURIComponent(id));
@@ -146,8 +146,8 @@ type ExchangeEnd = Answered | Extract<HttpAnswer, { is: 'broken' }>;
 type Controller = Dispatcher.DispatchController;
 
 /**
- * Sends one request, never twice, and reads the whole answer. Uses a handler, which undici calls right before it
- * writes. An error code does not show whether the connection failed before or after the write.
+ * Sends one request, never twice, and reads the whole answer. Uses a handler that undici calls right before it writes
+ * to the connection, because an error code does not show whether the connection failed before or after the write.
  */
 function exchange(
   agent: Dispatcher,
@@ -192,7 +192,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
       controller.abort(new Error('the request was canceled before it was sent'));
       return;
     }
-    // undici may repeat a request after a broken connection, which could pay twice.
+    // Marks the request so that undici does not repeat it after a broken connection, which could pay twice.
     const isRepeated = this.#controller !== undefined;
     const mayLeave = !isRepeated && this.#mayLeave?.() !== false; // I35
     if (mayLeave) this.#controller = controller;
@@ -239,7 +239,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 }
 
-/** A body that begins with `{` is not compressed: a proxy may have removed the stated compression. */
+/** A body that begins with `{` is not compressed, whatever the header states: a proxy may have decompressed it. */
 const named = (word: string) => (first: number, label: string) => first !== 0x7b && label.toLowerCase().includes(word);
 const codings = [
   { sync: zlib.unzipSync, stream: zlib.createUnzip, mayBe: (first: number) => first === 0x1f || (first & 0x0f) === 8 },
@@ -248,7 +248,7 @@ const codings = [
 ];
 const trial = { finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH, maxOutputLength: 1_000_000 };
 
-/** Returns how a body is compressed. Its first bytes decide, because some proxies compress unasked. */
+/** Returns how an answer's body is compressed, from its first bytes: some proxies compress without a request. */
 export function codingOf(head: Uint8Array, label = ''): (typeof codings)[number] | undefined {
   return codings.find(({ sync, mayBe }) => {
     try {
@@ -275,8 +275,8 @@ const links: ReadonlySet<string> = new Set(['url', 'outputUrl', 'thumbnailUrl', 
 const mostDepth = 5;
 
 /**
- * Rewrites an answer in place to the documented form: state names, IDs as strings, links as absolute URLs. Ambiguous
- * values do not change.
+ * Changes an answer in place to the documented form: state names, IDs as strings, links as absolute URLs. Does not
+ * change ambiguous values.
  */
 export function toDocumented(json: Json, base: URL, depth = 0): void {
   if (json === null || typeof json !== 'object' || depth > mostDepth) return;

@@ -12,7 +12,7 @@ import { listJobs } from './listing.ts';
 import { makeRedact, type Redact } from './secrets.ts';
 import { type Asset, type FileToUpload, type UploadProgress, uploadFile, uploadFromUrl } from './upload-file.ts';
 
-/** Facts from the status of a job. The strings come from the service, so they are displayed only through `safeText`. */
+/** Facts from the status of a job. The service chooses the strings, so display them only through `safeText`. */
 interface JobFacts {
   status: string;
   /** Kind of the job. Set only if several kinds share a status path. */
@@ -30,7 +30,7 @@ const { paths } = envelope;
 const mostRemoved = 1000;
 
 export interface LibraryOptions {
-  /** Ends in `/api/v1`. Must be https, or a loopback address. */
+  /** Ends in `/api/v1`. URL of the service, with https or a loopback address. */
   baseUrl: string;
   token: string;
   clock: Pick<Clock, 'sleep' | 'random'>;
@@ -43,7 +43,7 @@ interface JobIds {
   recordId?: string;
 }
 
-/** Calls of the service that create no media. All methods throw `ServiceError`. */
+/** Calls of the service that buy nothing. All methods throw `ServiceError`. */
 export class Library {
   readonly #http: Http;
   readonly #links: Links;
@@ -83,9 +83,9 @@ export class Library {
   }
 
   /**
-   * Removes a job's record without a refund. Tries the ID of the job and the ID of its record, because the
-   * documentation does not state which of the two IDs the service expects. Returns `gone` if the service finds neither
-   * ID and no list contains the job.
+   * Removes a job's record without a refund. Tries the ID of the job and the ID of its record, because the service's
+   * documentation does not state which of the two is needed. Returns `gone` if the service knows neither ID and no list
+   * contains the job.
    */
   async removeJob(kind: string, ids: JobIds): Promise<'removed' | 'gone'> {
     const { path, by } = requireOf(kind, 'remove');
@@ -113,7 +113,7 @@ export class Library {
       const document = await this.#get(paths.document);
       if (isMap(readAt(document, 'paths'))) return document;
     } catch (error) {
-      // A host that does not answer on one path does not answer on the other path either.
+      // If the host does not answer at the first path, it does not answer at the second one either.
       const isAnswered = error instanceof ServiceError && error.status !== undefined;
       if (!isAnswered || error.why === 'auth') throw error;
     }
@@ -130,7 +130,7 @@ export class Library {
     return uploadFromUrl({ url, ...defined({ fileName }) }, { ...this.#uploadPorts, signal });
   }
 
-  /** `skewMs`: how far the service's clock is ahead of the local clock. Omitted if unknown. */
+  /** `skewMs`: by how many ms the service's clock is ahead of the local clock. Omitted if unknown. */
   async ping(): Promise<{ skewMs?: number; latencyMs: number }> {
     const startedAt = performance.now();
     const answer = await this.#call('GET', paths.accounts);
@@ -172,7 +172,7 @@ function isMissing(answer: HttpAnswer): boolean {
   return answer.is === 'answer' && (answer.status === 404 || answer.status === 410);
 }
 
-/** Throws `ServiceError` if the answer belongs to another job. */
+/** Throws `ServiceError` if the answer is about another job. */
 function readJobFacts(answer: Json, jobId: string): JobFacts {
   const { job, kindWords } = envelope;
   const data = readAt(answer, envelope.answer.data);
@@ -226,7 +226,7 @@ function readVoices(json: Json): Voice[] {
 
 interface AccountList {
   accounts: Account[];
-  /** Whether the list is complete: every account was readable, and no further page exists. */
+  /** True if the list of connected accounts is complete: every account was readable, and no further page exists. */
   isWhole: boolean;
 }
 

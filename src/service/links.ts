@@ -11,11 +11,11 @@ interface LinkCall {
   headers: { [name: string]: string };
   body?: AsyncIterable<Uint8Array>;
   signal: AbortSignal;
-  /** Time limit in ms for the answer. The time starts with the connection, and restarts with each piece sent. */
+  /** Time limit in ms for the answer, from the start of the connection or the last piece that was sent. */
   silenceMs: number;
 }
 
-/** Sends downloads and uploads to the hosts of links from the service. Never sends the credential. */
+/** Sends HTTP requests for downloads and uploads to the hosts in links from the service. Never sends the credential. */
 export interface Links {
   readonly ownHost: string | undefined;
   /**
@@ -29,7 +29,7 @@ export interface Links {
 export function createLinks(options: { baseUrl: string; lookup?: Parameters<typeof makeCheckedLookup>[0] }): Links {
   const shared = { ...connectionOptions, keepAlive: true, maxSockets: 16, highWaterMark: 65_536 };
   const lookup = makeCheckedLookup(options.lookup);
-  // A proxy resolves host names itself, and may resolve names that this machine cannot resolve.
+  // With a proxy, checks no addresses: a proxy resolves even host names that this machine cannot resolve.
   const check = (host: string) =>
     new Promise<void>((resolve, reject) => {
       lookup(host, {}, (error) => (error instanceof RefusedAddressError ? reject(error) : resolve()));
@@ -82,9 +82,9 @@ function answerTo(open: () => ClientRequest, { body, signal, silenceMs }: LinkCa
     });
     request.once('response', (response) => {
       settle();
-      // Prevents an unhandled error until the body is read.
+      // Prevents an uncaught exception if the connection fails before the body is read.
       response.on('error', () => {});
-      // A body without a length must not seem complete when its connection was reset.
+      // If the connection was reset, a body without a stated length must not seem complete.
       request.on('error', (error) => response.destroy(error));
       resolve(response);
     });
@@ -121,8 +121,8 @@ type JudgedLink = { is: 'allowed'; url: URL; isOwn: boolean } | { is: 'refused';
 export class RefusedAddressError extends Error {}
 
 /**
- * Returns the host of a loopback base URL. Only links with the returned host name may lead to this machine or use http.
- * Any port is allowed, because a local service may store files in a second container.
+ * Returns the host of the service's base URL if it is a loopback host. Only links with this host name may lead to this
+ * machine or use http. Any port is allowed, because a local service may store files in a second container.
  */
 function ownHostOf(baseUrl: string): string | undefined {
   const { hostname } = new URL(baseUrl);
@@ -130,8 +130,9 @@ function ownHostOf(baseUrl: string): string | undefined {
 }
 
 /**
- * Decides from the text of a link whether it may be followed. No link may contain a login. A link to a host other than
- * `ownHost` must be https, and its IP address public. `makeCheckedLookup` checks the addresses of host names.
+ * Decides from the text of a link whether mediabatch may request it. No link may contain credentials. A link to a host
+ * other than `ownHost` must be https, and its IP address public. `makeCheckedLookup` checks the addresses of host
+ * names.
  */
 export function judgeLink(text: string, ownHost: string | undefined): JudgedLink {
   if (!URL.canParse(text)) return { is: 'refused', message: `the link “${text.slice(0, 60)}” is not a URL` };
@@ -150,8 +151,8 @@ export function judgeLink(text: string, ownHost: string | undefined): JudgedLink
 }
 
 /**
- * Makes a lookup that refuses a host name if one of its addresses is not public. The connection uses the checked
- * addresses, so a second lookup with another result is harmless.
+ * Returns a DNS lookup function that refuses a host name if one of its addresses is not public. The connection uses the
+ * checked addresses, so that a second lookup cannot lead to others.
  */
 export function makeCheckedLookup(lookup: typeof systemLookup = systemLookup): LookupFunction {
   return (host, options, callback) => {
@@ -171,9 +172,9 @@ function notPublic(shown: string): string {
   return `the link ${shown} leads to an address that is not public`;
 }
 
-/** Idle time in ms before a connection is closed. Common servers close it after 5 s, which could lose a request. */
+/** Time in ms after which an idle connection is closed: before servers close it (often 5 s) and lose a request. */
 export const keptForMs = 4000;
-/** In ms. Delay before the next address of a host is tried. Node's default of 250 is too short for a distant host. */
+/** Delay in ms before Node tries a host's next address. Node's default of 250 is too short for a distant host. */
 const nextAddressAfterMs = 2500;
 
 const connectionOptions = { timeout: keptForMs, autoSelectFamilyAttemptTimeout: nextAddressAfterMs };

@@ -18,8 +18,8 @@ export function pagePath(list: List, { page, limit }: { page: number; limit: num
 }
 
 /**
- * Requests a page. If the service refuses the page size, requests the page without a page size, because not every list
- * documents one.
+ * Requests a page of a list. If the service refuses the page size, requests the page without one, because not every
+ * list documents it.
  */
 export async function getPage(
   list: List,
@@ -34,7 +34,7 @@ export async function getPage(
   }
 }
 
-/** Returns whether more pages follow. Returns true if the answer does not state whether a page follows. */
+/** Returns whether another page follows. Returns true if the answer does not state it. */
 export function hasMore(body: Json, page: number): boolean {
   const hasNext = readAt(body, names.hasNext);
   const pages = readAt(body, names.pages);
@@ -49,7 +49,7 @@ export function hasMorePages(body: Json, { page, seen }: { page: number; seen: n
 }
 
 export function readPageSize(body: Json, count: number): number | undefined {
-  // A page before the last page is full, so its number of records is the page size, even if it states another size.
+  // A page before the last is full, so its number of records is the page size, even if the answer states another size.
   if (readAt(body, names.hasNext) === true && count > 0) return count;
   const limit = readAt(body, names.limit);
   return typeof limit === 'number' && Number.isInteger(limit) && limit >= Math.max(1, count) ? limit : undefined;
@@ -102,9 +102,9 @@ function readEchoes(kind: Kind, item: Json): { [field: string]: Json } {
   return echoes;
 }
 
-/** Maximum number of jobs to search through for one job. The newest jobs of its kind are searched. */
+/** Maximum number of jobs, from the newest of a kind, among which to search for one job. */
 export const mostLookedThrough = 1000;
-/** Limit of pages, because a faulty list may never end. */
+/** Maximum number of pages to read, because a faulty list may never end. */
 const mostPages = 200;
 
 export async function listJobs(

@@ -7,8 +7,8 @@ import { isLoopbackHost } from '../graph/address.ts';
 import { defined } from '../ground/values.ts';
 
 /**
- * Returns the proxy for an https address from `HTTPS_PROXY`, else from `HTTP_PROXY`. Returns `undefined` if `NO_PROXY`
- * names the host, and for addresses of this machine, which a proxy cannot reach.
+ * Returns the proxy for an https URL from `HTTPS_PROXY`, else from `HTTP_PROXY`. Returns `undefined` if `NO_PROXY`
+ * contains the host, and for hosts on this machine, which a proxy cannot reach.
  */
 export function proxyFor({ protocol, hostname, port }: URL, env: NodeJS.ProcessEnv = process.env): URL | undefined {
   if (protocol !== 'https:' || isLoopbackHost(hostname)) return undefined;
@@ -24,7 +24,7 @@ export function proxyFor({ protocol, hostname, port }: URL, env: NodeJS.ProcessE
   return isExempt ? undefined : new URL(address);
 }
 
-/** Opens a tunnel through a proxy. Errors contain the proxy's address without credentials. */
+/** Opens a tunnel through a proxy. Errors show the proxy's URL without its credentials. */
 export function openTunnel(
   proxy: URL,
   { host, port, timeoutMs }: { host: string; port: number; timeoutMs: number },
@@ -91,7 +91,7 @@ export async function fetchByProxy(
 
 const pools = new Map<string, Pool>();
 
-/** Connects to https hosts through a proxy. `check` rejects if a host is not allowed. */
+/** Connects to https hosts through a proxy. `check`: rejects if mediabatch may not connect to a host. */
 export class TunnelAgent extends HttpsAgent {
   readonly #proxy: URL;
   readonly #check: (host: string) => Promise<void>;

@@ -26,8 +26,8 @@ const repeated = [
 ];
 
 /**
- * Reads what a refusal states about the request's idempotency key. Returns `undefined` if it does not mention the key.
- * Returns `known` in doubt: only a complaint about the form of the key proves that no job exists under the key.
+ * Reads what a refusal of a create request states about its idempotency key. Returns `undefined` if it does not mention
+ * the key. If in doubt, returns `known`: only an error about the form of the key proves that no job exists for it.
  */
 export function readKeyRefusal(
   json: Json | undefined,
@@ -37,7 +37,7 @@ export function readKeyRefusal(
   const own = textsOf(parseJson(body)).filter((text) => text.length > 3);
   const isAboutKey = texts.some((text) => {
     if (text.includes(key) || /\bidempot/.test(wordsOf(text))) return true;
-    // Words that the service quotes from the request are ignored.
+    // Ignores words in the error that the service quotes from the request.
     const words = wordsOf(own.reduce((rest, part) => rest.replaceAll(part, ' '), text));
     return repeated.some((pattern) => pattern.test(words));
   });
@@ -53,9 +53,9 @@ const sayNothing =
   /\b(the|requested|resource|page|url|was|could|cannot|be|does|not|find|found|exist|error|err|http|404)\b|\W/g;
 
 /**
- * Determines what is missing according to a 404 to a create request: the operation (`route`), the user of the
- * credential, or something that the request refers to (`invalid`). If the error does not name the missing thing,
- * returns `user` for documented kinds, and `route` for other kinds if the path is a guess.
+ * Returns what is missing according to a 404 answer to a create request: the operation (`route`), the user of the
+ * credential (`user`), or something to which the request refers (`invalid`). If the error does not state it, returns
+ * `user` for documented kinds, and `route` for other kinds if their path is a guess.
  */
 export function readMissing(
   json: Json | undefined,
@@ -63,7 +63,7 @@ export function readMissing(
 ): 'route' | 'user' | 'invalid' {
   const { message, code, details } = envelope.answer;
   const said = [readText(json, message), readText(json, code)].flatMap((text) => text ?? []);
-  // Paths in the message are removed, because their words do not describe what is missing.
+  // Removes paths from the error message, because their words do not state what is missing.
   const words = said.map((text) => wordsOf(text.replace(/(^|\s)\/\S+/g, ' '))).join(' \n ');
   if (!isServiceError(json) || isDocumented === false || namesRoute.test(words)) return 'route';
   if (namesUser.test(words)) return 'user';
@@ -80,13 +80,13 @@ function namesField(details: Json | undefined, body: string): boolean {
   return said.some((text) => names.has(wordsOf(text.replace(/[.[].*/s, ''))));
 }
 
-/** `isSure`: the ID certainly belongs to a job. If false, only a status call can show whether it does. */
+/** `isSure`: true if the ID certainly belongs to a job. If false, only a status query can show whether it does. */
 type NamedJob = { job: { jobId: string; recordId?: string }; model: Json | undefined; isSure: boolean };
 
 /**
- * Finds the job that a refusal names. An ID in an object `generation` or `job`, or next to a state, certainly belongs
- * to a job. Any other ID may be that of the error. Returns `unclear` if the refusal names several jobs, or an ID that
- * cannot be queried.
+ * Finds the job whose ID a refusal contains. An ID in an object `generation` or `job`, or next to a state, certainly
+ * belongs to a job. Any other ID may be that of the error. Returns `unclear` if the refusal contains several job IDs,
+ * or an ID that cannot be queried.
  */
 export function findNamedJob(
   json: Json | undefined,
@@ -96,7 +96,7 @@ export function findNamedJob(
   let isOdd = false;
   visit(json, '', (holder, name) => {
     const { named, hasOddId } = namedIn(holder, isHolder(name, kind));
-    // A list may contain other jobs, too.
+    // A list in the refusal may contain other jobs, too.
     if (hasOddId || (named?.isSure && name.endsWith('[]'))) isOdd = true;
     if (name.endsWith('[]')) return;
     const isPlace = name === '' || name === envelope.answer.data;

@@ -1,6 +1,6 @@
 /**
- * Removes the credential and the signatures of links from a text for users, files or logs. Error texts are written to
- * the lock, which is committed to git. No other code redacts.
+ * Returns a function that removes the credential and the signatures of links from texts for users, files or logs. Error
+ * texts are written to the lock, which is committed to git. No other code redacts.
  */
 export type Redact = (text: string) => string;
 
@@ -9,7 +9,7 @@ export function makeRedact(secret: string | undefined): Redact {
   return (text) => withoutSignatures(spellings.reduce((seen, spelling) => seen.replaceAll(spelling, '[key]'), text)); // I17
 }
 
-/** Makes a function that returns whether a text contains the secret in any encoding. Texts with it are never stored. */
+/** Returns a function that checks whether a text contains the secret in any encoding. Such a text is never stored. */
 export function makeKeyFinder(secret: string | undefined): (text: string) => boolean {
   const spellings = spellingsOf(secret);
   return (text) => spellings.some((spelling) => text.includes(spelling));
@@ -28,7 +28,7 @@ function spellingsOf(secret: string | undefined): string[] {
   return [...new Set(spellings)].sort((a, b) => b.length - a.length);
 }
 
-// Servers choose these texts, so each pattern takes linear time: no match extends past the start of the next match.
+// Servers choose these texts, so each pattern must take linear time: no match extends past the start of the next match.
 const user = /(\/\/)[^\s"'<>/?#@]+@/g;
 const query = /(\/\/(?:[^\s"'<>?#/]|\/(?!\/))+)[?#][^\s"'<>]+/g;
 const escapedQuery = /(%3A%2F%2F(?:(?!%3A%2F%2F|%3F)[^\s"'<>])+%3F)[^\s"'<>]+/gi;
@@ -48,8 +48,8 @@ export function readCredential(token: string): Credential {
 }
 
 /**
- * Returns a stable name for an account: the issuer and subject of a JWT, else the credential itself. The name is as
- * secret as the credential.
+ * Returns a stable name for an account: the issuer and subject of a JWT or, for an API key, the key itself. The name is
+ * as secret as the credential.
  */
 export function accountName(token: string): string {
   if (readCredential(token).is === 'api-key') return token;

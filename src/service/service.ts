@@ -1,7 +1,7 @@
 /*
  * The HTTP client of the service, behind ports.
  * Takes: a base URL, an API key, and rendered bytes of requests.
- * Returns: answers as closed unions, or a `ServiceError`. A create request is sent once, never repeated by `service/`.
+ * Returns: answers as closed unions, or a `ServiceError`. Sends each create request once: `service/` never repeats it.
  * Independent of: steps, plans, the lock, credits. The API key is sent only to the base URL's host (I17).
  */
 
@@ -27,11 +27,11 @@ import { type WatchPorts, watchJob } from './watch.ts';
 
 export interface ServiceOptions extends LibraryOptions, CreateOptions {
   clock: Clock;
-  /** In ms. Fixed interval between two queries of a job. By default, the interval depends on earlier durations. */
+  /** Fixed interval in ms between two queries of a job. By default, it depends on the durations of earlier jobs. */
   pollIntervalMs?: number;
   durations?: Durations;
   patienceMs: number;
-  /** Folder of relative upload paths. Defaults to the working folder. */
+  /** Folder to which upload paths are relative. Defaults to the working folder. */
   folder?: string;
 }
 
@@ -112,8 +112,8 @@ class ServiceClock {
   }
 
   /**
-   * Returns the difference in ms, or 0 if the service does not report its time. Sends a request if no answer has had a
-   * date. With `fresh`, always sends a request, because the user may have set the local clock.
+   * Returns the difference of the clocks in ms, or 0 if the service does not report its time. Sends a request if no
+   * answer has had a date. With `fresh`, always sends a request, because the user may have set the local clock.
    */
   async aheadMs(http: Http, { fresh = false }: { fresh?: boolean } = {}): Promise<number | { unreachable: string }> {
     if (this.#aheadMs !== undefined && !fresh) return this.#aheadMs;
@@ -127,7 +127,7 @@ class ServiceClock {
 
   #observe(date: string | undefined): void {
     const ahead = date === undefined ? Number.NaN : Date.parse(date) - this.#now();
-    // A small difference is ignored: the `Date` header has whole seconds, and the answer took time to arrive.
+    // Ignores a small difference: the `Date` header has whole seconds, and the answer took time to arrive.
     this.#aheadMs = Number.isNaN(ahead) ? (this.#aheadMs ?? 0) : Math.abs(ahead) < 2000 ? 0 : ahead;
   }
 }
@@ -173,8 +173,8 @@ export async function findNewest(kind: Kind, get: (path: string) => Promise<Json
 
 /**
  * Returns the jobs of a kind's list that are newer than all fences. A fence is the ID of the job that was newest
- * earlier, or empty if the list was empty. `complete`: no newer job can be missing, because every record was readable
- * and in order, and each fence or the end of the list was found. `older`: records from the last fence to the end of its
+ * earlier, or empty if the list was empty. `complete`: no newer job is missing, because every record was readable and
+ * in order, and each fence or the end of the list was reached. `older`: jobs from the last fence to the end of its
  * page. Throws `ServiceError`.
  */
 export async function walkToFences(
@@ -194,7 +194,7 @@ export async function walkToFences(
     const items = itemsOf(list, body);
     const listed = readListed(kind, items);
     if (listed.length !== items.length) isReadable = false;
-    // A service that ignores page numbers sends the first page again.
+    // A service that ignores page numbers returns the first page again, so stops.
     if (first !== undefined && listed[0]?.jobId === first) return walked(false);
     first ??= listed[0]?.jobId;
     const known = jobs.size;

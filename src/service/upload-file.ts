@@ -18,11 +18,11 @@ const { paths, upload: names } = envelope;
 
 export interface Asset {
   id: string;
-  /** Valid wherever the service accepts a media URL. */
+  /** Public URL of the file, valid wherever the service accepts a media URL. */
   url: string;
 }
 
-/** Receives the bytes sent so far and the total. If the upload is repeated, the number restarts at 0. */
+/** Receives the number of bytes sent so far and the total. If the upload is repeated, the number restarts at 0. */
 export type UploadProgress = (sentBytes: number, bytes: number) => void;
 
 interface UploadCall {
@@ -35,10 +35,10 @@ interface UploadCall {
   onProgress?: UploadProgress | undefined;
 }
 
-/** In bytes. Larger files are sent to the storage host. The documentation allows about 7 MB in a request body. */
+/** Size in bytes above which a file is sent to the storage host. The service documents about 7 MB for a request. */
 const mostInBody = 7_000_000;
 const mostTries = 4;
-/** Minimum timeout in ms. Uploads, and files that the service fetches, take longer than other calls. */
+/** Minimum timeout in ms of calls that upload a file or make the service fetch one: they take longer than others. */
 const leastDeadlineMs = 120_000;
 const longestPauseMs = 30_000;
 const longestRetryAfterMs = 150_000;
@@ -74,9 +74,9 @@ async function uploadToStorage(file: FileToUpload, call: UploadCall): Promise<As
     await putFile(file, uploadUrl, call);
     return { blobName: storedName, publicUrl: readAt(minted, names.publicUrl) };
   });
-  // The registration is retried separately, so that its lost answer does not upload the file again.
+  // Retries the registration separately, so that a lost answer to it does not make the file be uploaded again.
   const completed = await again(call, () => post(paths.completeUpload, { blobName, fileName }, call));
-  // The answer to the registration is undocumented: it contains the asset, or reports only success.
+  // The service does not document the answer to the registration: it contains the asset, or only reports success.
   const asset = findAsset(completed, call) ?? readStored(blobName, publicUrl, call);
   if (asset === undefined) {
     throw new ServiceError('unusable', 'the service registered the upload but returned no usable file URL');
@@ -130,7 +130,7 @@ function isUsable(url: Json | undefined, { links }: UploadCall): url is string {
   return protocol === 'https:' || hostname === links.ownHost;
 }
 
-/** In ms. Time limit since the storage host last accepted a byte. */
+/** Maximum time in ms in which the storage host accepts no byte. */
 const silenceMs = 120_000;
 
 async function putFile(
@@ -145,7 +145,7 @@ async function putFile(
   let sentBytes = 0;
   const body = async function* () {
     for await (const piece of streamPlannedFile(handle, file)) {
-      // A piece is counted before it is sent, because the answer may arrive right after the last piece.
+      // Counts a piece before it is sent, because the answer may arrive right after the last piece.
       sentBytes += piece.length;
       yield piece;
       onProgress?.(sentBytes, file.bytes);
@@ -157,7 +157,7 @@ async function putFile(
       'content-length': String(file.bytes),
     };
     const answer = await links.ask(link, { method: 'PUT', headers, body: body(), signal, silenceMs });
-    // Only the HTTP status of the answer is needed.
+    // Discards the body of the answer: only its HTTP status is needed.
     answer.destroy();
     checkAnswer(answer, { host, isWhole: sentBytes === file.bytes });
   } catch (error) {
@@ -233,7 +233,7 @@ async function readPlannedFile(file: FileToUpload): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** Opens the file. Refuses a symbolic link, because a link may have replaced the file after planning. */
+/** Opens the file to upload. Refuses a symbolic link, which may have replaced the file after planning. */
 async function openPlannedFile(file: FileToUpload): Promise<FileHandle> {
   let handle: FileHandle;
   try {
@@ -248,8 +248,8 @@ async function openPlannedFile(file: FileToUpload): Promise<FileHandle> {
 }
 
 /**
- * Streams the file. Yields the last piece only if the digest matches the planned file, so a changed file is never
- * uploaded completely. Throws `ServiceError`.
+ * Streams the file. Yields the pieces of the file, the last one only if the digest matches that in the plan, so that a
+ * changed file is never uploaded completely. Throws `ServiceError`.
  */
 async function* streamPlannedFile(handle: FileHandle, file: FileToUpload): AsyncGenerator<Uint8Array> {
   const hash = createHash('sha256');

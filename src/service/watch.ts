@@ -10,7 +10,7 @@ import { type HttpAnswer, pathWithId } from './http.ts';
 import type { Observation, Poller } from './polling/poller.ts';
 import type { Redact } from './secrets.ts';
 
-/** Failures of the host. Simultaneous failures of many jobs count as one. */
+/** Counts failed queries of all jobs at a host. Simultaneous failures of many jobs count as one. */
 interface HostHealth {
   failures: number;
   countAgainAt: number;
@@ -18,7 +18,7 @@ interface HostHealth {
   isTroubleNoticed?: true;
 }
 
-/** Returns how long after a counted failure no failure is counted, in ms. Ten failures take about 40 s. */
+/** Returns the time in ms after a failure in which no other failure counts. Ten failures take about 40 s. */
 function failureIntervalMs(failures: number): number {
   return Math.min(5000, 250 * 2 ** failures);
 }
@@ -27,27 +27,27 @@ export interface WatchPorts {
   clock: Pick<Clock, 'now'>;
   poller: Poller;
   health: HostHealth;
-  /** In ms. A job is watched for this long. Afterwards, the job continues at the service. */
+  /** Time in ms for which a job is watched. Afterwards, the job continues at the service. */
   patienceMs: number;
   redact: Redact;
 }
 
-/** In ms. A job whose status is a 404 for this long counts as lost. */
+/** Time in ms after which a job counts as lost if its status queries are answered with 404. */
 const unknownPatienceMs = 30_000;
 const mostHostFailures = 10;
-/** Failures after which the user is notified. They take about 4 s. */
+/** Number of failed queries after which the user is notified. They take about 4 s. */
 const noticedHostFailures = 4;
-/** A job in an undocumented state with an error is queried this many more times. */
+/** Number of further queries of a job in an undocumented state with an error. */
 const mostOdd = 3;
-/** A user is notified of a job that takes this many typical durations, and at least an hour. */
+/** Number of typical durations, at least an hour, after which the user is notified that a job takes long. */
 const mostDurations = 10;
 const leastLongMs = 3_600_000;
-/** A COMPLETED job without a link is queried this many more times. */
+/** Number of further queries of a COMPLETED job whose status contains no link. */
 const mostLinkless = 5;
 
 /**
- * Watches a job until it ends or the watch is given up. A job ends only with FAILED, or with COMPLETED and a link.
- * After any other answer, the job is queried again, because queries are free.
+ * Queries a job until it ends, or until the run stops waiting for it. A job ends only with FAILED, or with COMPLETED
+ * and a link. After any other answer, queries it again, because queries are free.
  */
 export async function watchJob(
   job: { kind: string; jobId: string; model?: string },
@@ -122,7 +122,7 @@ class Watch {
     const message = lacksStatus
       ? `the answer of GET ${path} (HTTP ${code}) has no \`data.status\`; check MEDIABATCH_BASE_URL`
       : readMessage(json, code, redact, headers.location);
-    // A single refused query does not end the watch.
+    // After a single refused query, the job is queried again.
     this.#denials = isOwnWord && (code === 401 || code === 403) ? this.#denials + 1 : 0;
     if (this.#denials > 1) return unwatched('auth', message);
     if (code === 404 && isOwnWord) {
@@ -138,7 +138,7 @@ class Watch {
     const status = readAt(data, envelope.job.status);
     if (isOther || typeof status !== 'string') {
       const asked = parseRetryAfter(headers);
-      // A 429 with a Retry-After, or with the service's own body, is not a failure of the host.
+      // A 429 answer with a Retry-After, or with the service's own error format, is not a failure of the host.
       const counts = code !== 429 || (asked === undefined && !isOwnWord);
       return this.#endAfterFailure(isOther ? 'the answer contains the status of another job' : message, {
         asked,
@@ -156,7 +156,7 @@ class Watch {
     return { is: 'failed', error: redact(error).slice(0, 500) };
   }
 
-  /** Counts a failure. Ends the watch after too many failures. `asked`: wait in ms that the service requested. */
+  /** Counts a failure. Stops querying after too many failures. `asked`: wait in ms that the service demands. */
   #endAfterFailure(
     message: string,
     { asked = 0, counts = true }: { asked?: number | undefined; counts?: boolean } = {},

@@ -70,7 +70,7 @@ export type OutputState = 'intact' | 'missing' | 'changed';
 
 type Recorded = Pick<Output, 'path' | 'bytes' | 'sha256'>;
 
-/** In ms. Time in ms after which a check yields to the event loop, so that the process handles keys and signals. */
+/** Time in ms after which a check yields to the event loop, so that the process handles keys and signals. */
 const turnMs = 10;
 const filesAtATime = 8;
 

@@ -4,7 +4,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import { isErrno, lstatOrAbsent, openPlainFile, readPlainFile, statPlainFile } from '../fs/plain-file.ts';
 
-/** In bytes. Size in bytes up to which reading and hashing a file takes less than a millisecond. */
+/** Size in bytes up to which reading and hashing a file takes less than a millisecond. */
 export const smallBytes = 1 << 17;
 
 export interface Digest {

@@ -98,7 +98,7 @@ function describeClip(job: JobView, order: number): JsonObject {
   return { id: `${job.id}-${order + 1}`, order, ...describeAsset('outputAsset', job, order) };
 }
 
-/** Returns a number of clips: at most the requested number and one per second of the video, at least half of that. */
+/** Returns a number of clips: at most the requested number and one per second of the video; at least half of that. */
 function countClips({ body, seed, sourceMs }: FileFacts): number {
   const asked = readNumber(body, 'maxClips', clips.default);
   const most = Math.max(1, sourceMs === null ? asked : Math.min(asked, Math.floor(sourceMs / shortestClipMs)));

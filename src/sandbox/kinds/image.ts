@@ -19,7 +19,7 @@ interface Resolution {
   readonly size: ImageSize;
 }
 
-/** `area`: the picture has as many pixels as a square with this side, at any aspect ratio. */
+/** `area`: side of a square with as many pixels as the picture has, at any aspect ratio. */
 type ImageSize =
   | { readonly type: 'area'; readonly sidePixels: number }
   | { readonly type: 'exact'; readonly widthPixels: number; readonly heightPixels: number };
@@ -95,7 +95,7 @@ const imageModels: Readonly<Record<string, ImageModel>> = {
   },
 };
 
-/** Returns sides that are multiples of 16. With the ratio `auto` or no ratio, the sides are equal. */
+/** Returns width and height of a picture, as multiples of 16. With the ratio `auto` or no ratio, both are equal. */
 export function pixelSize(size: ImageSize, ratio: string): { readonly width: number; readonly height: number } {
   if (size.type === 'exact') return { width: size.widthPixels, height: size.heightPixels };
   const [across = 1, down = 1] = /^\d+:\d+$/.test(ratio) ? ratio.split(':').map(Number) : [1, 1];
@@ -139,8 +139,8 @@ export const image: SandboxKind = {
         },
       },
       allOf: Object.entries(imageModels).map(([key, model]) => ({
-        // `if: { not }` with `else` is equivalent to if/then, because an object with a `then` property would look like
-        // a promise.
+        // Uses `if: { not }` with `else` instead of if/then: an object with a `then` property would look like a
+        // promise.
         if: {
           not: { properties: { model: { const: key } }, ...(key === defaultModel ? {} : { required: ['model'] }) },
         },

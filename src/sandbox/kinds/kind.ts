@@ -2,17 +2,17 @@ import type { BodySchema } from '../read-body.ts';
 import type { JsonObject } from '../wire.ts';
 import { describeEnd, describeLink, describeProgress, type JobView } from './job-view.ts';
 
-/** Kind of job. To add a kind, define an object and list it in the index. */
+/** Kind of job. To add one, define an object of this type and list it in `index.ts`. */
 export interface SandboxKind {
   readonly name: string;
   readonly create: {
     /** Path below `/api/v1`, like all paths of a kind. */
     readonly path: string;
-    /** Whether a repeated Idempotency-Key gets the first answer. If false, the header is ignored. */
+    /** True if a repeated Idempotency-Key gets the first answer. If false, the sandbox ignores the header. */
     readonly replays: boolean;
     readonly schemaName: string;
     readonly body: BodySchema;
-    /** JSON Schemas of the response fields in addition to `success` and the credits. */
+    /** JSON Schemas of the response fields other than `success` and the credits. */
     readonly answer: { readonly [name: string]: JsonObject };
     describe(job: JobView): JsonObject;
   };
@@ -24,9 +24,7 @@ export interface SandboxKind {
      * `by the clock`: every response has the current status. `when asked`: only a status request updates the status.
      */
     readonly progress: 'by the clock' | 'when asked';
-    /**
-     * Answer to a request with an empty ID. `refused`: 400, as documented for this kind. Other kinds answer with 404.
-     */
+    /** Answer to a request with an empty job ID. `refused`: status 400, as documented. Other kinds answer with 404. */
     readonly blankId?: 'refused';
     describe(job: JobView): JsonObject;
   };
@@ -44,7 +42,7 @@ export interface SandboxKind {
   readonly durationMs: { readonly least: number; readonly most: number };
   readonly models: readonly CatalogModel[];
   findProblem(body: JsonObject, world: World): string | undefined;
-  /** Pure function, like all functions below. Requires a valid body. */
+  /** Returns the price of a request. A pure function, like all functions below. Requires a valid body. */
   settle(body: JsonObject): Settled;
   listFiles(job: FileFacts): readonly FilePlan[];
   /** Name of the body field with the URL of the source file. */
@@ -71,7 +69,7 @@ export function imageStatus(kind: string): SandboxKind['status'] {
 export interface CatalogModel {
   readonly key: string;
   readonly aliasOf: string | null;
-  /** Price per started unit of `per`, for a request with default values. */
+  /** Credits for each started unit of `per`, for a request with default values. */
   readonly credits: number;
   readonly per: 'job' | 'second' | '250 characters' | '500 characters';
   readonly creditsBy: { readonly [field: string]: { readonly [value: string]: number } };
@@ -100,10 +98,10 @@ interface FilePlan {
   readonly mediaType: string;
 }
 
-/** Plain JSON except `source`, so that another thread can receive it. */
+/** Order to render a file. Plain JSON except `source`, so that another thread can receive it. */
 export interface RenderOrder extends FileFacts {
   readonly kind: string;
-  /** Position of the job among jobs with this body, from 1. A repeated request gives a different result. */
+  /** Number of the job among jobs with this body, from 1, so that a repeated request has a different result. */
   readonly take: number;
   readonly fileName: string;
   /** Bytes of the file in `sourceField`, if the sandbox has them. */

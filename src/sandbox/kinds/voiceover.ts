@@ -4,7 +4,7 @@ import { type CatalogModel, entryNamed, readText, type SandboxKind } from './kin
 import { bodyNotShown, describeModels, generation } from './schemas.ts';
 import { voices } from './voices.ts';
 
-/** Number of characters per credit. A started unit costs a whole credit. */
+/** Number of characters per credit. A started credit is charged as a whole. */
 const charactersPerCredit: Readonly<Record<string, 250 | 500>> = { 'speech-2': 250, 'speech-2-lite': 500 };
 const defaultModel = 'speech-2';
 const mediaTypes = { mp3: 'audio/mpeg', wav: 'audio/wav', flac: 'audio/flac' } as const;

@@ -9,7 +9,7 @@ function voice(id: string, gender: Voice['gender'], accent: string, description:
   return { id, gender, accent, description };
 }
 
-/** The 20 documented voices of the service. The sandbox invented only the descriptions. */
+/** The 20 documented voices of the service. Only their descriptions are invented. */
 export const voices: readonly Voice[] = [
   voice('Aria', 'female', 'american', 'Warm and clear, for narration'),
   voice('Roger', 'male', 'american', 'Firm and confident, for announcements'),

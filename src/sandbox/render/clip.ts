@@ -7,7 +7,7 @@ interface ClipOrder {
   readonly seed: string;
   readonly index: number;
   readonly count: number;
-  /** Width of a placeholder in pixels. Ignored for a clip of a film, which has the size of the film. */
+  /** Width of a placeholder clip in pixels. A clip cut from a film has the size of the film instead. */
   readonly width: number;
   readonly height: number;
 }
@@ -15,8 +15,8 @@ interface ClipOrder {
 const placeholderMs = 3000;
 
 /**
- * Returns one of `count` equal parts of a film that `renderVideo` made. For any other source, returns a placeholder of
- * three seconds.
+ * Cuts a film that `renderVideo` made into `count` equal parts, and returns one of them. For any other source, returns
+ * a placeholder of three seconds.
  */
 export async function renderClip(order: ClipOrder): Promise<Uint8Array> {
   const film = order.source && readWebm(order.source);
@@ -34,8 +34,8 @@ export async function renderClip(order: ClipOrder): Promise<Uint8Array> {
 }
 
 /**
- * Cuts a film between frames. All parts together are the whole film. Returns undefined if there are fewer frames than
- * parts.
+ * Cuts a film between frames. Returns the frames of one part. All parts together are the whole film. Returns undefined
+ * if the film has fewer frames than parts.
  */
 function cutFilm(film: WebmFilm, index: number, count: number): WebmFilm | undefined {
   const { frames, durationMs } = film;

@@ -32,7 +32,7 @@ export async function openScene(scene: Scene) {
   return sharp(Buffer.from(writeSvg(scene))).removeAlpha();
 }
 
-/** The shapes depend on the texts, because a machine without fonts draws no text. */
+/** The shapes in the picture depend on its texts, because a machine without fonts draws no text. */
 function writeSvg({ seed, prompt, footer, width, height }: Scene): string {
   const random = createRandom(JSON.stringify([seed, prompt, footer]));
   const hue = wholeBetween(random, 0, 359);
@@ -89,7 +89,7 @@ function wrapText(text: string, limits: { readonly columns: number; readonly row
   const columns = Math.max(2, Math.floor(limits.columns));
   const lines: string[] = [];
   let line = '';
-  // XML allows no control characters and lone surrogates. The text is cut, because a picture has no room for more.
+  // Removes control characters and lone surrogates, which XML forbids. Cuts a text that does not fit.
   const visible = text.slice(0, 2000).normalize('NFC').replaceAll(/\s+/g, ' ').replaceAll(/\p{C}/gu, '').trim();
   for (const word of visible.split(' ')) {
     const joined = line === '' ? word : `${line} ${word}`;

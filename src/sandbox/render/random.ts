@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Returns numbers from 0 (inclusive) to 1 (exclusive). A seed gives the same numbers on every machine (sfc32 seeded
- * with SHA-256).
+ * Returns a generator of numbers from 0 (inclusive) to 1 (exclusive). A seed gives the same numbers on every machine
+ * (sfc32 seeded with SHA-256).
  */
 export type Random = () => number;
 

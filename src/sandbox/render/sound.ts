@@ -15,11 +15,11 @@ interface SongOrder {
   readonly format: SoundFormat;
 }
 
-/** Sample rate of WAV and FLAC, in Hz. */
+/** Sample rate of WAV and FLAC files, in Hz. */
 const sampleRate = 24_000;
 const charactersPerSecond = 15;
 const amplitude = 8_000;
-/** Duration of a note in frames; 10 frames are 240 ms. */
+/** Duration of a note in MP3 frames: 10 frames take 240 ms. */
 const framesPerNote = 10;
 
 export async function renderSpeech({ seed, text, voice, format }: SpeechOrder): Promise<Uint8Array> {

@@ -1,4 +1,4 @@
-/** Film of VP8 key frames. Times are integer milliseconds from the start. */
+/** WebM film of VP8 key frames. Times are integer milliseconds from the start of the film. */
 export interface WebmFilm {
   readonly width: number;
   readonly height: number;
@@ -12,7 +12,7 @@ export interface Block {
   readonly data: Uint8Array;
 }
 
-/** Name of the writing application in every film. Only files with this name can be cut. */
+/** Application name in every film that the sandbox writes. The sandbox can cut only films with this name. */
 const writer = 'mediabatch sandbox';
 const videoTrack = 1;
 const clusterMs = 1000;
@@ -22,7 +22,7 @@ interface Cluster {
   readonly blocks: Buffer[];
 }
 
-/** Writes a WebM file. The cues precede the clusters, so that a player can seek before the download is complete. */
+/** Writes a WebM file. Its index precedes the frames, so that a player can seek before the download is complete. */
 export function writeWebm(film: WebmFilm): Buffer {
   const head = [describeFilm(film), describeTracks(film)];
   const clusters = gatherClusters(film).map(({ timeMs, blocks }) => ({
@@ -123,7 +123,7 @@ function isVp8KeyFrame(frame: Uint8Array): boolean {
   return frame.length > 10 && (first & 1) === 0 && one === 0x9d && two === 0x01 && three === 0x2a;
 }
 
-/** Returns undefined for a damaged file and for a file that `writeWebm` did not make. */
+/** Reads a film. Returns undefined if it is damaged or `writeWebm` did not make it. */
 export function readWebm(bytes: Uint8Array): WebmFilm | undefined {
   const [head, segment, ...more] = readElements(bytes) ?? [];
   if (head?.id !== ids.ebml || segment?.id !== ids.segment || more.length > 0) return undefined;
@@ -257,7 +257,7 @@ function codeSize(value: number): Buffer {
   return buffer;
 }
 
-/** Parses a sequence of elements. Returns undefined if the elements do not fill the bytes exactly. */
+/** Parses a sequence of EBML elements. Returns undefined if they do not fill the bytes exactly. */
 function readElements(bytes: Uint8Array): Element[] | undefined {
   const elements: Element[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -275,7 +275,7 @@ function readElements(bytes: Uint8Array): Element[] | undefined {
 
 function readMarked(bytes: Uint8Array, at: number, mark: 'with its mark' | 'without its mark') {
   const first = bytes[at] ?? 0;
-  // The number of leading zero bits is the number of following bytes, at most five in these files.
+  // The number of leading zero bits in the first byte is the number of bytes that follow, at most five in these films.
   const length = Math.clz32(first) - 23;
   if (length > 6 || at + length > bytes.length) return undefined;
   let value = mark === 'with its mark' ? first : first & (0xff >> length);

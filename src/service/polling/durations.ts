@@ -1,14 +1,13 @@
 import type { KeptDurations } from '../../contract/ports.ts';
 
 const mostSamples = 100;
-/** Minimum number of samples longer than the age of a running job. Fewer samples predict the end of the job badly. */
+/** Minimum number of known durations that are longer than a running job's age. Fewer predict its end badly. */
 const fewLonger = 4;
 /**
- * Longest gap between two queries, as a share of the job's age. Applies to a job that has run longer than nearly all
- * samples.
+ * Longest time between two queries of a job that has run longer than nearly all known durations, as a share of its age.
  */
 const mostGapShare = 1 / 5;
-/** Few samples are counted once with each of these factors, because other jobs take a similar time. */
+/** If few durations are known, each also counts multiplied by these factors, because other jobs take a similar time. */
 const spreads = [0.8, 1, 1.25];
 
 export class KnownDurations {
@@ -40,13 +39,13 @@ export class KnownDurations {
   }
 
   /**
-   * Returns the age in ms at which to query a job that was still running at age `last`. Among the samples longer than
-   * `last`, a job has been finished for `thresholdMs` on average at that age.
+   * Returns the age in ms at which to query a job that was still running at age `last`. At that age, a job that takes
+   * one of the known durations above `last` has been finished for `thresholdMs` on average.
    */
   nextAge(last: number, thresholdMs: number): number {
     const from = this.#sorted.findIndex((ms) => ms > last);
     const longer = from === -1 ? 0 : this.#sorted.length - from;
-    // With few samples longer than `last`, the wait grows with the age of the job.
+    // If few known durations are longer than `last`, the wait grows with the age of the job.
     if (longer === 0 || (longer < fewLonger && last > 0)) {
       const age = Math.max(0, last);
       return age + Math.min(age * mostGapShare, Math.sqrt(age * thresholdMs));

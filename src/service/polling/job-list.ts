@@ -19,27 +19,25 @@ interface ShownPage {
   doubtful: WatchedJob[];
 }
 
-/** In ms. Minimum time between two reads of a page. The service allows a read “every few seconds”. */
+/** Minimum time in ms between two reads of a page. The service allows a read “every few seconds”. */
 const leastGapMs = 2000;
 const failureMs = 1000;
 const fewestJobs = 2;
-/** After this many failed searches, a job is queried individually. */
+/** Number of failed searches for a job in the list after which the job itself is queried. */
 const mostMissing = 2;
-/** If a list shows ended jobs as running this many times, the list is no longer read. */
+/** Number of times that a list may show an ended job as running before it is no longer read. */
 const mostStrikes = 2;
-/**
- * If only the list has shown a job as running for this share of the job's age, the job is queried. The minimum is 10 s.
- */
+/** If only the list has shown a job as running for this share of its age, the job is queried. The minimum is 10 s. */
 const unverifiedShare = 1 / 4;
 const leastUnverifiedMs = 10_000;
-/** A search reads at most this many pages, plus a multiple of the pages that the watched jobs fill. */
+/** Maximum number of pages that a search reads, in addition to a multiple of the pages that the watched jobs fill. */
 const leastSearched = 20;
 const searchedTimes = 5;
 
 /**
- * The service's list of one kind, newest first. One page replaces the status queries of all jobs on it. A final state
- * in the list is always trusted. A running state is trusted only after the list has shown an ended job. A search reads
- * pages from the first on, until the position of each job is known.
+ * The service's list of one kind's jobs, newest first. One page replaces the status queries of all jobs on it. A final
+ * state in the list is always trusted. A running state is trusted only after the list has shown an ended job. To find
+ * the positions of jobs, a search reads pages from the first on.
  */
 export class JobList {
   readonly jobs = new Map<string, WatchedJob>();
@@ -53,7 +51,7 @@ export class JobList {
   #size = pageSize;
   #isSizeShown = false;
   /**
-   * Records that this run has added to the list. `#others`: number of records of other users on the pages read so far.
+   * Number of records that this run has added to the list. `#others`: number of other users' records on these pages.
    */
   #added = 0;
   #others = 0;
@@ -70,7 +68,7 @@ export class JobList {
     this.#added += 1;
   }
 
-  /** Returns the page to read instead of a status query of this job. Returns `undefined` if the job must be queried. */
+  /** Returns the page to read instead of a status query for this job, or `undefined` if the job must be queried. */
   pageFor(job: WatchedJob): ListPage | undefined {
     const { missing, rank } = job;
     const now = this.#clock.now();
@@ -111,7 +109,7 @@ export class JobList {
     const body = answer.is === 'answer' && answer.status === 200 ? readRecord(answer.json) : undefined;
     const items = body?.[list.items];
     if (body === undefined || !Array.isArray(items)) {
-      // Pages that were requested together fail together, and count as one failure.
+      // If several pages that were requested together fail, this counts as one failure.
       if (at >= this.#notBefore) this.#failures += 1;
       this.#notBefore = this.#clock.now() + Math.min(60_000, failureMs * 2 ** Math.min(6, this.#failures));
       return undefined;
@@ -125,9 +123,7 @@ export class JobList {
     return shown;
   }
 
-  /**
-   * Derives the page size, because not every list obeys the requested size. A page that another page follows is full.
-   */
+  /** Derives the page size, because some lists ignore the requested size. A page is full if another page follows it. */
   #learnSize(body: Data, count: number, isFollowed: boolean): void {
     const size = readPageSize(body, count);
     const isFull = size === count && isFollowed;
@@ -155,7 +151,7 @@ export class JobList {
       const job = typeof id === 'string' ? this.jobs.get(id) : undefined;
       return job === undefined || data === undefined ? [] : [{ job, position: asked.first + index, data }];
     });
-    // Records of other users move jobs down the list. The median move is used, because single records may be removed.
+    // New records of other users move jobs down the list. Uses the median move: single records may be removed.
     const tops = found.flatMap(({ job, position }) => (job.rank === undefined ? [] : [job.rank + position]));
     const top = tops.sort((a, b) => a - b)[tops.length >> 1] ?? asked.added + this.#others;
     this.#others = top - asked.added;
@@ -168,7 +164,7 @@ export class JobList {
       if (data.status === envelope.states.completed || data.status === envelope.states.failed) {
         this.isTrusted = true;
         const isWhole = data.status === envelope.states.completed && readResult(this.#kind, data) !== undefined;
-        // Has the ID of the job, like the answer to a status call.
+        // The record must have the ID of the job, like the answer to a status query.
         if (isWhole) shown.ended.push({ job, data: { ...data, id: job.jobId } });
         else shown.doubtful.push(job);
       } else {
@@ -180,8 +176,8 @@ export class JobList {
   }
 
   /**
-   * Counts an error of the list if the list showed a job as running after the job had ended. `endedAge`: age at which
-   * the job ended, by its status.
+   * Counts an error of the list if it showed a job as running after the job had ended. `endedAge`: age at which the job
+   * ended, by its status.
    */
   audit(job: WatchedJob, endedAge: number): void {
     if (job.listAge !== undefined && job.listAge > endedAge + 2000) this.#strikes += 1;

@@ -12,9 +12,9 @@ import { dueAt, durationMs, isWaiting, type WatchedJob } from './watched-job.ts'
 
 export interface Observation {
   /**
-   * Resolves with the next status of the job, from a status call at `path` or from a list. Resolves with `undefined` if
-   * aborted, or if the service asks to wait beyond `untilMs`. `afterMs`: earliest time of the query, in ms from now.
-   * `untilMs`: latest time, in ms since 1970.
+   * Resolves with the next status of the job, from a status query at `path` or from a list. Resolves with `undefined`
+   * if aborted, or if the service demands a wait beyond `untilMs`. `afterMs`: earliest time of the query, in ms from
+   * now. `untilMs`: latest time, in ms since 1970.
    */
   next(options: { path: string; afterMs: number; untilMs: number }): Promise<HttpAnswer | undefined>;
   leave(): void;
@@ -29,13 +29,13 @@ interface PollerOptions {
 }
 
 const mostInFlight = 64;
-/** If at most this many jobs are waiting when a job ends, all of them are rescheduled. */
+/** Number of waiting jobs up to which all of them are rescheduled when a job ends. */
 const mostHurried = 8;
 const longestAgeMs = 7 * 86_400_000;
 
 /**
- * A job's entry in the queue. The entry is valid while the job has the same `turn`. `isSet`: the time of the query does
- * not depend on new durations. `isAlone`: the job's own status is queried, not a list.
+ * A job's entry in the queue of queries. It is valid while the job has the same `turn`. `isSet`: the time of the query
+ * does not depend on new durations. `isAlone`: queries the job's own status, not a list.
  */
 interface Place {
   job: WatchedJob;
@@ -45,8 +45,8 @@ interface Place {
 }
 
 /**
- * Polls all jobs of a run with one timer, up to the service's request rate. A job is queried when its end has probably
- * stayed undetected for a share of the median duration. A page of a list replaces the status queries of its jobs.
+ * Polls all jobs of a run with one timer, up to the service's request rate. Queries a job when it has probably been
+ * finished for a share of the median duration. A page of a list replaces the status queries of its jobs.
  */
 export class Poller {
   readonly #durations: Durations;
@@ -57,8 +57,8 @@ export class Poller {
   readonly #jobs = new Set<WatchedJob>();
   readonly #lists = new Map<string, JobList>();
   /**
-   * While no duration is known, only one job is queried: the probe. `age`: age at which the previous probe was still
-   * running.
+   * While no duration is known, only one job is queried, to measure one: the probe. `age`: age at which the previous
+   * probe was still running.
    */
   readonly #probes = new Map<KnownDurations, { job: WatchedJob; age: number }>();
   readonly #seekers = new Map<JobList, WatchedJob[]>();
@@ -72,7 +72,7 @@ export class Poller {
     this.#rate = new AdaptiveRate(options.clock);
   }
 
-  /** Starts watching a job. `fresh`: this run has just created the job. */
+  /** Starts watching a job. `fresh`: true if this run has just created the job. */
   observe(
     { kind, jobId, model }: { kind: Kind; jobId: string; model?: string | undefined },
     { fresh, urgency, signal }: { fresh: boolean; urgency: () => number; signal: AbortSignal },
@@ -125,7 +125,7 @@ export class Poller {
         job.turn += 1;
         if (this.#probes.get(known)?.job === job) this.#probes.delete(known);
         if (this.#jobs.size === 0) this.#rest();
-        // With fewer jobs, each remaining job is more urgent, and a single job is queried without its list.
+        // Reschedules: the fewer jobs remain, the more urgent is each, and a single job is queried without its list.
         else if (this.#jobs.size <= mostHurried) this.#bringForward(this.#jobs);
       },
     };
@@ -144,8 +144,8 @@ export class Poller {
   }
 
   /**
-   * Makes this job the probe if no job is the probe. Returns the age at which the last probe was running if this job is
-   * the probe, else `undefined`.
+   * Makes this job the probe if there is none. If this job is the probe, returns the age at which the last probe was
+   * still running, else `undefined`.
    */
   #probedAge(job: WatchedJob): number | undefined {
     const probe = this.#probes.get(job.known) ?? { job, age: 0 };
@@ -190,7 +190,7 @@ export class Poller {
   }
 
   #query({ job, isSet, isAlone }: Place, now: number): void {
-    // The entry may be outdated: other jobs may have ended, or a list may have shown this job as running.
+    // The queue entry may be outdated: other jobs may have ended, or a list may have shown this job as running.
     const due = isSet ? now : this.#dueAt(job);
     if (due > now + 1) {
       this.#enqueue(job, due);
@@ -234,7 +234,7 @@ export class Poller {
     const sentAt = this.#clock.now();
     const answer = await this.#call(waiter.path, waiter.signal);
     job.askedAge = Math.max(0, sentAt - job.startedAt);
-    // The caller continues after this turn of the event loop, so the results recorded below affect its next query.
+    // The caller continues after this turn of the event loop, so its next query depends on the results below.
     job.isAsked = false;
     if (job.waiter === waiter) waiter.resolve(answer);
     if (answer.is === 'answer' && answer.status === 200) {
@@ -247,11 +247,11 @@ export class Poller {
   #learn(job: WatchedJob, data: { [key: string]: Json }, sentAt: number): void {
     const before = job.lastAge;
     const createdAt = typeof data.createdAt === 'string' ? Date.parse(data.createdAt) : Number.NaN;
-    // A job of an earlier run is older than this run. An implausible age comes from a wrong clock.
+    // The job of an earlier run is older than this run. An implausible age comes from a wrong clock.
     const olderMs = job.startedAt - createdAt;
     if (before === undefined && !job.fresh && olderMs > 5000 && olderMs < longestAgeMs) job.startedAt = createdAt;
     if (data.status === envelope.states.queued) {
-      // A queued job has not begun, so its whole duration remains.
+      // A job in the service's queue has not begun, so its whole duration remains.
       job.startedAt = Math.max(job.startedAt, sentAt - job.known.medianMs / 2);
     }
     const age = Math.max(0, sentAt - job.startedAt);
@@ -280,7 +280,7 @@ export class Poller {
 
   #addSample({ known }: WatchedJob, took: number): void {
     known.learn(took);
-    // Each of the first durations changes the estimate much. Later, a job is rescheduled when its entry is due.
+    // Reschedules all jobs: the first durations change the estimate much. Later, a job is rescheduled when it is due.
     const { length } = known.samples;
     if (length <= 32 && (length & (length - 1)) === 0)
       this.#bringForward([...this.#jobs].filter((job) => job.known === known));
@@ -290,7 +290,7 @@ export class Poller {
     for (const job of jobs) if (isWaiting(job)) this.#enqueue(job, this.#dueAt(job));
   }
 
-  /** `askers`: due jobs that may be on the page. During a search, further due jobs are added. */
+  /** `askers`: jobs due for a query that may be on the page. A search adds further jobs that are due. */
   async #pollPage(list: JobList, page: ListPage, askers: WatchedJob[]): Promise<void> {
     if (page.isSearch) this.#seekers.set(list, askers);
     const shown = await list.read(page, (path) => this.#call(path));

@@ -8,21 +8,21 @@ export interface WatchedJob {
   readonly kind: Kind;
   readonly jobId: string;
   readonly known: KnownDurations;
-  /** Urgency of detecting the end of the job, above 0. Below 1 if no step waits for the job. */
+  /** Factor of the polling rate, above 0. Below 1 if no step waits for the job. */
   readonly urgency: () => number;
   readonly fresh: boolean;
-  /** In ms since 1970. Corrected when the service reports the start of the job. */
+  /** Start of the job in ms since 1970. It is corrected when the service reports the start. */
   startedAt: number;
-  /** Age at which the job was last certainly running. */
+  /** Age of the job in ms at which it was last certainly running. */
   lastAge: number | undefined;
-  /** Age at the last status query of this job, even if the answer was not usable. */
+  /** Age of the job in ms at its last status query, even if the answer was not usable. */
   askedAge: number | undefined;
   listAge: number | undefined;
-  /** Position in the list, counted from the oldest record. Undefined during a search for the job. */
+  /** Position in the list, counted from the oldest record. Undefined while a search for the job reads the list. */
   rank: number | undefined;
-  /** Start of the search for the job, in ms since 1970. */
+  /** Time in ms since 1970 at which the search for the job in the list began. */
   soughtAt: number;
-  /** Number of consecutive searches that did not find the job. */
+  /** Number of consecutive searches that did not find the job in the list. */
   missing: number;
   /** In ms since 1970. The next query is sent between `notBefore` and `latest`. */
   notBefore: number;
@@ -39,18 +39,18 @@ interface Waiter {
   resolve(answer: HttpAnswer | undefined): void;
 }
 
-/** The end of a job may stay undetected for this share of the median duration. The resulting time is the threshold. */
+/** Share of the median duration for which the end of a job may stay undetected. The resulting time is the threshold. */
 const thresholdShare = 1 / 13;
 const leastThresholdMs = 10;
 const mostThresholdMs = 1500;
-/** Factor of the threshold for a job in a list. The threshold is lower there, because one page shows many jobs. */
+/** Factor that lowers the threshold for a job in a list, because one page shows many jobs. */
 const listedShare = 1 / 2;
 const leastGapMs = 100;
 const gapShare = 1 / 25;
 const mostGapMs = 60_000;
 /**
- * While no duration is known, one job at a time is queried. The first query is at this share of the typical duration.
- * The age at each next query is larger by `probeFactor`, or by `sameFactor` if the job is the same.
+ * While no duration is known, one job at a time is queried. Its age at the first query is this share of the typical
+ * duration. The age at each next query is larger by `probeFactor`, or by `sameFactor` if it is the same job.
  */
 const probeFrom = 1 / 50;
 const probeFactor = 1.2;
@@ -89,10 +89,10 @@ export function isWaiting({ waiter, isAsked }: WatchedJob): boolean {
   return waiter !== undefined && !isAsked;
 }
 
-/** Returns the duration in ms of a job that was running at age `before` and had ended at age `age`. */
+/** Returns how long a job took, in ms, that was running at age `before` and had ended at age `age`. */
 export function durationMs(data: { [key: string]: Json }, age: number, before: number | undefined): number {
   const served = servedMs(data);
-  // A duration is ignored if the service's clock is faster than the local clock.
+  // Ignores the duration if the service's clock runs faster than the local clock.
   if (served !== undefined && served <= age + 5000) return served;
   return before === undefined ? age : (before + age) / 2;
 }
@@ -102,7 +102,7 @@ function servedMs(data: { [key: string]: Json }): number | undefined {
   if (typeof createdAt !== 'string' || typeof completedAt !== 'string') return undefined;
   const [from, to] = [Date.parse(createdAt), Date.parse(completedAt)];
   if (Number.isNaN(from) || Number.isNaN(to) || to < from) return undefined;
-  // Times in whole seconds are too coarse for a short job.
+  // For a short job, ignores times in whole seconds, which are too coarse.
   const isCoarse = from % 1000 === 0 && to % 1000 === 0;
   return isCoarse && to - from < 20_000 ? undefined : to - from;
 }
