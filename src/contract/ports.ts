@@ -266,7 +266,7 @@ export interface LockFile {
 
 /**
  * Stores bodies of unresolved create requests, which must be sent again byte for byte. A body contains signed links, so
- * it is not in the lock. Ignores files that git tracks. Throws `UnsafeFileError` for a symbolic link.
+ * it is not in the lock. Ignores files that another user wrote. Throws `UnsafeFileError` for a symbolic link.
  */
 export interface RequestBodies {
   keep(key: string, body: string): Promise<void>;

@@ -192,7 +192,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
       controller.abort(new Error('the request was canceled before it was sent'));
       return;
     }
-    // Marks the request so that undici does not repeat it after a broken connection, which could pay twice.
+    // Refuses a second start: undici may repeat a request after a broken connection, which could pay twice.
     const isRepeated = this.#controller !== undefined;
     const mayLeave = !isRepeated && this.#mayLeave?.() !== false; // I35
     if (mayLeave) this.#controller = controller;

@@ -29,7 +29,7 @@ export interface Links {
 export function createLinks(options: { baseUrl: string; lookup?: Parameters<typeof makeCheckedLookup>[0] }): Links {
   const shared = { ...connectionOptions, keepAlive: true, maxSockets: 16, highWaterMark: 65_536 };
   const lookup = makeCheckedLookup(options.lookup);
-  // With a proxy, checks no addresses: a proxy resolves even host names that this machine cannot resolve.
+  // Ignores failed lookups: the proxy may resolve host names that this machine cannot resolve.
   const check = (host: string) =>
     new Promise<void>((resolve, reject) => {
       lookup(host, {}, (error) => (error instanceof RefusedAddressError ? reject(error) : resolve()));

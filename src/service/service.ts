@@ -194,7 +194,7 @@ export async function walkToFences(
     const items = itemsOf(list, body);
     const listed = readListed(kind, items);
     if (listed.length !== items.length) isReadable = false;
-    // A service that ignores page numbers returns the first page again, so stops.
+    // A service that ignores page numbers returns the first page again: the list cannot be read completely.
     if (first !== undefined && listed[0]?.jobId === first) return walked(false);
     first ??= listed[0]?.jobId;
     const known = jobs.size;
