@@ -159,7 +159,7 @@ export function requireAccess(environment: Environment, { rehearses = true } = {
   }
   const half =
     dotEnv === 'half'
-      ? '.env contains the value, but was ignored: .env is used only if neither the address nor the key is exported, so that a branch cannot send your key elsewhere. Export the address and the key, or put both into .env'
+      ? 'the missing value is in .env, but .env is used only if neither the address nor the key is exported: a branch could send your key elsewhere. Export the address and the key, or put both into .env'
       : undefined;
   const { token } = environment;
   if (token === undefined) {

@@ -119,7 +119,7 @@ export const sharedOptions = {
 };
 
 export const planOptions = {
-  refresh: here('--refresh', 'query the service for its description of requests and its prices'),
+  refresh: here('--refresh', 'query the service for its OpenAPI document and its prices'),
   strict: here('--strict', 'report as a mistake each field that neither this version nor the service lists'),
   all: here('--all', 'show every row, without summaries'),
   out: here('--out <file>', 'save the plan to a file, such as campaign.plan.json, for apply to run exactly', {
@@ -174,7 +174,7 @@ export const applyOptions = {
   /** If the answer to a create request was lost: `ask` (default) queries the service, `hold` waits for a user. */
   onUnknown: run(
     '--on-unknown <what>',
-    'if the answer to a create request was lost: ask the service, or hold the step',
+    'if the answer to a create request was lost: ask the service, or hold (a user decides)',
     {
       takes: ['ask', 'hold'],
       standard: 'ask',

@@ -152,7 +152,7 @@ async function openJournal(campaign: OpenCampaign, name: string): ReturnType<typ
     });
   }
   const text =
-    'no purchase journal is kept: the state folder of this user is not writable. If the lock is lost, purchases cannot be restored';
+    'purchases are not journaled: the state folder of this user is not writable. If the lock is lost, purchases cannot be restored';
   notify({ is: 'notice', text, hint: folder });
   return undefined;
 }

@@ -251,8 +251,8 @@ describe('apply of a saved plan', () => {
       ['"credits": 2', '"credits": -2'],
       'written by another version: /rows/0/credits',
     ],
-    ['with a limit that it does not show', options('"maxCredits": 9'), 'its limit differs'],
-    ['at another pace', options('"concurrency": 900'), 'its concurrency differs'],
+    ['with a limit that it does not show', options('"maxCredits": 9'), 'its stored limit differs'],
+    ['at another pace', options('"concurrency": 900'), 'its stored concurrency differs'],
     [
       'that publishes what it does not show',
       ['"saved": {', '"saved": { "publishes": ["hero@vase"],'],

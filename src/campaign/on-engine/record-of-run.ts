@@ -76,7 +76,7 @@ export async function sendMissingRecords(
   const [, ...lines] = writeLines(lock);
   await sendRecords(database, { id: run.id, server: found.server }, lines);
   if (found.is === 'an older copy') {
-    const text = `${shown} has an older copy of this run, or another server replaced it, and this lock may lack records of the run. The workers buy nothing for the run unless its store proves that no record is missing`;
+    const text = `${shown} has an older copy of this run, or another server replaced the database server, and this lock may lack records of the run. The workers buy nothing for the run unless its store proves that no record is missing`;
     const hint = [
       'to restore missing records, apply in the clone that watched the run',
       way('to list purchases that no lock contains', call('list jobs', '--unknown')),

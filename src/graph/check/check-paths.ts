@@ -88,7 +88,7 @@ function checkPath(path: NamePath, known: KnownNames): Fault | undefined {
   if (!isRoot(like)) return unknownRoot(path, known);
   if (!known.roots.includes(like)) {
     const message = `\`${root}\` cannot be used in ${known.what}`;
-    return { code: 'MB1202', message, hint: `it can use ${known.roots.join(', ')}` };
+    return { code: 'MB1202', message, hint: `allowed names: ${known.roots.join(', ')}` };
   }
   if (table !== undefined) return typeof table === 'object' ? checkColumn(path, table) : undefined;
   switch (like) {

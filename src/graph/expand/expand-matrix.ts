@@ -70,7 +70,7 @@ class MatrixReading {
     if (this.#isBroken) return undefined;
     if (cells.length === 0) {
       const message = `task \`${this.#task.id}\` makes no steps: \`exclude\` removes every cell of its matrix`;
-      this.#report(['exclude'], message, 'leave one cell, or remove the task', { code: 'MB1408' });
+      this.#report(['exclude'], message, 'keep at least one cell, or remove the task', { code: 'MB1408' });
     }
     const rows = axes.map(({ name, values }) => {
       return [name, new Map(values.map(({ value, row }) => [String(value), row]))] as const;

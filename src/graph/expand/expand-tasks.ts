@@ -182,9 +182,9 @@ function isAxisKnown({ task, axes }: ExpandedTask, expansion: Expansion): boolea
   const { axis } = gate.among;
   const hint =
     axes.length === 0
-      ? 'the task has no matrix: choose among `takes` or `all`'
-      : suggestName(axis, [...axes, 'takes', 'all'], { what: 'it can choose among' });
-  const message = `\`gate\` of task \`${id}\` chooses among \`${shorten(axis)}\`, which is not an axis of its matrix`;
+      ? 'the task has no matrix: set `among` to `takes` or `all`'
+      : suggestName(axis, [...axes, 'takes', 'all'], { what: 'allowed values of `among`' });
+  const message = `\`gate.among\` of task \`${id}\` is \`${shorten(axis)}\`, which is not an axis of its matrix`;
   const place = expansion.manifest.places.value(taskPath(id, 'gate', 'among'));
   expansion.reportError({ code: 'MB1103', message, hint, place });
   return false;

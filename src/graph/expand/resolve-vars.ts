@@ -59,7 +59,7 @@ function setVar(vars: JsonMap, { name, value, place, text, unsendable }: GivenVa
   if (isRight || value === unknownValue) return;
   if (unsendable !== undefined) {
     const { written, problem, hint } = unsendable;
-    const message = `the var \`${name}\` is set from outside, and ${written ?? 'its text'} ${problem}`;
+    const message = `the var \`${name}\` is set outside of the manifest, and ${written ?? 'its text'} ${problem}`;
     expansion.reportError({ code: 'MB1106', message, hint, place });
     return;
   }

@@ -50,7 +50,7 @@ function checkTemplatePlaces(value: Json, places: Places): Diagnostic[] {
   const visit = (item: Json | undefined, path: Path, what: string): void => {
     if (typeof item === 'string') {
       const hint =
-        'templates are read in `with`, `key`, `when`, `save`, `from`, `expect.ratio`, `gate.title`, `description` and `vars`';
+        'templates are allowed only in `with`, `key`, `when`, `save`, `from`, `expect.ratio`, `gate.title`, `description` and `vars`';
       if (isTemplate(item)) refuse(path, what, hint);
     } else if (Array.isArray(item)) {
       for (const [index, child] of item.entries()) visit(child, [...path, index], what);

@@ -17,14 +17,14 @@ const oddCharacter = /[\0\ufffd]|\p{Surrogate}/u;
 export function whyTextIsUnsendable(text: string): Unsendable | undefined {
   const odd = oddCharacter.exec(text)?.[0];
   if (odd === undefined) return undefined;
-  if (odd === '\0') return { problem: 'holds U+0000 (NUL), which cannot be sent', hint: 'remove it' };
+  if (odd === '\0') return { problem: 'contains U+0000 (NUL), which cannot be sent', hint: 'remove it' };
   if (odd === '\ufffd') {
     const hint = 'write the character itself, and save or set the text as UTF-8';
-    return { problem: 'holds U+FFFD: a character was lost in a conversion to UTF-8', hint };
+    return { problem: 'contains U+FFFD: a character was lost in a conversion to UTF-8', hint };
   }
   const code = (odd.codePointAt(0) ?? 0).toString(16).toUpperCase();
   return {
-    problem: `holds U+${code}, one half of a character, which cannot be sent`,
+    problem: `contains U+${code}, one half of a character, which cannot be sent`,
     hint: 'write the character itself, or both of its halves, as in \\ud83d\\ude00',
   };
 }

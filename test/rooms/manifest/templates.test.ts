@@ -414,7 +414,7 @@ describe('strings that no request can carry', () => {
       text: `vars: { map: {}, list: [], text: a }\n${tasks('  a: { kind: image, with: { prompt: x } }')}`,
       vars: { map: '{"a": "\\u0000"}', list: '["\\ud800"]', text: 'caf\ufffd' },
       found: ['MB1106 1:9', 'MB1106 1:18', 'MB1106 1:28'],
-      says: ['set from outside', 'U+FFFD'],
+      says: ['set outside of the manifest', 'U+FFFD'],
     },
     ['a character lost in a conversion', image('prompt: caf\ufffd'), 'MB1106 7:15', 'U+FFFD', 'UTF-8'],
     ...[
