@@ -42,7 +42,7 @@ import { verifyPosts } from './verify-posts.ts';
 
 export interface ApplyOptions extends RunSettings, Pick<Ending, 'signal'> {
   on?: ((event: RunEvent) => void) | undefined;
-  /** How long to wait for a run that holds the same lock, in ms. Defaults to 0. */
+  /** How long to wait, in ms, while another run has locked the campaign. Defaults to 0. */
   lockTimeoutMs?: number | undefined;
   /** Options of the embedded sandbox. Only allowed if the campaign was loaded with `sandbox`. */
   rehearsal?: RehearsalOptions | undefined;

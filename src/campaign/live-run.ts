@@ -110,7 +110,7 @@ export class LiveRun {
     return this.#queue(async () => {
       if (this.#execution === undefined || this.#is === 'ended') return 'over';
       const { ledger, emit } = this.#execution;
-      // The lock is copied, because a decision counts only when it is on disk.
+      // The decision is made on a copy of the lock, because it must not take effect before it is on disk.
       const lock = { ...ledger.lock, steps: new Map(ledger.lock.steps) };
       const rulings = ruleOn(verdicts, situate(this.#options.graph, lock));
       await ledger.decide(rulings.flatMap((ruling) => (ruling.is === 'recorded' ? ruling.records : [])));

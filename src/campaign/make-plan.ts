@@ -182,7 +182,7 @@ const mostShown = 5;
 
 /**
  * Removes published posts from `--redo` unless the user named their exact address, so that a wildcard cannot publish a
- * post again. Throws MB3005 if no step is left, except for a saved plan (`settled`).
+ * post again. Throws MB3005 if this removes every step, except for a saved plan (`settled`).
  */
 function excludePublishedPosts(
   redo: ReadonlySet<string>,

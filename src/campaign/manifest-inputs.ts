@@ -34,7 +34,7 @@ export interface Answers {
 
 export interface Asked {
   ask: keyof Answers;
-  /** Path relative to the manifest's folder. The paths of manifest and variable files stay as the user gave them. */
+  /** Path relative to the manifest's folder. Paths of manifest and variable files are as the user typed them. */
   path: string;
   answer: string;
 }

@@ -122,7 +122,7 @@ function lockFailure(lock: string, diagnostics: readonly Diagnostic[]): Failure 
 
 type Belonging = 'ours' | 'unclaimed' | 'elsewhere';
 
-/** `service`: digest of the service's URL. If undefined, the lock counts as `ours`. */
+/** `service`: digest of the service's URL. If it is undefined, returns `ours`. */
 export function belongingOf({ lock, services }: LockReading, service: string | undefined): Belonging {
   if (service === undefined) return 'ours';
   const others = services.filter((one) => one !== service);
@@ -259,7 +259,7 @@ async function joinWithChanged(path: string, lock: Lock, outline: GraphOutline):
 }
 
 /**
- * Locks the campaign for one run. Throws MB3401 (exit 75) if another run holds the lock. Throws MB3704 if the campaign
+ * Locks the campaign for one run. Throws MB3401 (exit 75) if another run has locked it. Throws MB3704 if the campaign
  * has a run on an engine, unless `forEngine` is set.
  */
 export async function holdGuard(

@@ -192,7 +192,7 @@ interface RunOptions extends RunSettings, Watching {
   resumed?: Resumed | undefined;
 }
 
-/** Runs a plan in this process. `result` resolves after the lock is saved, or at once after `leave`. */
+/** Runs a plan in this process. `result` resolves after the lock is saved, or immediately when `leave` resolves. */
 export function runPlan(
   plan: Plan,
   ports: RunPorts,

@@ -19,7 +19,7 @@ import type { HoldTerms } from './session.ts';
 export interface Ending {
   /** After an abort, the run sends no create request. Requests in flight are awaited and recorded. */
   signal?: AbortSignal | undefined;
-  /** When this promise resolves, the run ends at once. Create requests in flight stay recorded as sent. */
+  /** When this promise resolves, the run ends at once. The lock records create requests in flight as sent. */
   leave?: Promise<void> | undefined;
   /** `first` resolves at the first unhandled error, which is in `seen`. The run stops and throws the error. */
   stray?: { first: Promise<void>; seen?: { error: unknown } } | undefined;
@@ -81,7 +81,7 @@ export interface Executor {
   limitThere?: SpendingLeft | undefined;
   /** Returns the campaign's open run, or an ended run that the local lock does not contain yet. */
   attach(): Promise<Running | undefined>;
-  /** Prepares an approved plan while the lock is held. Returns a `result` if nothing is left to run. */
+  /** Prepares an approved plan while the campaign is locked. Returns a `result` if the plan has no work. */
   start(plan: Plan, held: LockedPlan): Promise<Running | { result: RunResult }>;
 }
 
@@ -91,6 +91,6 @@ export interface Running {
   engineRun?: string;
   filesStay?: boolean;
   judge?: LiveRun | undefined;
-  /** Must be called once. Resolves after the lock is saved, or when the client leaves the run. */
+  /** Must be called once. Resolves after the lock is saved, or when the client detaches from the run. */
   watch(observer: Watching): Promise<RunResult>;
 }

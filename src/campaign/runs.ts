@@ -86,7 +86,7 @@ interface FollowOptions {
 const pollMs = 250;
 const lastWordsMs = 1500;
 
-/** Follows the run that holds the lock, by reading its event log on this machine. Sends, writes and locks nothing. */
+/** Shows the campaign's open run, by reading its event log on this machine. Sends, writes and locks nothing. */
 export async function followRun(paths: CampaignPaths, options: FollowOptions): Promise<Followed> {
   const { signal } = options;
   for (let isReported = false; !signal.aborted; ) {

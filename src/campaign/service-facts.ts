@@ -65,7 +65,7 @@ export async function findFacts(
   if (refresh === true) return { facts: await ask() };
   const facts = await readKeptFacts(campaign);
   const { baseUrl, token } = environment;
-  // Without URL and key, the run ends before any request, but reports errors of the manifest first.
+  // Without URL and API key, the command fails before any request, but only after errors of the manifest are reported.
   const canAsk = isRun === true && baseUrl !== undefined && token !== undefined;
   return { facts, ...(canAsk && { ask }) };
 }

@@ -9,7 +9,7 @@ import { type Answer, agreeToMove, holdGuard, type MoveQuestion } from './read-l
 import { type LockTerms, type RestoredLock, requireRestoredLock } from './restore-purchases.ts';
 
 export interface HoldTerms {
-  /** How long to wait for a run that holds the same lock, in ms. Defaults to 0. */
+  /** How long to wait, in ms, while another run has locked the campaign. Defaults to 0. */
   lockTimeoutMs?: number | undefined;
   /** True to return decisions without recording them. */
   dryRun?: boolean | undefined;

@@ -28,7 +28,7 @@ export function readTask(
   const known = kind !== undefined && kinds[kind] !== undefined ? kind : undefined;
   const key = text('key');
   const writtenTakes = ownValue(written, 'takes');
-  // `{{take}}` stays a known name if the number of takes is wrong.
+  // Even if the number of takes is wrong, `{{take}}` is not reported as an unknown name.
   const takes = isTakes(writtenTakes) ? writtenTakes : writtenTakes === undefined ? undefined : 1;
   return {
     id,

@@ -186,7 +186,7 @@ export function holdToCeilings(agreement: Agreement, given: Plan): Plan {
 }
 
 /**
- * Returns how many credits of the approved limit are left. The limit does not include retries and purchases after
+ * Returns how many credits of the approved limit are unspent. The limit does not include retries and purchases after
  * picks: of their charges, only the part above the shown price counts against it.
  */
 export function leftUnder(agreement: Agreement, { rows }: Pick<Plan, 'rows'>, lock: Lock): number {

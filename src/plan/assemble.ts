@@ -116,8 +116,8 @@ const beforeMoney: readonly Pass[] = [
 ];
 
 /**
- * Passes after the budget is allocated. A row that waits for consent keeps its credits, because the user may consent at
- * once.
+ * Passes after the budget is allocated. The credits of a row that waits for consent stay reserved, because the user may
+ * consent at once.
  */
 const afterMoney: readonly Pass[] = [
   // Before `blockDependents`, so that steps that need a blocked post are blocked with the post.

@@ -132,9 +132,9 @@ export function sumAfterPicks(
 }
 
 /**
- * Sums the possible charges: unresolved create requests, and jobs whose charge the service did not report. If the price
- * is unknown, the highest known price of the kind counts. `asked`: unresolved create requests to exclude, because the
- * plan already reserves their prices.
+ * Sums the possible charges: unresolved create requests, and jobs whose charge the service did not report. For an
+ * unknown price, the highest known price of the kind is added. `asked`: unresolved create requests to exclude, because
+ * the plan already reserves their prices.
  */
 export function heldCredits(lock: Lock, priceOf: PriceOf, asked: ReadonlySet<string> = new Set()) {
   return sumHeld([...heldPurchases(lock, priceOf, asked)]);

@@ -170,7 +170,7 @@ interface Opinion {
 
 /**
  * Reads `{ "mediabatch": "picks", "version": 1, "by"?, "verdicts": [{ "address", "is", "note"?, "reason"?, "job"? }]
- * }`. `by` defaults to the file name. The last decision on an output counts. Throws MB3000.
+ * }`. `by` defaults to the file name. If there are several decisions on an output, the last one applies. Throws MB3000.
  */
 export async function readPicks(path: string): Promise<Opinion[]> {
   const document = await orForgotten(() => readJsonFile(path, mostBytes));

@@ -23,7 +23,7 @@ export interface Chosen {
   select?: readonly string[] | undefined;
 }
 
-/** Pins steps. Until it is unpinned, a pinned step keeps its outputs, even if the manifest changes. */
+/** Pins steps. Until a pinned step is unpinned, no change of the manifest replaces its outputs. */
 export async function pin(campaign: OpenCampaign, chosen: Chosen, options: DecideOptions = {}): Promise<Decided> {
   return decideEach(campaign, chosen, options, pinStep);
 }
@@ -107,7 +107,7 @@ export interface ForgetChosen extends Chosen {
   force?: boolean | undefined;
 }
 
-/** Marks the jobs of steps as forgotten, so that the steps are created again. IDs and charges stay in the lock. */
+/** Marks the jobs of steps as forgotten, so that the steps are created again. The lock keeps their IDs and charges. */
 export async function forget(
   campaign: OpenCampaign,
   chosen: ForgetChosen,

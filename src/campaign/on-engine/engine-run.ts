@@ -111,7 +111,7 @@ interface Request {
   env: NodeJS.ProcessEnv;
 }
 
-/** Ends a run on an engine, copies its jobs to the local lock and releases the lock. Can be repeated if interrupted. */
+/** Ends a run on an engine, copies its jobs to the local lock and unlocks it. Can be repeated if interrupted. */
 export async function abandonRun(campaign: OpenCampaign, note: EngineNote, request: Request): Promise<EndedRun> {
   const { paths, notify } = campaign;
   const guard = await holdGuard(paths.lock, 0, notify, { forEngine: true });

@@ -33,7 +33,7 @@ export class MirroredLock {
   readonly #steps: Map<string, StepRecord>;
   #unfolded: string[] = [];
   #hasChanged = false;
-  /** True if another program changed the lock file, so that new lines stay in memory until the run ends. */
+  /** True if another program changed the lock file: new lines are then kept in memory until the run ends. */
   #isElses = false;
 
   private constructor(opened: Opened) {

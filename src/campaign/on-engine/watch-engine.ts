@@ -103,7 +103,7 @@ async function follow(
       onPaused: (by) => notify({ is: 'notice', text: by === undefined ? 'the run continues' : pausedText(by) }),
       onEvents(events) {
         bringer?.add(events.flatMap(fileOf));
-        // The end of the run is reported after the lock is settled.
+        // The end of the run is reported only after its last lines are in the local lock.
         events.filter(({ event }) => event !== 'run-ended').forEach(on);
       },
     });

@@ -316,8 +316,8 @@ class RequestCheck {
   }
 
   /**
-   * Returns whether the service lists a value for a field. If the values depend on the model, only the list of this
-   * model counts, because the service silently replaces an unlisted value by its default.
+   * Returns whether the service lists a value for a field. If the values depend on the model, checks only the model's
+   * list, because the service silently replaces an unlisted value by its default.
    */
   #isListed(field: string, value: string): boolean {
     return this.#listed.some(({ models, values }) => {

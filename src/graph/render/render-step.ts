@@ -363,7 +363,7 @@ function combine(picks: readonly { name: string; values: readonly string[] }[]):
 
 /**
  * Returns the first empty content field, if all content fields are empty. Content is a free text or a URL. An
- * undocumented field counts as content, because its meaning is unknown.
+ * undocumented field is treated as content, because its meaning is unknown.
  */
 function findBareField(kind: Kind, request: JsonMap, emptied: readonly string[]): string | undefined {
   const isContent = (name: string) => {

@@ -73,7 +73,7 @@ export async function loadSchemaCompiler(now: () => number = () => 0): Promise<S
       const parts = countParts(schema);
       checkForm(Validator, schema as Schema);
       const quick = compile(false);
-      // An asynchronous check returns a promise, which would count as an accepted value.
+      // An asynchronous check returns a promise, which would be treated as "valid".
       if ('$async' in quick) return { problem: '`$async` cannot be used' };
       const comparesEntries = JSON.stringify(schema).includes('"uniqueItems"');
       const stepsFor = (value: Json) => (parts + sizeOfPatterns()) * weightOf(value, comparesEntries);

@@ -108,7 +108,7 @@ class TreeReading {
   readonly diagnostics: Diagnostic[] = [];
   readonly #source: Source;
   readonly #codes: YamlCodes;
-  /** Nodes by the name of their anchor. If two anchors have the same name, the later node counts. */
+  /** Nodes by the name of their anchor. If two anchors have the same name, an alias refers to the later node. */
   readonly #anchors = new Map<string, Node>();
   readonly #done = new Map<unknown, Converted>();
   #repeated = 0;

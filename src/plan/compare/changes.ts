@@ -182,7 +182,7 @@ function isScalar(value: Json): boolean {
 
 const shownWords = 5;
 
-/** Scripts without spaces between words, in which each character counts as a word. */
+/** Scripts (such as Chinese) without spaces between words: each character is compared as a word. */
 const unspaced = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}';
 const word = new RegExp(
   `[${unspaced}]\\p{M}*|\\p{P}{1,3}(?=\\s|$)|[^\\s${unspaced}]+?(?=\\p{P}{0,3}(?:[\\s${unspaced}]|$))`,

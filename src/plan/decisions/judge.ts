@@ -21,7 +21,7 @@ export interface Judgement {
   wordsOf(address: string): VerdictWords;
 }
 
-/** Texts of a review decision. An omitted text keeps the earlier text. An empty text removes the earlier text. */
+/** Texts of a review decision. If a text is omitted, the earlier text stays recorded. An empty text removes it. */
 interface VerdictWords {
   note?: string | undefined;
   reason?: string | undefined;
@@ -139,7 +139,7 @@ function withVerdict(
   const { purchase, movedFrom: address = record.address } = match;
   if (purchase?.jobId === undefined) return [];
   const { fingerprint, jobId: job } = purchase;
-  // If this decision has the highest revision, the pick of another output cannot replace it, and the gate stays open.
+  // If this decision has the highest allowed revision, the pick of another output cannot replace it.
   const revision = Math.min((verdicts.newest(match)?.revision ?? 0) + 1, mostRevision);
   const decisions = { verdicts: [{ fingerprint, job, ...verdict, revision }] };
   return [{ address, kind: record.kind, purchases: [purchase], decisions }];

@@ -53,7 +53,7 @@ function isOutOfSight({ members }: Gate, draft: Draft, unselected: ReadonlySet<s
 function heldBack(row: PlanRow, text: string): BlockedRow {
   const { order, action, mayRetry, price: shown, post } = row;
   const held = blocked(row, 'gate', reasonOf('gate', text));
-  // The row keeps `post`, so that reviewers see which post will use the picked output.
+  // The blocked row still contains `post`, so that reviewers see which post will use the picked output.
   if (post !== undefined) held.post = post;
   if (order === undefined || !isSpending(action)) return held;
   const { generation, retries, price } = order;

@@ -16,10 +16,10 @@ interface PlacedCanary {
 }
 
 export interface Limits {
-  /** Addresses of steps to buy again. Earlier review decisions about these steps do not count. */
+  /** Addresses of steps to buy again. Earlier review decisions about these steps are ignored. */
   redo: ReadonlySet<string>;
   selected?: ReadonlySet<string> | undefined;
-  /** Addresses of steps that are in progress in a run. A canary in progress stays a canary. */
+  /** Addresses of steps that are in progress in a run. If one of them is a canary, it remains a canary. */
   underWay?: ReadonlySet<string> | undefined;
 }
 

@@ -22,14 +22,14 @@ interface KnownPost {
   accounts: PostAccounts;
   purchase: Purchase;
   contents: PostContents;
-  /** Likeness to the step that has the post's address now. Omitted if no step has this address. */
+  /** Similarity of the post to the step that has its address now. Omitted if no step has this address. */
   likeOwn?: number;
 }
 
 /**
  * Blocks posts that may be published already. A post waits while the outcome of an earlier post to the same account is
- * unknown. A new post also waits for a user's decision if a published post to the same account has lost its step. A
- * post in `redo` does not wait for this decision.
+ * unknown. A new post also waits for a user's decision if the step of a published post to the same account is not in
+ * the manifest. A post in `redo` does not wait for this decision.
  */
 export function holdPosts(draft: Draft, { matches, lock, redo }: Pick<Situation, 'matches' | 'lock' | 'redo'>): void {
   const leaving = () => draft.inRun.filter(isWork).filter(publishes);
@@ -94,9 +94,9 @@ interface Pair {
   likeness: number;
 }
 
-/** Maximum number of pairs of posts to compare. With more pairs, the last published posts are not compared. */
+/** Maximum number of pairs of posts to compare. If there are more pairs, some published posts are not compared. */
 const mostCompared = 100_000;
-/** Minimum likeness to a published post whose address still has a step. */
+/** Minimum similarity to a published post whose address is still in the manifest. */
 const leastLikeness = 0.25;
 
 function holdLost(draft: Draft, news: readonly WorkRow[], known: readonly KnownPost[]): void {
@@ -149,13 +149,13 @@ function contentsOf(request: OpenRequest = {}): PostContents {
     wordsOfPost(request)
       .toLowerCase()
       .match(/[\p{L}\p{N}]+/gu) ?? [];
-  // Pairs of neighboring words are compared as well, because words in another order are another text.
+  // Pairs of neighboring words are compared too, because the same words in another order are a different text.
   const pairs = words.slice(1).map((word, index) => `${words[index]} ${word}`);
   const media = canonicalJson(request).match(/"https?:[^"\s]*"|"\$ref":"[^"]*"/g) ?? [];
   return { words: new Set([...words, ...pairs]), media: new Set(media) };
 }
 
-/** Returns the likeness of two posts, 0 to 1. Media have a weight of 0.3, because captions are often rewritten. */
+/** Returns the similarity of two posts, 0 to 1. Media have a weight of 0.3, because captions are often rewritten. */
 function likenessOf(one: PostContents, other: PostContents): number {
   const words = shareOf(one.words, other.words);
   return one.media.size + other.media.size === 0 ? words : 0.7 * words + 0.3 * shareOf(one.media, other.media);

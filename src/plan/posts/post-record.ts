@@ -36,7 +36,7 @@ export function findPosted({ steps }: Lock): (fingerprint: string) => string | u
 /** Account IDs of a post in lower case. `undefined`: the accounts are unknown, so any account is possible. */
 export type PostAccounts = ReadonlySet<string> | undefined;
 
-// The account fields of a post are undocumented, so every field whose name matches counts.
+// The account fields of a post are undocumented, so every field with a matching name is treated as one.
 const ofAccount = /account|channel|profile|platform/i;
 const ofTime = /^(schedul|publish)/i;
 

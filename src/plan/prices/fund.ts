@@ -120,8 +120,8 @@ export function blockUnfunded(
   situation: Pick<Situation, 'byAddress' | 'gateOf'>,
 ): Fit | undefined {
   const sends = [...draft.asks, ...draft.inRun.filter(isSent)];
-  // A create request without an answer counts against the budget even if it is not sent again. Either all of these
-  // requests are sent again, or none.
+  // An unresolved create request reduces the budget even if it is not sent again. Either all of these requests are sent
+  // again, or none.
   const fitsNone = limits.budget !== undefined && sumExpected(sends) > Math.max(0, limits.budget);
   const tightest = fitsNone ? ({ name: 'budget', left: 0 } as const) : tightestCap(capsOf(limits));
   if (tightest === undefined) return undefined;

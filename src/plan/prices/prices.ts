@@ -10,9 +10,9 @@ import type { Price } from '../plan.ts';
 export type PriceOf = (kind: string, request: OpenRequest) => Readonly<Price>;
 
 /**
- * Derives prices from earlier charges, the service's documentation and the manifest. The highest price counts, because
- * a reservation must be an upper bound. Hints are only estimates: if a price class has only a hint, the run buys one
- * step first, and the charge becomes the price of the class.
+ * Derives prices from earlier charges, the service's documentation and the manifest. The highest of these prices is
+ * used, because a reservation must be an upper bound. Hints are only estimates: if a price class has only a hint, the
+ * run buys one step first, and the charge becomes the price of the class.
  */
 export function pricesFrom(lock: Lock, written: WrittenPrices = {}, hints: PriceHints = {}): PriceOf {
   // Charged prices are computed on first use, because no price is needed if nothing is left to buy.
@@ -206,7 +206,7 @@ export function shareOf(price: Priced): number | undefined {
 
 /**
  * Returns the credits to approve for `count` purchases whose price was unknown, after the first was charged. With
- * `asksAgain`, only the first purchase counts.
+ * `asksAgain`, returns only the credits of the first purchase.
  */
 export function shareOnceCharged(
   charged: number,
@@ -216,9 +216,9 @@ export function shareOnceCharged(
 }
 
 /**
- * Returns the maximum total that an approval allows for these prices. A price with a guaranteed maximum counts with its
- * maximum. Every other price counts with its estimate plus a margin, or with its highest charge so far if that is
- * higher. Prices without an estimate are excluded.
+ * Returns the maximum total that an approval allows for these prices. If a price has a guaranteed maximum, the maximum
+ * is added. For every other price, its estimate plus a margin, or its highest charge so far if that is higher. Prices
+ * without an estimate are excluded.
  */
 function sumShares(prices: Iterable<Priced>): number {
   let vouched = 0;

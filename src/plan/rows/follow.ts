@@ -16,7 +16,7 @@ export function describeFollowing(draft: Draft): void {
   }
 }
 
-/** If `--redo` regenerates a step, reports the dependent steps that are not regenerated with it. */
+/** If `--redo` regenerates a step, names the dependent steps that are not regenerated in its reason. */
 export function describeReplaced(draft: Draft, { matches }: { matches: readonly Match[] }): void {
   const redone = draft.inRun.filter(({ action, reason }) => action === 'redo' && reason.code === 'redo-asked');
   if (redone.length === 0) return;

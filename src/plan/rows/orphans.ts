@@ -66,7 +66,7 @@ export function withoutMovedAway(given: Lock, { addresses }: Pick<GraphOutline, 
   for (const record of away) {
     if (!isHeld(record, held)) continue;
     const heirs = new Set(record.purchases.flatMap((one) => held.get(nameOf(one)) ?? held.get(purchaseOf(one)) ?? []));
-    // The record stays, because a branch on which the create request is unresolved may be merged later.
+    // The old record is not removed: a branch on which the create request is unresolved may be merged later.
     if (heirs.size === 0 && record.decisions?.sends !== undefined) continue;
     steps.delete(record.address);
     for (const heir of heirs) bequeath(steps, record, heir);

@@ -8,8 +8,8 @@ import { findAddress, findNamed, fits, type Name } from './names.ts';
  * A selection of steps, for example `hero@A*,9:16  tag:launch,kind:video  +teaser`. Terms are separated by white space
  * (“or”), and the conditions of a term by commas (“and”).
  *
- * If several addresses start at one position of the text, the longest address counts. A pattern with `@` may contain
- * commas: it ends at a comma before `kind:`, `tag:`, `state:`, `cost:`, `selector:`, a quote, or another name with `@`.
+ * If several addresses match at one position, the longest address is selected. A pattern with `@` may contain commas:
+ * it ends at a comma before `kind:`, `tag:`, `state:`, `cost:`, `selector:`, a quote, or another name with `@`.
  */
 export interface Selection {
   terms: Term[];
@@ -265,7 +265,7 @@ function compareCost(cost: number | null, { operator, credits }: Extract<Conditi
 
 /**
  * Selects the first `count` rows of each task with several rows, the steps that these rows need, and single steps whose
- * needs are all selected. `chosen`: selectable steps. Returns `undefined` if no task has several rows.
+ * dependencies are all selected. `chosen`: selectable steps. Returns `undefined` if no task has several rows.
  */
 export function firstRows(
   { steps, gates }: Pick<Graph, 'steps' | 'gates'>,

@@ -79,7 +79,7 @@ function isBetter({ state }: Purchase, own: Purchase | undefined): boolean {
 
 /**
  * Merges the old record of a renamed step into its new record, as the run will write it. Without the old record,
- * `retry:` would count from 0, and the next purchase would get the number of a paid purchase.
+ * attempts of `retry:` would be counted from 0, and the next purchase would get the number of a paid one.
  */
 function mergeMoved({ step, record }: Match, { kind, purchases }: StepRecord): StepRecord {
   return joinParts(step.address, [{ kind, purchases }, ...(record === undefined ? [] : [record])]);

@@ -75,7 +75,7 @@ function collectReferences(request: OpenRequest): { single: Set<string>; listed:
   const listed = new Set<string>();
   const visit = (value: Json, inList: boolean): void => {
     if (value === null || typeof value !== 'object') return;
-    // A list with one item counts as a single reference, because the list would be empty without the item.
+    // A list with one item is treated as a single reference, because the list would be empty without the item.
     if (Array.isArray(value)) for (const item of value) visit(item, inList || value.length > 1);
     else if (typeof value.$ref === 'string') (inList ? listed : single).add(value.$ref);
     else if (Array.isArray(value.$text)) for (const part of value.$text) visit(part, false);
