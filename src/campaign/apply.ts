@@ -44,7 +44,7 @@ export interface ApplyOptions extends RunSettings, Pick<Ending, 'signal'> {
   on?: ((event: RunEvent) => void) | undefined;
   /** How long to wait, in ms, while another run has locked the campaign. Defaults to 0. */
   lockTimeoutMs?: number | undefined;
-  /** Options of the embedded sandbox. Only allowed if the campaign was loaded with `sandbox`. */
+  /** Options of the embedded sandbox. Allowed only if the campaign was loaded with `sandbox: true`. */
   rehearsal?: RehearsalOptions | undefined;
 }
 
@@ -237,7 +237,7 @@ export class ApplySession {
     let planned = await planOf(first, campaign);
     const checked = (await renewFor(planned.plan, first, campaign)) ?? first;
     this.#checked = checked;
-    // The notices of the first plan were already shown.
+    // The notices of the first plan were already shown, so the second plan shows none.
     if (checked.graph !== first.graph) planned = await planOf(checked, { ...campaign, notify: () => {} });
     const { graph, facts, asked, byDocument, diagnostics } = checked;
     const { states, redo, selected, hints } = planned;

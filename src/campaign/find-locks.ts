@@ -20,7 +20,7 @@ const lockName = /\.lock\.jsonl$/;
 const sandboxLockName = /\.sandbox\.lock\.jsonl$/;
 export const longestLock = 256 * 1024 ** 2;
 
-/** Finds locks in a folder and its direct subfolders. `sandbox`: true for locks of sandbox runs, false for others. */
+/** Finds locks in a folder and its direct subfolders. `sandbox`: true for only sandbox locks, false for all others. */
 export async function findLocks(folder: string, options: { sandbox: boolean }): Promise<FoundLock[]> {
   const paths = await listLocks(folder);
   const wanted = paths.filter((path) => sandboxLockName.test(path) === options.sandbox);

@@ -245,7 +245,7 @@ export class LiveRun {
     const matters = ({ step }: Match) => waiting.has(step.address) || goFirst.has(step.address);
     const recorded = outputsToCheck(first.matches.filter(matters));
     const facts = await means.inspectOutputs(recorded);
-    // The run may have changed the lock while the files were read.
+    // The run may have changed the lock while the output files were read.
     const situation = recorded.length === 0 ? first : look();
     const looked = new Set(recorded.map(({ output }) => output.path));
     const plan = assemblePlan({

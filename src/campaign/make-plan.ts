@@ -29,7 +29,7 @@ import { findPriceHints, type ServiceFacts } from './service-facts.ts';
 import type { Session } from './session.ts';
 
 export interface MakePlanOptions extends PlanningOptions {
-  /** Steps that a saved plan contains. `leftOut`: steps that the saved plan skipped because of a limit. */
+  /** Steps that the saved plan contains. `leftOut`: steps that the saved plan skipped because of a limit. */
   chosen?: { redo: ReadonlySet<string>; selected?: ReadonlySet<string>; leftOut?: ReadonlySet<string> } | undefined;
   limitThere?: SpendingLeft | undefined;
   /** True if the plan will be applied: a path that is not writable is then an error instead of a notice. */

@@ -52,7 +52,7 @@ export async function openCampaign(file: string, options: OpenOptions = {}): Pro
     varFiles,
     service: knownService(sandbox, environment),
     rehearsed: sandbox ? knownService(false, options.environment ?? {}) : undefined,
-    // A key command runs only for commands that need the service.
+    // The key command (MEDIABATCH_API_KEY_COMMAND) is executed only by commands that need the service.
     get replays() {
       return replaysOf(sandbox, environment);
     },

@@ -59,7 +59,7 @@ const count = { takes: 'number', range: { least: 1, whole: true } } as const;
 const credits = { takes: 'number', range: { least: 0, most: 1_000_000_000, whole: true } } as const;
 const aboveZero = { takes: 'number', range: { least: Number.MIN_VALUE } } as const;
 const share = { takes: 'number', range: { least: 0, most: 1 } } as const;
-/** Maximum delay of a timer in ms. Node runs a timer at once if its delay is longer. */
+/** Maximum delay of a timer in ms. Node fires a timer immediately if its delay is longer. */
 const longestMs = 2 ** 31 - 1;
 const limitMs: Range = { least: 1, most: longestMs };
 const waitMs: Range = { least: 0, most: longestMs };

@@ -146,7 +146,7 @@ export function findContradiction(plan: WrittenPlan & { saved: Saved }): string 
   return plan.concurrency === concurrency ? undefined : 'its stored concurrency differs from the concurrency that it shows';
 }
 
-/** Returns the addresses that were selected when the plan was saved. Its selections may match other steps now. */
+/** Returns the addresses that were selected when the plan was saved. Its selections may now match other steps. */
 export function chosenBy(saved: SavedPlan, lock: Lock): NonNullable<MakePlanOptions['chosen']> {
   const { select, exclude, first } = saved.options;
   const isPart = [select, exclude, first].some((one) => one !== undefined);

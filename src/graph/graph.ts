@@ -44,7 +44,7 @@ export interface Step {
    * no output file.
    */
   save: string;
-  /** File of an upload. The path is relative to the manifest's folder. */
+  /** File of an upload. Its path is relative to the manifest's folder. */
   file?: FileFact & { path: string };
   /** Part of another step's output that this step uses. If the output has fewer parts, this step is not needed. */
   part?: { of: string; fingerprint: string; index: number };

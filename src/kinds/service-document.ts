@@ -155,7 +155,7 @@ function findRoute(
   if (known !== undefined) return { path: known };
   const collection = `/${paths[0].split('/')[1]}`;
   const fields = Object.keys(kind.fields);
-  // The first field is the main field. An operation without the main field does not create jobs of this kind.
+  // The first field of a kind is its main field. An operation without this field does not create jobs of the kind.
   const [main = ''] = fields;
   const candidates = document.posts
     .filter((path) => path.startsWith(`${collection}/`) && !path.includes('{'))

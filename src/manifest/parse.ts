@@ -120,7 +120,7 @@ type Merged = Pick<Manifest, 'vars' | 'tables' | 'defaults' | 'selectors' | 'pri
 
 /**
  * Merges the files of a campaign. Values of later files replace values of earlier files. Two tasks with the same name
- * are a mistake. The place of a value is in the file that the value comes from.
+ * are a mistake. The place of a merged value is in the file from which the value comes.
  */
 function mergeFiles(files: readonly ManifestFile[], main: ManifestFile): Merged & { diagnostics: Diagnostic[] } {
   const owners = new Map<string, ManifestFile>();

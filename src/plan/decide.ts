@@ -31,7 +31,7 @@ export interface Decision {
   action: Exclude<Action, 'blocked' | 'orphan'>;
   reason: Reason;
   purchase?: { generation: number; repeat: number };
-  /** Unresolved create request to settle before any purchase. If set, `purchase` is omitted. */
+  /** Unresolved create request to settle before any purchase. If this is set, `purchase` is omitted. */
   asks?: OpenSend;
   changedSince?: true;
 }
@@ -82,7 +82,7 @@ function decideUnbought(match: Match, facts: DecisionFacts): Decision {
     };
   }
   const jobs = match.record === undefined ? [] : countedPurchases(match.record).filter(isJob);
-  // The file on the disk is from the newest finished job, even if a redo failed since.
+  // The output file on the disk belongs to the newest finished job, even if a later redo failed.
   const bought = jobs.find(({ state }) => state === 'done') ?? jobs[0];
   if (bought === undefined) {
     const { part } = match.step;

@@ -195,7 +195,7 @@ function readOpinion(value: Json, by: string): Opinion | undefined {
   if (!isMap(value)) return undefined;
   const { address, is, note, reason, job } = value;
   if (!isPlainText(address, mostAddress) || (is !== 'picked' && is !== 'rejected')) return undefined;
-  // The texts come from another user, and are printed and stored in the lock.
+  // The texts in the file come from another user, and are printed and stored in the lock, so they are checked first.
   if ([note, job].some((text) => text !== undefined && !isPlainText(text, mostNote))) return undefined;
   if (reason !== undefined && !isPlainText(reason, mostReason)) return undefined;
   return { by, address, is, ...(defined({ note, reason, job }) as Pick<Opinion, 'note' | 'reason' | 'job'>) };

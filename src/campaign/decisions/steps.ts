@@ -103,7 +103,7 @@ async function acceptOne(
 export interface ForgetChosen extends Chosen {
   /** True to select all steps that the manifest no longer contains. */
   orphans?: boolean | undefined;
-  /** True to also forget running jobs. The outputs of these jobs are lost. */
+  /** True to forget even running jobs, whose outputs are then lost. */
   force?: boolean | undefined;
 }
 

@@ -41,7 +41,7 @@ export async function findUnseenRun(
     if (!isOfGraph(await readHeader(database, seal, run), graph)) continue;
     // Notices about the lock are not shown here, but when the lock is read for the run.
     lock ??= (await requireLock({ ...campaign, notify: () => {} }, campaign.service, { serviceMoved: true })).lock;
-    // A newer run of another clone may lack jobs of an older run.
+    // If another clone submitted a newer run, this newer run may lack jobs of the older run.
     if (hasUnknownPurchases(await lockOfRun(database, run.id), lock)) return run;
   }
   return undefined;

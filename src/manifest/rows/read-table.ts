@@ -47,8 +47,8 @@ export function describeWrong(place: Place, wrong: Wrong): Diagnostic {
 }
 
 /**
- * Makes a table. The first row has the column names. Empty rows, and empty columns without a name, are omitted. A cell
- * that contains an error is read as `unknownValue`.
+ * Makes a table. The first row must contain the column names. Empty rows, and empty columns without a name, are
+ * omitted. A cell that contains an error is read as `unknownValue`.
  */
 export function readTable(
   [header, ...body]: readonly TableRow[],
@@ -147,8 +147,8 @@ function isFilled(cell: TableCell): boolean {
 }
 
 /**
- * Reads a sheet of a workbook into strings. The first row that is not empty has the column names. `label`: name of the
- * file in messages. `sheet`: may be omitted if the workbook has only one.
+ * Reads a sheet of a workbook into strings. The first row that is not empty must contain the column names. `label`:
+ * name of the file in messages. `sheet`: may be omitted if the workbook has only one.
  */
 export function readSheet(
   { names, sheets }: Workbook,

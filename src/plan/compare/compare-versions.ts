@@ -47,7 +47,7 @@ export interface Comparison {
   discarded: number;
 }
 
-/** Compares two versions of a campaign. Prices of both versions come from `here`. */
+/** Compares two versions of a campaign. The prices of both versions are those of version `here`. */
 export function compareVersions(there: Version, here: Version, { hints }: { hints?: PriceHints } = {}): Comparison {
   const priceOf = pricesFrom(here.lock, here.graph.prices, hints);
   const prices = {

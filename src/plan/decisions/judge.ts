@@ -12,7 +12,7 @@ const mostNamed = 10;
 
 type Bought = Match & { purchase: Job };
 
-/** Review decision about outputs. `undecided` removes an earlier decision. */
+/** Review decision about outputs. `undecided` removes an earlier review decision. */
 export interface Judgement {
   as: 'picked' | 'rejected' | 'undecided';
   /** Set if a pattern chose the steps, so that steps without an output are skipped instead of refused. */

@@ -77,7 +77,7 @@ export type SeenOutput =
   | { is: 'intact' }
   | { is: 'missing' }
   | { is: 'unusable'; why: string }
-  /** The file differs from its record in the lock. `output` has the digest, size and media type of the file. */
+  /** The output file differs from its record in the lock. `output` has the digest, size and media type of the file. */
   | { is: 'edited'; output: Output };
 
 /**

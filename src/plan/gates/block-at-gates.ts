@@ -128,7 +128,7 @@ export function findBehind(
   const others = new Set(led.flatMap(({ members }) => members.filter((address) => !asked.has(address))));
   const behind = new Set<string>();
   const gateOf = gatesByMember(gates);
-  // The steps of a gate come before the steps that depend on it.
+  // In the plan, the steps of a gate come before the steps that depend on the gate.
   for (const { address, needs } of steps) {
     if (!others.has(address) && !needs.some((need) => asked.has(need) || behind.has(need))) continue;
     behind.add(address);
