@@ -52,7 +52,7 @@ test.each([
   expect(() => requireAccess(environment)).toThrow(message);
   expect(() => requireAccess(environment)).toThrow(
     expect.objectContaining({
-      failure: expect.objectContaining({ hint: expect.stringContaining('.env contains the value') }),
+      failure: expect.objectContaining({ hint: expect.stringContaining('the missing value is in .env') }),
     }),
   );
 });
