@@ -105,12 +105,7 @@ const choosing = (other: string) => takes.replace('choose: 1', other);
 
 it.each<[name: string, lines: string[], at: string, says: string]>([
   ['more than there are', [choosing('choose: 4')], 'MB1103 4', 'chooses 4, but hero@A has 3 outputs'],
-  [
-    'an axis that is none',
-    [styles('{ choose: 1, among: stile }')],
-    'MB1103 stile',
-    'is `stile`, which is not an axis',
-  ],
+  ['an axis that is none', [styles('{ choose: 1, among: stile }')], 'MB1103 stile', 'is `stile`, which is not an axis'],
   [
     'takes where there is one',
     [takes.replace('takes: 3, ', '')],
