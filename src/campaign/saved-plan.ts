@@ -142,10 +142,8 @@ export function findContradiction(plan: WrittenPlan & { saved: Saved }): string 
   if (totals.toSpend !== toSpend) return 'its rows do not add up to its likely cost';
   if (totals.asksAgain !== undefined) return 'it needs an approval during the run, which no saved plan can have';
   const { maxCredits, concurrency = plan.concurrency } = saved.options;
-  if (totals.maxCredits !== maxCredits) return 'its stored limit differs from the limit that it shows';
-  return plan.concurrency === concurrency
-    ? undefined
-    : 'its stored concurrency differs from the concurrency that it shows';
+  if (totals.maxCredits !== maxCredits) return 'its stored limit differs from its shown limit';
+  return plan.concurrency === concurrency ? undefined : 'its stored concurrency differs from its shown one';
 }
 
 /** Returns the addresses that were selected when the plan was saved. Its selections may now match other steps. */

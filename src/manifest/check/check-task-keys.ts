@@ -255,8 +255,7 @@ function checkGate(id: string, task: JsonMap, report: Report): void {
   }
   const hasTakes = takes === unknownValue || (typeof takes === 'number' && takes > 1);
   if (hasTakes || (among !== undefined && among !== 'takes')) return;
-  const hint =
-    'add `takes: 4`, or set `among` to an axis of the matrix or to `all`, as in gate: { choose: 1, among: all }';
+  const hint = 'add `takes: 4`, or set `among` to a matrix axis or `all`, as in gate: { choose: 1, among: all }';
   const message = `\`gate\` of task \`${id}\` lets users choose among takes, but the task has only one take`;
   report('key', ['gate', among === undefined ? 'choose' : 'among'], message, hint);
 }
