@@ -96,7 +96,7 @@ function withOptions(plan: Schema): Schema {
 function optionSchema(row: OptionRow): Schema {
   const { takes, range } = row;
   const path = { type: 'string', pattern: '^[^\\u0000]+$' };
-  const seen = takes === 'path' || takes === 'paths' ? ', relative to the folder of this file.' : '';
+  const seen = takes === 'path' || takes === 'paths' ? ', relative to the folder of the plan file.' : '';
   const description = `${flagOf(row)}${seen}`;
   switch (takes) {
     case 'path':
