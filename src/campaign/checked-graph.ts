@@ -52,7 +52,7 @@ export async function loadChecked(campaign: OpenCampaign, options: CheckOptions)
     const isSame = JSON.stringify(newer.document) === JSON.stringify(facts.document);
     return isSame ? { ...checked, facts: newer } : check(newer);
   };
-  // The stored OpenAPI document may be outdated, so a mistake that is found with it may be none.
+  // The stored OpenAPI document may be outdated, so a mistake that is found with it may be a false alarm.
   if (!hasErrors(checked.diagnostics) || hasErrors(plain.diagnostics)) return { ...checked, renew };
   return options.asksLater === true ? { ...plain, facts: noServiceFacts, byDocument: true, renew } : renew();
 }

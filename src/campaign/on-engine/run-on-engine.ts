@@ -309,7 +309,7 @@ function submissionOf(
     id: randomUUID(),
     ...{ account, store, header, seal },
     campaign: plan.campaign,
-    // The setting `publish` is left out, because the order of each post contains the consent to publish it.
+    // The setting `publish` is not submitted, because the order of each post contains the consent to publish it.
     settings: { ...ofRun, concurrency: plan.concurrency },
     totals: plan.totals,
     origin: { host: hostname(), user: userName() ?? '', manifest, version: ownVersion() },
@@ -317,7 +317,7 @@ function submissionOf(
     // The lines can be iterated more than once, because the transaction may have to be repeated.
     lines: {
       *[Symbol.iterator]() {
-        // The header of the lock is left out, because the engine stores the service with the account.
+        // The header of the lock is not submitted, because the engine stores the service with the account.
         const lines = writeLines(loaded.lock);
         lines.next();
         yield* lines;

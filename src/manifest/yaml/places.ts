@@ -42,7 +42,7 @@ interface Spot {
 
 /**
  * Returns the offset of a part of a text in the YAML source, which also contains quotes, indentation and escapes.
- * Searches for the `{{…}}` around the part: its third occurrence in the text is also the third in the source.
+ * Searches for the `{{…}}` around the part: the third one in the text, for example, is also the third in the source.
  */
 function findPart(written: string, part: { text: string; start: number; end: number }): number | undefined {
   const opening = part.text.lastIndexOf('{{', part.start);

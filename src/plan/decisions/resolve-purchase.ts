@@ -22,8 +22,8 @@ export type Finding =
   | { is: 'spend-again' };
 
 /**
- * Returns the lock line that records a user's finding about an unresolved create request. A merge with a branch on
- * which the request is unresolved keeps it resolved. A purchase that may be paid is never removed from the lock.
+ * Returns the lock line that records a user's finding about an unresolved create request. The request stays resolved
+ * after a merge with a branch on which it is unresolved. A purchase that may be paid is never removed from the lock.
  */
 export function resolvePurchase(record: StepRecord, open: OpenSend, finding: Finding): LockLine {
   const { address } = record;
