@@ -68,7 +68,9 @@ export type UploadAnswer =
   /** `changed`: the local file no longer matches the plan. `refused`: a retry would fail again. */
   | { is: 'failed'; why: 'changed' | 'refused' | 'auth' | 'unreachable' | 'interrupted'; message: string };
 
-/** A job from the service's list of jobs. Its texts may contain control characters, so views must escape them. */
+/**
+ * A job from the service's list of jobs. The texts of a job may contain control characters, so views must escape them.
+ */
 export interface ListedJob {
   kind: string;
   jobId: string;
@@ -86,7 +88,7 @@ export interface ListedJob {
 export interface ListWalk<Job extends ListedRecord> {
   /** Jobs newer than the fence. The fence is the job that was the newest in the list before the create request. */
   jobs: readonly Job[];
-  /** Jobs older than the fence. They show which fields the list returns. */
+  /** Jobs older than the fence. Older jobs show which fields the list returns. */
   older: readonly Job[];
   /** True if the fence was reached, or the end of the list if the list was empty before the create request. */
   complete: boolean;

@@ -233,7 +233,7 @@ function unreachableHint(status: number | undefined, message: string): string {
     return 'nothing was sent; check HTTPS_PROXY and NO_PROXY, and whether the proxy allows this host';
   }
   if (status === undefined || status >= 500) return 'check MEDIABATCH_BASE_URL and the network';
-  // The service returns these statuses under load. Proxies in front of the service return them, too.
+  // The service returns these statuses under load. Proxies in front of the service return the same statuses.
   return [408, 425, 429].includes(status) ? 'wait, and try again' : proxyHint;
 }
 

@@ -86,7 +86,7 @@ export interface Ledger {
   created(order: StepOrder, job: CreatedJob, answered: AnsweredSend): Promise<{ credits: number | null } | 'taken'>;
   finish(order: StepOrder, result: StepResult): Promise<void>;
   release(order: StepOrder): void;
-  /** Keeps the step's reservation, because it may have been charged. Steps that wait for its price continue. */
+  /** Keeps the reservation, because the step may have been charged. Steps that wait for the step's price continue. */
   doubt(order: StepOrder): void;
   /**
    * Ends a step after an internal error. Keeps the reservation only if the step may have been charged. Returns the
@@ -252,8 +252,8 @@ export type Reservation = { is: 'reserved' } | { is: 'stopped' } | { is: 'known'
 export interface LockFile {
   readonly path: string;
   /**
-   * Appends a line, which must end with LF. Resolves when it is durable. After a failed call, all later calls reject.
-   * Rejects with `LockChangedError` if another program replaced the file.
+   * Appends a line, which must end with LF. Resolves when the line is durable. After a failed call, all later calls
+   * reject. Rejects with `LockChangedError` if another program replaced the file.
    */
   append(line: string): Promise<void>;
   /**

@@ -25,14 +25,14 @@ export interface ReviewData {
 }
 
 export interface ReviewWait {
-  /** Names of the gates. The steps behind them start when all these gates are decided. */
+  /** Names of the gates. The steps behind the gates start when all gates in the list are decided. */
   gates: string[];
   steps: number;
   /** Output of each waiting step: `film`, `picture` or `sound`. Omitted if the steps have different outputs. */
   what?: string | undefined;
-  /** Maximum cost of the waiting steps in credits. `null` if it is unknown for any of them. */
+  /** Maximum cost of the waiting steps in credits. `null` if unknown for any step. */
   credits: number | null;
-  /** Expected cost of the waiting steps in credits. `null` if it is unknown for any of them. */
+  /** Expected cost of the waiting steps in credits. `null` if unknown for any step. */
   likely: number | null;
 }
 
@@ -58,7 +58,7 @@ export interface ReviewGate {
   waitingWhat?: string | undefined;
   /** Maximum cost of the steps that wait for the gate, in credits. `null` if unknown. */
   waitingCredits: number | null;
-  /** Expected cost of these steps in credits. Set only if their maximum cost is unknown. */
+  /** Expected cost of the steps that wait for the gate, in credits. Set only if their maximum cost is unknown. */
   waitingLikely?: number;
 }
 

@@ -24,7 +24,7 @@ class BalanceWatch {
     this.#alone = this.#isShared || isAsked || before === undefined ? undefined : { name, before };
   }
 
-  /** Records the balance after a create request. Returns how many credits it fell, or `undefined` if unknown. */
+  /** Records the balance after a create request. Returns how much the balance fell, or `undefined` if unknown. */
   answered(name: string, balance: number | null): number | undefined {
     const fall = this.#alone?.name === name && balance !== null ? this.#alone.before - balance : undefined;
     this.#alone = undefined;

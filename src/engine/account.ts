@@ -42,7 +42,8 @@ export const uncharged = 'upload';
  * The approved total is a cap on expected costs (I39): a create request is not sent if its price plus all credits in
  * flight would exceed the total. A charge closes its price class if it is above the approved price, or if the remaining
  * purchases of the class would exceed the total. If a class had no estimate, its first charge sets the expected cost of
- * its other purchases. They then count as approved, with the usual margin, or the user must approve them.
+ * its other purchases. The other purchases then count as approved, with the usual margin, or the user must approve
+ * them.
  */
 export class Account {
   spentNow = 0;
@@ -279,8 +280,8 @@ export class Account {
     if (this.#approved === undefined) return true;
     if (this.isClosed(price.class)) return false;
     if (!this.#toCharge.has(address)) {
-      // The plan did not contain a purchase after a failed job or a pick. The user approved it separately, at the price
-      // shown for it.
+      // The plan did not contain a purchase after a failed job or a pick. The user approved such a purchase separately,
+      // at the price shown for it.
       this.#approved += shareOf(price) ?? withMargin(this.prices.charged(price.class));
       this.#expectCharge(address, price);
     }
@@ -336,8 +337,8 @@ export class Account {
   }
 
   /**
-   * Decides about a step of known price. It may start if the caps cover it even if the prices of all requests in flight
-   * rise. Without a cap, only the ramp delays the step, because the approved plan limits the total.
+   * Decides about a step of known price. The step may start if the caps cover it even if the prices of all requests in
+   * flight rise. Without a cap, only the ramp delays the step, because the approved plan limits the total.
    */
   #judge(price: ClassPrice & { credits: number }, isSent: boolean): Reservation['is'] {
     if (price.class === uncharged) return 'reserved';
@@ -387,8 +388,8 @@ export class Account {
     if (this.#flying.size > 0) return 'later'; // I14 (price)
     const unpriced = this.#unpriced();
     const isUnreported = [...this.#doubtful.values()].some((one) => one.isUnreported === true && this.#isGuessed(one));
-    // The charge of this step may show what the lost requests cost: at least 1 credit each if they were charged.
-    // Otherwise the guessed prices count.
+    // The charge of this step may show what the lost requests cost: at least 1 credit each if they were charged. If the
+    // charge cannot show this, the guessed prices of the lost requests count.
     const isTelling = !isUnreported && new Set(unpriced).size === unpriced.length;
     const left = isTelling ? this.#leftBesideGuesses - unpriced.length : this.left;
     return Math.max(1, likely) <= left ? 'reserved' : 'over-budget'; // I14 (listed)

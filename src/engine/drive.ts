@@ -353,8 +353,8 @@ export interface DriveOptions {
   account: Pick<Account, 'prices' | 'unspent'>;
   breaker?: Breaker | undefined;
   /**
-   * Called when no order is running. If it resolves with true, the run waits for new orders. If `waitForWork` is omitted,
-   * the run ends when no order is running.
+   * Called when no order is running. If `waitForWork` resolves with true, the run waits for new orders. If omitted, the
+   * run ends when no order is running.
    */
   waitForWork?: (() => Promise<boolean>) | undefined;
   /** Step ends that an earlier leader recorded, by order id. Orders with a recorded end do not run again. */

@@ -273,7 +273,7 @@ export class LocalLedger implements Ledger {
     }
   }
 
-  /** Notifies the store of bodies that a request was answered. It stores only bodies that contain links. */
+  /** Notifies the store of bodies that a request was answered. The store contains only bodies with links. */
   async #keepAnswered(order: StepOrder): Promise<void> {
     if (hasLinks(order)) await this.#options.bodies.answered(order.key);
   }

@@ -353,8 +353,8 @@ function unrelatedJobs<Job extends ListedRecord>(
 }
 
 /**
- * Returns whether the list contains every known job. If not, a list that was empty before the create request is
- * incomplete.
+ * Returns whether the list contains every known job. A list that was empty before the create request and lacks a known
+ * job is incomplete.
  */
 function showsAll(walks: readonly ListWalk<ListedRecord>[], known: ReadonlyMap<string, unknown>): boolean {
   const shown = new Set(walks.flatMap(({ jobs }) => jobs.map(({ jobId }) => jobId)));

@@ -45,7 +45,7 @@ export function linkOrders(orders: Orders): { counts: Map<string, number>; depen
 }
 
 /**
- * Maximum number of dependents that count for a rank. All of them together add less to the rank than one more step in
+ * Maximum number of dependents that count for a rank. All dependents together add less to a rank than one more step in
  * the chain.
  */
 const mostHanging = 1023;

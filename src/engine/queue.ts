@@ -153,7 +153,7 @@ export class Queue {
     }
   }
 
-  /** Receives an event of the run. Returns true if it may allow other orders to start. */
+  /** Receives an event of the run. Returns true if other orders may start after the event. */
   note(fact: RunFact): boolean {
     switch (fact.event) {
       case 'job-created':

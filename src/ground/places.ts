@@ -5,7 +5,7 @@ export class Places {
   readonly #queue: PQueue;
   #most: number;
 
-  /** `most`: number of slots. If it is 0, no work starts until `resize`. */
+  /** `most`: number of slots. If `most` is 0, no work starts until `resize`. */
   constructor(most = Number.POSITIVE_INFINITY) {
     this.#queue = new PQueue({ concurrency: Math.max(1, most), autoStart: most > 0 });
     this.#most = most;

@@ -239,8 +239,8 @@ export function groupOf(purchase: Purchase): string {
 }
 
 /**
- * Returns a name for a fact about a purchase. It contains the ID of the create request, the refused idempotency key, or
- * the job ID.
+ * Returns a name for a fact about a purchase, made of the ID of the create request, the refused idempotency key, or the
+ * job ID.
  */
 export function factOf(purchase: Purchase): string {
   const is = isJob(purchase) ? 'job' : mayBeCharged(purchase) ? 'send' : 'refused';

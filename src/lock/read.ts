@@ -32,7 +32,7 @@ interface Findings {
   /** Line number of the first header line of each service, by digest. */
   services: Map<string, number>;
   headers: Header[];
-  /** True if the file contains lines that a run appended. At its end, a run replaces them by one line per step. */
+  /** True if the file contains lines that a run appended. At the end of a run, one line per step replaces them. */
   hasRunLines: boolean;
   /** Digests of the lines read so far, to skip lines that a merge repeated. Set only for a large file. */
   seen?: Set<string>;

@@ -29,7 +29,7 @@ export type Next =
   | { do: 'refuse'; error: string; stop?: StopReason; because?: 'no-operation' }
   /** Nothing was sent. `waitMs`: the wait that the service demands, set if it is longer than this run may wait. */
   | { do: 'drop'; error: string; stop?: StopReason; waitMs?: number }
-  /** The request may have been charged, and this run cannot find out. It stays unresolved in the lock. */
+  /** The request may have been charged, and this run cannot find out. The request stays unresolved in the lock. */
   | { do: 'give-up'; error: string; stop?: StopReason; waitMs?: number }
   /** The request was charged, but its job is unknown. No further request is sent for this purchase. */
   | { do: 'hold'; error: string }

@@ -167,7 +167,7 @@ export function resumeOrder(
   { before, record }: { before: StepRecord | undefined; record: StepRecord | undefined },
   facts: SendFacts,
 ): Resumed {
-  // With `asksOnly`, the order only searches for the job of a request. The ledger checks whether it is still open.
+  // With `asksOnly`, the order only searches for the job of a request. The ledger checks whether the request is open.
   if (order.asksOnly || record === undefined) return { order, spent: 0 };
   const same = countedPurchases(record).filter(
     ({ fingerprint, kind = record.kind }) => fingerprint === order.fingerprint && kind === order.kind,

@@ -134,7 +134,7 @@ export async function collectOutput(
     isNoticed ||= askedMs >= longestSilentMs;
     if (tries > 1) await clock.sleep(waitMs, signal);
     if (signal.aborted) return interrupted('interrupted');
-    // A user may have accepted the incomplete file. Only the last try saves it: another may get a complete file.
+    // A user may have accepted the incomplete file. Only the last try saves such a file: another may get all of it.
     const target = order.asIs && tries === mostTries ? { ...job.target, asIs: true as const } : job.target;
     const answer = await outputs.fetch(target, { jobId, index, url }, { signal });
     if (answer.is === 'saved') return { output: answer.output };

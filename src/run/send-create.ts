@@ -406,7 +406,7 @@ class Purchase {
   }
 
   /**
-   * Records a job. If the ledger cannot record it, reports its ID and still saves its outputs, because the job is paid.
+   * Records a job. If the ledger cannot record the job, reports its ID and still saves its outputs: the job is paid.
    */
   async #record(made: {
     job: CreatedJob;

@@ -30,8 +30,8 @@ interface UnsavedJob {
 }
 
 /**
- * Executes one step until its files can be saved. A later run can repeat it after any interruption: the ledger contains
- * every fact that the step needs, and every new fact is durable before an act that relies on it.
+ * Executes one step until its files can be saved. A later run can repeat the step after any interruption: the ledger
+ * contains every fact that the step needs, and every new fact is durable before an act that relies on it.
  *
  * @param urgency returns a factor of the polling rate: 1 for a job without dependents, more if steps or other jobs wait
  */

@@ -13,7 +13,7 @@ export interface StoredBytes {
 export interface BlobStore {
   /** Stores a blob: all chunks or none. Rejects with `TooLargeError`, or with the error that `chunks` throws. */
   write(name: string, chunks: AsyncIterable<Uint8Array>, limitBytes: number): Promise<StoredBytes>;
-  /** Opens a stored blob. Returns `undefined` if its bytes were replaced or deleted. */
+  /** Opens a stored blob. Returns `undefined` if the blob's bytes were replaced or deleted. */
   content(bytes: StoredBytes): Content | undefined;
   read(bytes: StoredBytes): Promise<Buffer>;
   remove(bytes: StoredBytes): Promise<void>;

@@ -206,7 +206,7 @@ export class Books {
 
 const postKind = 'post';
 
-/** Ledger entry of an accepted create request. It is written before the answer is sent, and never changes. */
+/** Ledger entry of an accepted create request. The entry is written before the answer is sent, and never changes. */
 export interface LedgerEntry {
   /** ISO 8601. */
   readonly at: string;

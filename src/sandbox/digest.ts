@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Returns SHA-256 in hex. It depends on the order and the boundaries of the parts. */
+/** Returns SHA-256 in hex. The digest depends on the order and the boundaries of the parts. */
 export function digest(...parts: string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }

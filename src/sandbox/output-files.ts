@@ -5,7 +5,7 @@ import type { RenderOrder } from './kinds/kind.ts';
 import type { Renderer } from './renderer.ts';
 import { stableJson } from './wire.ts';
 
-/** Version in the name of every rendered file. Increase it if the same order gives other bytes. */
+/** Version in the name of every rendered file. Increase this version if the same order gives other bytes. */
 const rendererVersion = 3;
 const memoryBytes = 64 * 1024 * 1024;
 
@@ -27,7 +27,7 @@ export class OutputFiles {
     this.folder = folder;
   }
 
-  /** `loadSource`: loads the source bytes. It is called only if the file must be rendered. */
+  /** `loadSource`: loads the source bytes. `get` calls it only if the file must be rendered. */
   get(order: RenderOrder, loadSource?: SourceLoader): Promise<OutputFile> {
     const { kind, body, seed, take, sourceMs, fileName } = order;
     const key = stableJson([rendererVersion, kind, body, seed, take, sourceMs, fileName]);

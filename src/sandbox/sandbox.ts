@@ -33,7 +33,7 @@ export interface SandboxOptions {
 }
 
 interface SandboxFiles {
-  /** Folder for the ledger, uploads and rendered files. Only one sandbox at a time can use it. Defaults to memory. */
+  /** Folder for ledger, uploads and rendered files. Only one sandbox at a time can use a folder. Defaults to memory. */
   dataDir?: string;
   /** Folder for rendered files, which several sandboxes can share. Defaults to a folder in `dataDir`. */
   filesDir?: string | undefined;
@@ -73,7 +73,7 @@ export interface Sandbox extends Server {
   limitCreates(rule: CreatesRule): void;
 }
 
-/** Creates a sandbox. Throws if `dataDir` is in use or its files are damaged. */
+/** Creates a sandbox. Throws if another sandbox uses `dataDir`, or if files in `dataDir` are damaged. */
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const { credits = 1000, now = Date.now, rehearsal, files = {} } = options;
   const { dataDir, filesDir = dataDir && join(dataDir, 'files') } = files;

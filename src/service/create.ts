@@ -23,7 +23,7 @@ export interface CreateOptions {
   token: string;
   createTimeoutMs: number;
   createRoutes?: CreateRoutes;
-  /** Called right before a create request is written to the connection. If it returns false, nothing is sent. */
+  /** Called right before a create request is written to the connection. To send nothing, return false. */
   mayCreate?: () => boolean;
 }
 
@@ -48,7 +48,7 @@ export class Creates {
   }
 
   /**
-   * Sends one create request as one POST. Sends it to another path only if the service does not have the first path.
+   * Sends one create request as one POST. Sends the request to another path only if the service lacks the first path.
    */
   async send(call: { kind: string; body: string; key: string }): Promise<CreateAnswer> {
     const kind = requireKind(call.kind);

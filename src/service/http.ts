@@ -32,7 +32,7 @@ interface HttpCall {
    * request.
    */
   freshConnection?: boolean;
-  /** Called after the connection is open, before the first byte of a request. If it returns false, nothing is sent. */
+  /** Called after the connection is open, before the first byte of a request. To send nothing, return false. */
   mayLeave?: (() => boolean) | undefined;
 }
 
@@ -99,7 +99,7 @@ function parseJson(bytes: Uint8Array | undefined, encoding: string | undefined):
   }
 }
 
-/** Returns the message of an error with its `code`. If it is empty, returns the message of the error's cause. */
+/** Returns the message of an error with its `code`. If the message is empty, returns that of the error's cause. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = (error as { code?: unknown }).code;

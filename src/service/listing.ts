@@ -34,7 +34,7 @@ export async function getPage(
   }
 }
 
-/** Returns whether another page follows. Returns true if the answer does not state it. */
+/** Returns whether another page follows. Returns true if the answer does not state whether a page follows. */
 export function hasMore(body: Json, page: number): boolean {
   const hasNext = readAt(body, names.hasNext);
   const pages = readAt(body, names.pages);

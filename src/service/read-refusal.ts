@@ -26,8 +26,9 @@ const repeated = [
 ];
 
 /**
- * Reads what a refusal of a create request states about its idempotency key. Returns `undefined` if it does not mention
- * the key. If in doubt, returns `known`: only an error about the form of the key proves that no job exists for it.
+ * Reads what a refusal of a create request states about its idempotency key. Returns `undefined` if the refusal does
+ * not mention the key. If in doubt, returns `known`: only an error about the form of the key proves that no job exists
+ * for it.
  */
 export function readKeyRefusal(
   json: Json | undefined,
@@ -54,8 +55,8 @@ const sayNothing =
 
 /**
  * Returns what is missing according to a 404 answer to a create request: the operation (`route`), the user of the
- * credential (`user`), or something to which the request refers (`invalid`). If the error does not state it, returns
- * `user` for documented kinds, and `route` for other kinds if their path is a guess.
+ * credential (`user`), or something to which the request refers (`invalid`). If the error does not state what is
+ * missing, returns `user` for documented kinds, and `route` for other kinds if their path is a guess.
  */
 export function readMissing(
   json: Json | undefined,

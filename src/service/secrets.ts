@@ -9,7 +9,10 @@ export function makeRedact(secret: string | undefined): Redact {
   return (text) => withoutSignatures(spellings.reduce((seen, spelling) => seen.replaceAll(spelling, '[key]'), text)); // I17
 }
 
-/** Returns a function that checks whether a text contains the secret in any encoding. Such a text is never stored. */
+/**
+ * Returns a function that checks whether a text contains the secret in any encoding. mediabatch never stores such a
+ * text.
+ */
 export function makeKeyFinder(secret: string | undefined): (text: string) => boolean {
   const spellings = spellingsOf(secret);
   return (text) => spellings.some((spelling) => text.includes(spelling));

@@ -111,7 +111,7 @@ const migrations = [
 
 const migrationLock = 7_268_911_430_215;
 
-/** Creates or migrates the tables. Returns both schema versions. Throws MB3703 if a newer mediabatch made them. */
+/** Creates or migrates the tables. Returns both schema versions. Throws MB3703 for tables of a newer mediabatch. */
 export function migrate(database: Database): Promise<{ before: number; now: number }> {
   return database.transaction(async (sql) => {
     await sql.query('SELECT pg_advisory_xact_lock($1)', [migrationLock]);

@@ -125,8 +125,8 @@ export class Leadership {
   }
 
   /**
-   * Ends the leadership and offers it to other workers. `error`: why the leader failed. If omitted, no request is in
-   * flight, so the next leader need not wait.
+   * Ends the leadership of the account and offers the account to other workers. `error`: why the leader failed. If
+   * omitted, no request is in flight, so the next leader need not wait.
    */
   async leave(error?: string): Promise<'no run is open' | 'handed over' | 'taken over'> {
     const { db, boss, account, job } = this.#options;
@@ -233,7 +233,7 @@ export class Lease {
 
   /**
    * Sends one heartbeat. If the database confirms the heartbeat, the lease begins at the time of the call, not of the
-   * reply. If it does not, the lease is lost.
+   * reply. Without this confirmation, the lease is lost.
    */
   async confirm(beat: () => Promise<boolean>): Promise<boolean> {
     const asked = this.#now();

@@ -49,7 +49,7 @@ export class FileDispatcher {
     this.#options = options;
   }
 
-  /** `own`: the fetch worker of this process. If it has no free slot, another fetch worker gets the file. */
+  /** `own`: the fetch worker of this process. If `own` has no free slot, another fetch worker gets the file. */
   outputsOf(run: Pick<RunRecord, 'id' | 'campaign' | 'store'>, own?: OwnFetchWorker): Outputs {
     const queue = filesQueue(this.#options.account, placeOf(run));
     const order = (id: string, task: FileTask, signal?: AbortSignal) =>

@@ -105,7 +105,7 @@ export class LeaderRun {
     this.#carried?.gate.stop('signal', 'cancelled');
   }
 
-  /** Stops create requests. The run ends when its running jobs are saved. Use a new `LeaderRun` to resume it. */
+  /** Stops create requests. The run ends when all running jobs are saved. A new `LeaderRun` can resume the run. */
   pause(): void {
     this.#isPaused = true;
     this.#carried?.gate.stop('signal', 'paused'); // I51

@@ -8,7 +8,7 @@ import type { Sql } from '../database/database.ts';
 import { isNotOffered } from '../database/server-errors.ts';
 import type { Store } from './store-marker.ts';
 
-/** Number of a run's lock lines and jobs, stored with its files. A restored database is recognized by it. */
+/** Number of a run's lock lines and jobs, stored with its files. A database restored from a backup has fewer. */
 interface RunMark {
   lines: number;
   jobs: number;

@@ -20,7 +20,7 @@ import { fetchByProxy } from '../../service/proxy.ts';
 import { loadPackage } from '../load-packages.ts';
 import { bodyOf, type StoreFiles, type StorePlace, unusable } from './store-marker.ts';
 
-/** Attempts per request to the storage. The pauses between them take one minute in total. */
+/** Attempts per request to the storage. The pauses between the attempts take one minute in total. */
 const mostTries = 8;
 const longestPauseMs = 20_000;
 const digestHeader = 'x-amz-meta-sha256';
@@ -278,7 +278,7 @@ class BucketFiles implements StoreFiles {
     });
   }
 
-  /** Copies the object to be replaced to another name. Resolves with `false` if it already has the new content. */
+  /** Copies the object to be replaced to another name. Resolves with `false` if the new content is the same. */
   async #makeRoom(target: OutputTarget, { path, bytes, sha256 }: Output): Promise<boolean> {
     const old = await this.#bucket.head(this.#keyOf(path));
     if (old === undefined) return true;

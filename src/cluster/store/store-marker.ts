@@ -23,7 +23,7 @@ export interface StoreFiles extends OutputFiles {
   read(output: Output): Promise<AsyncIterable<Uint8Array> | undefined>;
 }
 
-/** A folder or bucket prefix that can be a store. Paths are relative to it. */
+/** A folder or bucket prefix that can be a store. Paths are relative to this folder or prefix. */
 export interface StorePlace {
   name: string;
   read(path: string): Promise<Buffer | undefined>;

@@ -223,7 +223,7 @@ export type FileTask =
   | { do: 'fetch'; target: Omit<OutputTarget, 'notice'>; url: string }
   | { do: 'measure'; output: Output; aspects: readonly Aspect[] };
 
-/** The result of a file task. It is stored unencrypted, so it must not contain links. */
+/** The result of a file task is stored unencrypted, so it must not contain links. */
 type FileResult =
   | FetchAnswer
   | { is: 'measured'; facts?: MediaFacts }

@@ -8,7 +8,7 @@ import { askGit, gitRefusal, runGit } from './git-command.ts';
 const mostPointerBytes = 1024;
 const mostLinkBytes = 4096;
 
-/** Maximum size in bytes of an upload file in a commit. It is held in memory, because git prints it as a whole. */
+/** Maximum size in bytes of an upload file in a commit. git prints it as a whole, so it is read into memory. */
 const mostHashedBytes = 512 * 1024 ** 2;
 /** Size in bytes up to which hashing a file is faster than starting git. */
 const smallBytes = 256 * 1024;

@@ -8,7 +8,7 @@ import { prepareStateFolder } from '../state/state-folder.ts';
 
 const longestNote = 64 * 1024;
 
-/** File that names a run submitted to an engine. It is deleted when the local lock contains all lines of the run. */
+/** File about a run on an engine. The file is deleted when the local lock contains all lines of the run. */
 export interface EngineNote {
   run: string;
   /** Address of the engine, without credentials. */

@@ -24,9 +24,7 @@ export type GuardAnswer =
 
 export interface Guard {
   readonly id: string;
-  /**
-   * Returns whether this run still holds the guard. A run checks it before each purchase: a user may remove the guard.
-   */
+  /** Returns whether this run still holds the guard. Called before each purchase: a user may remove the guard. */
   isStillHeld(): Promise<boolean>;
   release(): Promise<void>;
 }

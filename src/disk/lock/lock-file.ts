@@ -88,8 +88,8 @@ class AppendedFile implements LockFile {
   #unsure: Uint8Array = new Uint8Array();
   readonly #lines = new Batches<string>({ write: (lines) => this.#writeLines(lines) });
   /**
-   * Error of the first failed write. All later appends fail with it, because the last line may be incomplete and a
-   * second fsync proves nothing.
+   * Error of the first failed write. All later appends fail with this error, because the last line may be incomplete
+   * and a second fsync proves nothing.
    */
   #failure: { error: unknown } | undefined;
 

@@ -10,7 +10,7 @@ export interface ProcessIdentity {
   host: string;
   pid: number;
   boot?: string;
-  /** ID of the machine. A reboot does not change it, and copies of a virtual machine have the same. */
+  /** ID of the machine. A reboot does not change the ID, and copies of a virtual machine have the same ID. */
   machine?: string;
   /** Id of the namespaces. PIDs and start times are comparable only within the same namespaces. */
   namespace?: string;

@@ -10,7 +10,7 @@ import { readCache, writeCache } from '../state/caches.ts';
 /** Stats of a file that change with its content, and its SHA-256 in hex. Times are in ms since 1970. */
 type Seen = readonly [bytes: number, mtimeMs: number, ctimeMs: number, ino: number, sha256: string];
 
-/** Coarsest resolution of file times on any file system, in ms. Two changes within it may have the same file time. */
+/** Coarsest resolution of file times, in ms. Two changes of a file within this time may have the same file time. */
 const coarsestStepMs = 2000;
 /** Largest expected difference between the clocks of the file system and of this machine, in ms. */
 const clockDifferenceMs = 500;

@@ -53,7 +53,7 @@ export async function shrinkPicture(
   }
 }
 
-/** Loads sharp on first use, because loading is slow. Returns `undefined` if this machine lacks its binary. */
+/** Loads sharp on first use, because loading is slow. Returns `undefined` if this machine lacks sharp's binary. */
 async function loadSharp(): Promise<typeof SharpOf | undefined> {
   return import('sharp').then(
     ({ default: sharp }) => sharp,

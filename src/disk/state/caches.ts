@@ -27,8 +27,8 @@ export async function readJsonFile(path: string, mostBytes: number): Promise<Jso
 }
 
 /**
- * Returns the fields of a cache file, or no fields if the file is missing or has another version. The file's seal
- * proves that this user wrote it.
+ * Returns the fields of a cache file, or no fields if the file is missing or has another version. The seal of the file
+ * proves that this user wrote the file.
  */
 export async function readCache(state: string, name: string, version: number): Promise<{ [field: string]: Json }> {
   const kept = await orForgotten(async () => {

@@ -87,7 +87,7 @@ class Entries {
   readonly #runs = new Map<string, Run>();
   readonly #isKnown: ((key: string, jobId: string) => boolean) | undefined;
 
-  /** `isKnown`: returns whether the lock contains the job. If it is set, reservations of keys are ignored. */
+  /** `isKnown`: returns whether the lock contains the job. If `isKnown` is set, reservations of keys are ignored. */
   constructor(isKnown?: (key: string, jobId: string) => boolean) {
     this.#isKnown = isKnown;
   }
@@ -184,7 +184,7 @@ export async function openPurchases(
   }
 }
 
-/** Opens the spending files. If they cannot be written, returns `undefined` or, with a spending limit, throws. */
+/** Opens the spending files. If these cannot be written, returns `undefined` or, with a spending limit, throws. */
 async function openHome(
   own: string,
   options: Parameters<typeof SpendingFiles.open>[1],

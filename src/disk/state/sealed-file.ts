@@ -67,7 +67,7 @@ interface Own {
   secret: Buffer;
 }
 
-/** Finds this user's state folder and secret. Returns `undefined` if they do not exist. Writes nothing. */
+/** Finds this user's state folder and secret. Returns `undefined` if folder or secret is missing. Writes nothing. */
 export function findOwn(): Own | undefined {
   const folder = stateFolder();
   const secret = folder === undefined ? undefined : readSecret(join(folder, fileName));

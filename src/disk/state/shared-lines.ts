@@ -13,7 +13,7 @@ export interface LinePlace {
   size: number;
 }
 
-/** Reads a file of lines that grows. Reads it in pieces, because JavaScript strings have a maximum length. */
+/** Reads the lines of a growing file. Reads the file in pieces, because JavaScript strings have a maximum length. */
 export class LineReader {
   readonly #fd: number;
   #buffer = Buffer.allocUnsafe(pieceBytes);

@@ -15,7 +15,7 @@ const waitMs = 200;
 export interface SpendingHome {
   readonly limits: SpendingLimits;
   readonly named: string;
-  /** Appends a line. Resolves when it is durable. A reservation that would exceed a limit need not be written. */
+  /** Appends a line. Resolves when the line is durable. A reservation that would exceed a limit need not be written. */
   add(line: SpendingLine): Promise<Verdict>;
   /** Returns whether a reservation must still wait for the price probe of another purchase. */
   mustWait(hold: HoldName, probe: HoldName): boolean;
@@ -40,7 +40,7 @@ export class SpendingLedger {
   readonly #of: { campaign: string; path: string; by: Finder; clock: SpendingClock };
   readonly #held = new Map<string, Held>();
   readonly #charged = new Set<string>();
-  /** Another purchase's price probe. The purchases of this run wait until it ends. */
+  /** Another purchase's price probe. The purchases of this run wait until this probe ends. */
   #probe: UnknownHold | undefined;
 
   /** `path`: path that identifies the campaign in messages. `by`: process or run that starts price probes. */
@@ -179,7 +179,7 @@ interface ChargeLine {
   campaign: string;
   /** Charge of the job. Omitted if the service reported none; the reserved credits then stay counted. */
   credits?: number | undefined;
-  /** Credits that the reservation had. They may have been counted in an earlier month. */
+  /** Credits that the reservation had. An earlier month may have counted these credits. */
   held?: number;
   isUnsent?: true;
   isLost?: true;

@@ -6,8 +6,8 @@ const longestCell = 32_767;
 const mostRows = 2 ** 20;
 
 /**
- * Application name that mediabatch writes into a workbook. `isOwnList` allows it to replace workbooks with this name. A
- * spreadsheet program removes the name when a user saves the file.
+ * Application name that mediabatch writes into a workbook. mediabatch may replace a workbook with this name
+ * (`isOwnList`). A spreadsheet program removes the name when a user saves the file.
  */
 const application = 'mediabatch';
 

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 
-/** Returns how to install the native code of sharp, or undefined if it is installed. Loads it only if necessary. */
+/** Returns how to install the native code of sharp, or undefined if it is installed. Loads sharp only if necessary. */
 export async function findMissing(
   here = createRequire(import.meta.url),
   load = (): Promise<unknown> => import('sharp'),

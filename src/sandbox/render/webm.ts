@@ -22,7 +22,7 @@ interface Cluster {
   readonly blocks: Buffer[];
 }
 
-/** Writes a WebM file. Its index precedes the frames, so that a player can seek before the download is complete. */
+/** Writes a WebM file. The index precedes the frames, so that a player can seek before the download is complete. */
 export function writeWebm(film: WebmFilm): Buffer {
   const head = [describeFilm(film), describeTracks(film)];
   const clusters = gatherClusters(film).map(({ timeMs, blocks }) => ({
@@ -123,7 +123,7 @@ function isVp8KeyFrame(frame: Uint8Array): boolean {
   return frame.length > 10 && (first & 1) === 0 && one === 0x9d && two === 0x01 && three === 0x2a;
 }
 
-/** Reads a film. Returns undefined if it is damaged or `writeWebm` did not make it. */
+/** Reads a film. Returns undefined for a damaged film, and for a film that `writeWebm` did not make. */
 export function readWebm(bytes: Uint8Array): WebmFilm | undefined {
   const [head, segment, ...more] = readElements(bytes) ?? [];
   if (head?.id !== ids.ebml || segment?.id !== ids.segment || more.length > 0) return undefined;
@@ -257,7 +257,7 @@ function codeSize(value: number): Buffer {
   return buffer;
 }
 
-/** Parses a sequence of EBML elements. Returns undefined if they do not fill the bytes exactly. */
+/** Parses a sequence of EBML elements. Returns undefined if the elements do not fill the bytes exactly. */
 function readElements(bytes: Uint8Array): Element[] | undefined {
   const elements: Element[] = [];
   for (let at = 0; at < bytes.length; ) {

@@ -1,7 +1,7 @@
 import type { KeptDurations } from '../../contract/ports.ts';
 
 const mostSamples = 100;
-/** Minimum number of known durations that are longer than a running job's age. Fewer predict its end badly. */
+/** Minimum number of known durations above a running job's age. Fewer durations predict the job's end badly. */
 const fewLonger = 4;
 /**
  * Longest time between two queries of a job that has run longer than nearly all known durations, as a share of its age.

@@ -34,8 +34,8 @@ const mostHurried = 8;
 const longestAgeMs = 7 * 86_400_000;
 
 /**
- * A job's entry in the queue of queries. It is valid while the job has the same `turn`. `isSet`: the time of the query
- * does not depend on new durations. `isAlone`: queries the job's own status, not a list.
+ * A job's entry in the queue of queries. The entry is valid while the job has the same `turn`. `isSet`: the time of the
+ * query does not depend on new durations. `isAlone`: queries the job's own status, not a list.
  */
 interface Place {
   job: WatchedJob;

@@ -11,7 +11,7 @@ export interface WatchedJob {
   /** Factor of the polling rate, above 0. Below 1 if no step waits for the job. */
   readonly urgency: () => number;
   readonly fresh: boolean;
-  /** Start of the job in ms since 1970. It is corrected when the service reports the start. */
+  /** Start of the job in ms since 1970. The start is corrected when the service reports it. */
   startedAt: number;
   /** Age of the job in ms at which it was last certainly running. */
   lastAge: number | undefined;
@@ -49,8 +49,8 @@ const leastGapMs = 100;
 const gapShare = 1 / 25;
 const mostGapMs = 60_000;
 /**
- * While no duration is known, one job at a time is queried. Its age at the first query is this share of the typical
- * duration. The age at each next query is larger by `probeFactor`, or by `sameFactor` if it is the same job.
+ * While no duration is known, one job at a time is queried. The job's age at the first query is this share of the
+ * typical duration. The age at each next query is larger by `probeFactor`, or by `sameFactor` if it is the same job.
  */
 const probeFrom = 1 / 50;
 const probeFactor = 1.2;
