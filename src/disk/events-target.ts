@@ -40,7 +40,7 @@ export class EventsTargetError extends Error {
 export function findEventsTarget(
   path: string,
   { inputs, own }: { inputs: readonly string[]; own: { out(text: string): void; err(text: string): void } },
-): { /** Creates or empties the file. Only a run that has locked the campaign calls this function. */ open(): EventSink } {
+): { /** Creates or empties the file. Only a run that has its lock calls this. */ open(): EventSink } {
   const descriptor = descriptorOf(path);
   if (descriptor === 1) return { open: () => lasting(own.out) };
   if (descriptor === 2) return { open: () => lasting(own.err) };
