@@ -74,7 +74,7 @@ function isShell(pid: number): boolean {
 }
 
 function parentOf(pid: number): number | undefined {
-  // In `/proc/PID/stat`, the name in brackets may contain brackets. State and parent come after the last bracket.
+  // The name in `/proc/PID/stat` may contain brackets, so the other fields are read after the last bracket.
   const fields = readProc(pid, 'stat')
     ?.replace(/^.*\) /s, '')
     .split(' ');

@@ -14,7 +14,7 @@ import { createReporter } from '../recorder.ts';
 import { listenForInterruption } from '../signals.ts';
 import { print, type Terminal } from '../terminal.ts';
 
-/** Shows the progress of a run that another terminal started. Locks, writes and sends nothing. */
+/** Shows the progress of a run that another terminal started. Takes no lock, writes no file and sends no request. */
 export async function follow(
   file: string,
   options: Texts<'lock'> & Flags<'sandbox'>,

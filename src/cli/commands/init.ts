@@ -73,7 +73,7 @@ function surroundingsOf(folder: string): NewFiles {
   // npm may have created `node_modules` before `.gitignore` existed.
   const packages = existsSync(join(folder, 'node_modules')) ? 'node_modules/\n' : '';
   return {
-    // If two branches have different purchases, git keeps the lines of both, and the next run sorts the lines.
+    // If two branches have different purchases, git keeps the lock lines of both, and the next run sorts them.
     '.gitattributes': '*.lock.jsonl merge=union text eol=lf\n',
     '.gitignore': `${packages}.mediabatch/\n*.report/\n*.sandbox/\n*.sandbox.lock.jsonl\n.env\n`,
     '.env.example': 'MEDIABATCH_BASE_URL=https://…/api/v1\nMEDIABATCH_API_KEY=\n',

@@ -278,7 +278,7 @@ const historyCommands: readonly CommandRow[] = [
       'Lists every purchased file and every post, one per line. Columns: those of the row, joined tables and matrix, then path, digest, size, review decision, credits, sources and request. Needs no network and no key. Files that are not on this machine are listed from the lock.',
     arguments: [manifestArgument],
     options: [
-      ['--picked', 'leave out candidates of a gate that are not picked'],
+      ['--picked', 'leave out outputs that were not picked at their gate'],
       [
         '--format <format>',
         'text (default), csv or xlsx for spreadsheets, json or jsonl for programs',
@@ -306,7 +306,7 @@ const historyCommands: readonly CommandRow[] = [
     arguments: [manifestArgument],
     options: [
       ['--to <dir>', 'a folder, created if missing, or s3://BUCKET/PREFIX (AWS_* of the environment)'],
-      ['--picked', 'leave out candidates of a gate that are not picked'],
+      ['--picked', 'leave out outputs that were not picked at their gate'],
       [
         '--layout <template>',
         "template of file names in that folder, without extension: '{{row.sku}}/{{slug matrix.ratio}}'",

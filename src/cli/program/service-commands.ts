@@ -161,7 +161,7 @@ const engineCommands: readonly CommandRow[] = [
         '--limit <limits>',
         'credits that all campaigns of the account may spend: 100/run,400/day,2000/month (default: MEDIABATCH_LIMIT)',
       ],
-      ['--drain', 'at a signal, end only when no run of the account is open; at a second signal, hand over'],
+      ['--drain', 'at the first signal, finish the open runs of the account, then end; at a second signal, hand over'],
       ['--log <form>', 'format of the log: text or JSON', { takes: ['text', 'json'], standard: 'text' }],
       [
         '--keep <age>',
@@ -211,7 +211,7 @@ const engineCommands: readonly CommandRow[] = [
       'Sets up the database of an engine. Workers and `apply` do this themselves if their database role permits it.',
     examples: [
       ['mediabatch engine migrate', 'MEDIABATCH_ENGINE is set', 'not run'],
-      ['mediabatch engine migrate --grant media', 'for the role of workers', 'not run'],
+      ['mediabatch engine migrate --grant media', 'lets workers use the tables', 'not run'],
     ],
   },
   {
@@ -227,7 +227,7 @@ const engineCommands: readonly CommandRow[] = [
       ['mediabatch engine migrate', 'MEDIABATCH_ENGINE is set', 'not run'],
       [
         'mediabatch engine migrate --engine postgres://owner@db/media --grant media',
-        'for the role of workers',
+        'lets workers use the tables',
         'not run',
       ],
     ],

@@ -11,7 +11,7 @@ export function useFocus(page: Page, within: RefObject<HTMLElement | null>): voi
   const wish = page.focusWish.value;
   const active = page.active.value;
   const seen = useRef(0);
-  /** Element that had the focus when the page made the request. Undefined when the request is done or cancelled. */
+  /** Element with the focus when the page decided to focus an asset. Undefined once that is done or cancelled. */
   const from = useRef<Element | null | undefined>(undefined);
   useLayoutEffect(() => {
     const { activeElement, body } = document;

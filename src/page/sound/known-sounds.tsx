@@ -13,9 +13,9 @@ interface KnownSound {
 }
 
 const known = signal<ReadonlyMap<string, KnownSound>>(new Map());
-/** URLs of visible sounds without a waveform. */
+/** URLs of visible sounds whose waveform is unknown. */
 const displayed = new Set<string>();
-/** URLs of sounds without a loudness. The page reads them first. */
+/** URLs of sounds whose loudness is unknown. The page reads these sounds first. */
 const unmeasured = new Set<string>();
 let isReading = false;
 /** Number of intervals in a waveform. */

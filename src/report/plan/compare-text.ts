@@ -31,7 +31,7 @@ interface CompareView extends Comparison {
   campaign: string;
   ref: string;
   commit: string;
-  /** Whether the remaining budget covers the remaining purchases. Omitted without a budget or purchases. */
+  /** Whether the remaining budget covers the remaining purchases. Omitted if there is no budget or nothing to buy. */
   fit?: Fit & { left: number };
 }
 

@@ -5,7 +5,7 @@ import type { Plan, StepOrder } from '../../plan/plan.ts';
 import { type Durations, expectEnd, type OpenStep, samplesOf, timedAs } from '../../plan/time-left.ts';
 import { hasEnded, isPartial, type RunView, type StepView } from './run-view.ts';
 
-/** `unknown`: the duration of a kind is unknown. `overdue`: all running jobs take longer than expected. */
+/** `unknown`: for some kind of job, the duration is unknown. `overdue`: all running jobs take longer than expected. */
 export type Remaining = NonNullable<RunTime['remaining']>;
 
 /** Returns undefined while there is no estimate, for example while a run waits for credits. */
