@@ -107,7 +107,7 @@ test.concurrent('runs are submitted once each, with all their lines and one job,
 test.concurrent('a server that is away is waited for, and told of once', async ({ onTestFinished }) => {
   const { server } = await ClusterPlace.make(onTestFinished);
   const told: string[] = [];
-  const options = { name: 'test', onAway: () => told.push('away'), onBack: () => told.push('back') };
+  const options = { name: 'test', onUnreachable: () => told.push('away'), onBack: () => told.push('back') };
   const database = await openDatabase(server.url, options);
   onTestFinished(() => database.close());
   await server.stop();
