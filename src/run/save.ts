@@ -83,7 +83,7 @@ async function checkExpectation(order: StepOrder, ports: Ports, outputs: readonl
   }
   const unfit = findUnfit(expect, outputs, (output) => measured.get(output));
   if (unfit === undefined) return { outcome: 'done' };
-  return { outcome: 'failed', error: `${unfitText(unfit)}; the file is kept`, unmet: unfit.unmet };
+  return { outcome: 'failed', error: `${unfitText(unfit)}; the file was saved`, unmet: unfit.unmet };
 }
 
 function outputFailure(error: unknown, ports: Ports): SavedEnd {
@@ -130,7 +130,7 @@ export async function collectOutput(
     const pauseMs = Math.min(30_000, 1000 * 2 ** (tries - 2)) * (0.5 + clock.random() / 2);
     const waitMs = Math.max(pauseMs, Math.min(longestAskedMs, askedMs));
     if (askedMs > 0 && clock.now() + waitMs > endMs) return interrupted(`${error}, longer than --patience`);
-    if (askedMs >= longestSilentMs && !isNoticed) notice(`${error}; trying again, the job is kept`);
+    if (askedMs >= longestSilentMs && !isNoticed) notice(`${error}; trying again, the job is not lost`);
     isNoticed ||= askedMs >= longestSilentMs;
     if (tries > 1) await clock.sleep(waitMs, signal);
     if (signal.aborted) return interrupted('interrupted');
@@ -145,6 +145,6 @@ export async function collectOutput(
     const end = await service.watch({ kind: order.kind, jobId }, { signal, fresh: false, onStatus: () => {}, notice });
     if (end.is === 'completed') url = end.result.files[index] ?? url;
   }
-  error = `${error} (tried ${mostTries} times; the job is kept)`;
+  error = `${error} (tried ${mostTries} times; the job is not lost)`;
   return signal.aborted ? interrupted(error) : { end: { outcome: 'failed', error } };
 }

@@ -123,7 +123,7 @@ tasks:
   expect(first.code).toBe(3);
   // Reasons that differ only in their path are one.
   expect(first.err).toMatch(
-    /3 steps {2}… does not fit `expect`: it is 1024 × 1024 px, which is not 16:9; the file is kept/,
+    /3 steps {2}… does not fit `expect`: it is 1024 × 1024 px, which is not 16:9; the file was saved/,
   );
   expect(first.err).toContain(
     'if `expect` is too strict, change it: files that then fit count as done, for 0 credits\n  the outputs are paid and stored; to accept them, for 0 credits: mediabatch accept campaign.yaml --select state:failed\n',

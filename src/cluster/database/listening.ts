@@ -10,7 +10,7 @@ interface ListeningOptions {
   signal: AbortSignal;
 }
 
-/** LISTEN for all channels of a process on one connection. Ignores errors, because listeners also poll. */
+/** LISTEN for all channels of a process on one connection. Ignores errors, because each listener also polls. */
 export class Listening {
   readonly #options: ListeningOptions;
   readonly #listeners = new Map<string, Set<Listener>>();

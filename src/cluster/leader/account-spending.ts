@@ -139,7 +139,7 @@ export class AccountSpending implements SpendingHome {
   }
 
   /**
-   * Settles a crashed leader's reservations: charges those of jobs, keeps those of unresolved creates, ends the rest.
+   * Settles a crashed leader's reservations: counts those of jobs as spent, keeps those of lost creates, ends the rest.
    */
   addRun({ campaign }: RunRecord, lock: Lock): void {
     const open = this.#monthNow().sums.openOf(campaign);

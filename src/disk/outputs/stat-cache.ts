@@ -54,7 +54,7 @@ export class StatCache {
     return seen[4];
   }
 
-  /** Records a file's digest. `stats`: its stats before it was read. `readAt`: time when reading began, by `now`. */
+  /** Records a file's digest. `stats`: stats read before the content. `readAt`: time by `now` when reading began. */
   note(path: string, stats: Stats, { sha256, readAt }: { sha256: string; readAt: number }): void {
     if (stats.ctimeMs + coarsestStepMs + clockDifferenceMs < readAt) this.noteOwn(path, stats, sha256);
     else this.#after.delete(path);
@@ -83,7 +83,7 @@ export class StatCache {
     const files = Object.fromEntries(this.#after);
     const startedAt = this.now();
     if (!(await writeCache(this.#state, this.#name, { version: 1, ...defined({ finding }), files }))) return;
-    // The file times of a network share with another clock cannot be compared with the local time.
+    // If the clock of a network share differs, its file times cannot be compared with the local time.
     const path = join(this.#state, this.#name);
     const writtenAt = lstatOrAbsent(path)?.mtimeMs ?? 0;
     const isOurClock = writtenAt > startedAt - clockDifferenceMs && writtenAt < this.now() + clockDifferenceMs;

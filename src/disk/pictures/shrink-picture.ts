@@ -10,7 +10,7 @@ export interface PictureOrder {
   sha256: string;
 }
 
-/** A small picture, upright and without transparency. `width` and `height` are those of the original. */
+/** A small picture, upright and without transparency. `width` and `height` are those of the original file. */
 interface SmallPicture {
   picture: Sharp;
   width: number;

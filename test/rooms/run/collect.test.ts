@@ -66,7 +66,7 @@ describe('a paid file', () => {
     [1, [1000, 2000, 4000, 8000]],
   ])('is asked for five times, with growing waits (random %d)', async (random, sleeps) => {
     const { collected, opened, ...rest } = await collect([away], { random });
-    expect(collected).toEqual({ end: { outcome: 'failed', error: 'no route (tried 5 times; the job is kept)' } });
+    expect(collected).toEqual({ end: { outcome: 'failed', error: 'no route (tried 5 times; the job is not lost)' } });
     expect(opened).toHaveLength(5);
     expect(rest.sleeps).toEqual(sleeps);
   });
@@ -75,7 +75,7 @@ describe('a paid file', () => {
     const busy = (retryAfterMs: number): DownloadAnswer => ({ ...away, retryAfterMs });
     const { sleeps, notices } = await collect([busy(20_000), gone, busy(900_000), busy(900_000), open], { random: 1 });
     expect(sleeps).toEqual([20_000, 2000, 150_000, 150_000]);
-    expect(notices).toEqual(['no route; trying again, the job is kept']);
+    expect(notices).toEqual(['no route; trying again, the job is not lost']);
   });
 
   it('is left to the next run when the wait that its host wants is beyond --patience', async () => {
@@ -101,7 +101,7 @@ describe('a paid file', () => {
   ])('is asked for by its old link where %s', async (_name, watched) => {
     const { opened, collected } = await collect([gone], { watched });
     expect(opened).toEqual(Array(5).fill('https://f.example/1'));
-    expect(collected).toMatchObject({ end: { error: 'HTTP 403 (tried 5 times; the job is kept)' } });
+    expect(collected).toMatchObject({ end: { error: 'HTTP 403 (tried 5 times; the job is not lost)' } });
   });
 
   it('is not asked for again where that does not help', async () => {
@@ -119,7 +119,7 @@ describe('a paid file', () => {
     const bad = await collect([open], { outputs: save('bad-bytes') });
     expect(bad.opened).toHaveLength(5);
     expect(bad.collected).toMatchObject({
-      end: { error: 'f.example: it was bad-bytes (tried 5 times; the job is kept)' },
+      end: { error: 'f.example: it was bad-bytes (tried 5 times; the job is not lost)' },
     });
     await expect(collect([open], { outputs: save('disk') })).rejects.toThrow('it was disk');
     const bug = { save: async () => Promise.reject(new Error('a bug')) };
@@ -207,7 +207,7 @@ describe('the files of a job', () => {
     expect(told).toHaveLength(1);
     expect(end).toMatchObject({
       outcome: 'failed',
-      error: expect.stringMatching(/^out\/a\.png does not fit `expect`: .*; the file is kept$/),
+      error: expect.stringMatching(/^out\/a\.png does not fit `expect`: .*; the file was saved$/),
     });
   });
 
