@@ -182,7 +182,7 @@ const documents: { readonly [name: string]: readonly [description: string, parts
             account: ['Account of the run.', text],
             campaign: ['Name of the campaign.', text],
             state: [
-              '`stopping`: the run was cancelled, and its running jobs are collected. `paused`: the run sends no create requests until it is resumed, and its running jobs are collected.',
+              '`stopping`: the run was cancelled; jobs that already run are polled and downloaded. `paused`: the run sends no create requests until it is resumed; jobs that already run are polled and downloaded.',
               oneOf('open', 'paused', 'stopping', 'ended'),
             ],
             host: ['Host that submitted the run.', text],

@@ -212,7 +212,7 @@ const beforeKey =
   /^(?:\\?["'`<$%{[(]|authorization\s*:|(?:bearer|basic|token)(?=[\s:=,+]|%20|$)|(?:export\s+)?[A-Z][A-Z0-9_]*_(?:KEY|TOKEN)\s*=)/i;
 const afterKey = /\\?["'`>})\]%,;]$/;
 
-/** Returns why a credential is malformed, without quoting it. Returns `undefined` if the credential may be valid. */
+/** Returns why a credential is malformed, without quoting it. Returns `undefined` if the form of the credential shows no mistake. */
 function whyNotKey(token: string): { problem: string; hint: string } | undefined {
   const hint = 'provide only the key, on one line, as the dashboard shows it';
   const before = beforeKey.exec(token)?.[0];

@@ -99,7 +99,7 @@ interface AssetReport {
   origins?: { [field: string]: string };
   /** The step in the commit to which the gallery compares. `null` if that commit does not contain the step. */
   before?: ReviewEarlier | null;
-  /** Set in a gallery for a client: the step's address. `address` is then a name that the client can read. */
+  /** Set in a gallery for a client: the step's address. `address` is then a label for the client. */
   step?: string;
 }
 

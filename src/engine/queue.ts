@@ -256,7 +256,7 @@ export function allocate(open: ReadonlyMap<string, StepOrder>, ends: readonly St
   const costOf = (order: StepOrder) => priceOf(order) ?? order.price.likely ?? guess;
   const total = [...open.values()].reduce((sum, order) => sum + costOf(order), 0);
   if (total <= left && !known.includes(null)) return undefined;
-  // Credits that do not suffice for this output may suffice after the next charge, so a later output must not use them.
+  // A charge below its reservation frees credits, so this output may soon be affordable. No later output may use its credits.
   const isSure = !known.includes(null) && means.isMoving !== true;
   const places = new Map<string, number>();
   let room = left;

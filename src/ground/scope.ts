@@ -1,4 +1,4 @@
-/** Closes resources in reverse order. After an error, closes the rest and throws the first error. */
+/** Closes resources in reverse order. If closing a resource fails, still closes the others, and then throws the first error. */
 export class Scope {
   readonly #closers: (() => unknown)[] = [];
 

@@ -1,5 +1,5 @@
 /*
- * Small helpers that need nothing else: JSON, diagnostics, ids, queues, likeness.
+ * Small helpers that import no other module: JSON, diagnostics, ids, queues, similarity of names.
  * Takes and returns plain values.
  * Independent of: any noun of the domain. A helper that one module uses belongs to that module.
  */

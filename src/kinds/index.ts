@@ -225,7 +225,7 @@ const voiceover: Kind = {
   typicalMs: 20_000,
 };
 
-/** The create request is undocumented. The fields of the request are those of a job in the service's list. */
+/** The create request is undocumented. The request has the same fields as a job in the service's list. */
 const video: Kind = {
   name: 'video',
   description: 'One video, made from a prompt and, where the model accepts it, a first image.',

@@ -7,7 +7,7 @@ import type { Database } from '../database/database.ts';
 import type { SpentSums } from './account-spending.ts';
 import { raisedEpoch } from './rows.ts';
 
-/** Longest leadership in ms. The leader then hands over, because the queue limits a job to one day. */
+/** Longest leadership in ms. Another worker then leads, because the queue ends each entry, such as a leadership, after a day. */
 export const longestSittingMs = 23 * 3_600_000;
 
 export type LeaderBoss = Pick<Boss, 'createQueue' | 'send' | 'fetch' | 'touch' | 'complete' | 'fail'>;

@@ -224,7 +224,7 @@ function parseJson(text: string, start: number): ParsedJson {
 
 /**
  * Returns the offset of the first token that JSON does not allow, because the parser's message lacks the offset. If
- * every token is allowed, returns the end of the text.
+ * every token is allowed, returns the length of the text.
  */
 function offsetOfToken(text: string): number {
   let [low, high] = [0, text.trimEnd().length];

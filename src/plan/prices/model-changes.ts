@@ -27,7 +27,7 @@ export function findModelChanges(
     const modelIn = (listing: Listing | undefined) => listing?.[name]?.models[model];
     const models = listings.flatMap((listing) => modelIn(listing) ?? []);
     const charged = price?.source === 'lock' || price?.source === 'other-lock' ? price.high : undefined;
-    // Texts of one price class differ in length, so a price per character cannot be compared with an earlier charge.
+    // Texts of one price class differ in length, so the charge for another text does not show whether a price per character has changed.
     const isByText = models.some(({ per }) => typeof per === 'object' && 'characters' in per);
     const listed = isByText ? undefined : listPrice(kind, request, listings)?.low;
     const isGone = lists.some(
