@@ -193,8 +193,7 @@ describe('apply of a saved plan', () => {
     await save(trial);
     const redo = ['apply', 'campaign.yaml', '--yes', '-v', '--redo', 'hero@lamp'];
     await killAt(/hero@lamp {2}created/, (options) => trial.run(redo, options));
-    const applied = await trial.run(['apply', name, '--yes']);
-    expect(applied).toMatchObject({
+    expect(await trial.run(['apply', name, '--yes'])).toMatchObject({
       code: 65,
       err: expect.stringContaining('hero@lamp would be bought again if its job fails'),
     });

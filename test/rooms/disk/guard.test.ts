@@ -78,8 +78,7 @@ describe('the guard', () => {
     if (first.is !== 'taken') throw new Error('held');
     expect(first.tookOver).toBeUndefined();
     expect(await first.guard.isStillHeld()).toBe(true);
-    const second = await take(lock, 0, makeClock());
-    expect(second).toEqual({
+    expect(await take(lock, 0, makeClock())).toEqual({
       is: 'held',
       by: { host: hostname(), pid: process.pid, since: '1970-01-01T00:00:00.000Z', id: first.guard.id },
     });

@@ -148,8 +148,7 @@ describe('retry', () => {
     expect(new Set(campaign.service.ledger.map(({ key }) => key)).size).toBe(3);
     expect(events.filter(({ event }) => event === 'job-retried')).toHaveLength(2);
     expect(ledger.account.spentNow).toBe(9);
-    const finished = events.find((event) => event.event === 'step-finished');
-    expect(finished).toMatchObject({ credits: 9 });
+    expect(events.find((event) => event.event === 'step-finished')).toMatchObject({ credits: 9 });
     expect(actionsOf((await campaign.run()).plan)).toEqual({ pic: 'keep' });
   });
 
