@@ -188,7 +188,8 @@ async function checkReceived(
     throw new OutputError('bad-bytes', `the download is ${found.type}, not ${articled(target.media)} file`);
   }
   const read = (at: number) => readFirstBytes(received.temporary, sniffLength, at) ?? Buffer.alloc(0);
-  // The response header may state a length that is too short, so the end of the file is checked, too. I10
+  // The response header may state a length that is too short, so the end of the file is checked, too.
+  // I10
   if (isCutShort(found.type, { tail, bytes, read }) && !(await hasEndWithin(found.type, received))) {
     throw new OutputError(
       'bad-bytes',
