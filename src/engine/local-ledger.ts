@@ -165,11 +165,13 @@ export class LocalLedger implements Ledger {
       const held = await this.#holdCredits(order, { credits: answer.credits, isSent: isOpen }); // I44 (asked)
       if (held !== 'held') {
         this.#releaseCredits(order);
+        if (held !== 'later') {
+          this.#stopSpending('limit', held.over);
+          return { do: 'stop', because: 'limit' };
+        }
         // A price probe of this run may have waited for the released credits.
-        if (held === 'later') await new Promise((resolve) => void setImmediate(resolve));
-        if (held === 'later') continue;
-        this.#stopSpending('limit', held.over);
-        return { do: 'stop', because: 'limit' };
+        await new Promise((resolve) => void setImmediate(resolve));
+        continue;
       }
       this.#announceCredits();
       if (open === undefined) return { do: 'go', reserved: answer.credits };

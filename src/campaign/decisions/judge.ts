@@ -9,7 +9,7 @@ import { lstatOrAbsent } from '../../disk/fs/plain-file.ts';
 import { orForgotten, readJsonFile } from '../../disk/state/caches.ts';
 import { type Graph, outlineOf } from '../../graph/graph.ts';
 import type { Json } from '../../ground/json.ts';
-import { defined, isMap, isPlainText } from '../../ground/values.ts';
+import { isMap, isPlainText } from '../../ground/values.ts';
 import { mostNote, mostReason } from '../../lock/decisions.ts';
 import { joinInto } from '../../lock/join.ts';
 import type { Lock } from '../../lock/record.ts';
@@ -198,7 +198,12 @@ function readOpinion(value: Json, by: string): Opinion | undefined {
   // The texts in the file come from another user, and are printed and stored in the lock, so they are checked first.
   if ([note, job].some((text) => text !== undefined && !isPlainText(text, mostNote))) return undefined;
   if (reason !== undefined && !isPlainText(reason, mostReason)) return undefined;
-  return { by, address, is, ...(defined({ note, reason, job }) as Pick<Opinion, 'note' | 'reason' | 'job'>) };
+  return {
+    ...{ by, address, is },
+    ...(typeof note === 'string' && { note }),
+    ...(typeof reason === 'string' && { reason }),
+    ...(typeof job === 'string' && { job }),
+  };
 }
 
 function unusable(path: string, what: string): CampaignError {

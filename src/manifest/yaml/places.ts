@@ -348,7 +348,9 @@ class TreeReading {
       const what = `begins after \`&${shorten(anchor)}\`, which YAML reads as an anchor that nothing uses`;
       warn(what, '&', text.lastIndexOf(`&${anchor}`, start), anchor.length + 1);
     }
-    const [, blank = '', comment] = /^([ \t]+)(#[^\r\n]*)/.exec(text.slice(end, end + maxDepth * 10)) ?? [];
+    const after = /([ \t]+)(#[^\r\n]*)/y;
+    after.lastIndex = end;
+    const [, blank = '', comment] = after.exec(text) ?? [];
     // After a single word, `#` usually starts an intended comment.
     const hasWords = /\s/.test(value.replaceAll(/\{\{[^{}]*\}\}/g, ''));
     if (comment === undefined || !(hasWords || /^#(?:\S|\s\d)/.test(comment))) return;

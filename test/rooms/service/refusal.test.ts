@@ -329,7 +329,7 @@ describe('small facts', () => {
     }
   });
 
-  test('200 with `success: false` and no id is told as what it is: nobody knows whether it was charged', () => {
+  test('200 with `success: false` and no id says that the request may have been charged', () => {
     const seen = classifyCreate(answer(200, no({ message: 'try later' })), (text) => text, {
       kind: requireKind('video'),
     });
