@@ -19,8 +19,8 @@ async function openPage(options: SandboxOptions = {}): Promise<Opened> {
   const sandbox = createSandbox({ now: () => clock.now, ...options });
   const { url, close } = await sandbox.listen();
   const origin = new URL(url).origin;
-  const { page, expectTrouble } = await openQuietPage(browser, origin);
   onTestFinished(close);
+  const { page, expectTrouble } = await openQuietPage(browser, origin);
   await page.goto(`${origin}/`);
   return {
     page,
